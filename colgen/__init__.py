@@ -84,8 +84,8 @@ _HOMES = {
     "solving": "solve",
     "stabilization": "Directional NoStabilization Stabilization Wentges",
 }
-"""The public names of each module.  A module is imported when one of its names is first asked for, so that a command
-that needs none of them starts at once, and listens to signals before anything heavy is loaded."""
+"""The public names of each module. A module is imported when one of its names is first used, so that a command that
+needs none of them starts at once and handles signals before anything heavy is loaded."""
 
 _HOME_OF = {name: f"colgen.{module}" for module, names in _HOMES.items() for name in names.split()}
 
@@ -93,7 +93,7 @@ _HOME_OF = {name: f"colgen.{module}" for module, names in _HOMES.items() for nam
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = _version()
-    elif name == "plotting":  # a module that first notebooks import from here
+    elif name == "plotting":  # a module that notebooks import from here
         value = importlib.import_module("colgen.reporting.plotting")
     elif name in _HOME_OF:
         value = getattr(importlib.import_module(_HOME_OF[name]), name)
@@ -108,7 +108,7 @@ def __dir__() -> list[str]:
 
 
 def _moved(name: str) -> str:
-    """Return a note on where a name is that was here before; empty if it was not."""
+    """Return a hint for a name that was moved or removed; empty for any other name."""
     from colgen.core.renamed import GONE, MOVED
 
     if name in GONE:
@@ -121,11 +121,11 @@ def _version() -> str:
 
     try:
         return version("colgen")
-    except PackageNotFoundError:  # a checkout on the path that was never installed
+    except PackageNotFoundError:  # a checkout on the path that is not installed
         return "0"
 
 
-if "pyomo.opt" in sys.modules:  # otherwise it would be loaded for the sake of a name: importing the room registers too
+if "pyomo.opt" in sys.modules:  # registers colgen as a Pyomo solver; not worth loading Pyomo for
     importlib.import_module("colgen.decomposition")
 
 

@@ -1,8 +1,8 @@
-"""Which methods of a problem hold for the rows that are solved.
+"""Which methods of a problem are valid for the rows that are solved.
 
-A bounding, a reduction or a heuristic is written for the rows of the class that defines it.  A subclass may define
-other rows and inherit such methods.  So the rows of the class that defines a method are compared with those of the
-restricted master, entry by entry; where they differ, the engine uses its defaults instead and says so in a note.
+A bounding, reduction or heuristic is written for the rows of the class that defines it. A subclass may define other
+rows and inherit such methods. The rows of the defining class are therefore compared with those of the restricted
+master, entry by entry. If they differ, the engine uses its defaults instead and adds a note.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KNOWN: ContextVar[RowClaims | None] = ContextVar("claims of the run that asks f
 
 
 class RowClaims:
-    """The methods of a problem, and whether they hold for the rows of its restricted master."""
+    """The methods of a problem, and whether they are valid for the rows of its restricted master."""
 
     def __init__(self, problem: Any, master: RestrictedMaster) -> None:
         self.problem, self._master = problem, master
@@ -41,30 +41,30 @@ class RowClaims:
         if template is not None and isinstance(other, RestrictedMaster):
             raise InputError(
                 f"{type(problem).__name__}.master() returns rows, but the oracles of {template.__name__} price for its "
-                f"{type(other).__name__}, which is no linear program over rows: state the rows as a separation, or "
+                f"{type(other).__name__}, which is not a linear program over rows: add the rows by separation(), or "
                 "define pricing() as well"
             )
 
     def hold(self, method: str) -> bool:
-        """Return whether a method is written for the rows that are solved."""
+        """Return whether a method was written for the rows that are solved."""
         return not self._differs(method)
 
     def extend(self, method: str) -> bool:
-        """Return whether the rows that are solved contain those that a method is written for.
+        """Return whether the rows that are solved contain those that a method was written for.
 
-        Then each answer is an answer to the other rows as well, whatever it costs.
+        Then each answer also satisfies the other rows, at any cost.
         """
         rows = self._rows_of(_defining(self.problem, method))
         return rows is None or (isinstance(rows, Rows) and self._own.contains(rows))
 
     def certifier(self) -> Certifier:
-        """Return the problem's certifier, or the default one where that does not hold."""
+        """Return the problem's certifier, or the default one if it is not valid."""
         if self.hold("certifier"):
             return cast(Certifier, self.problem.certifier())
         return Certifier(self._master.sense, type(self.problem).__name__)
 
     def method(self) -> Any:
-        """Return what the problem's ``method()`` returns, without what does not hold."""
+        """Return the problem's ``method()`` without fields that are not valid."""
         token = _KNOWN.set(self)
         try:
             own = self.problem.method()
@@ -74,16 +74,16 @@ class RowClaims:
         return own
 
     def keep(self, kind: type, method: Method) -> Method:
-        """Return the method that a class defines, without what does not hold for the rows that are solved."""
+        """Return the method that a class defines, without fields that are not valid for the rows that are solved."""
         if self._rows_of(kind) is None:
             return method
         self._left_out |= {name for name in CLAIMS if getattr(method, name)}
         return method.without_claims()
 
     def note(self, *others: str) -> str | None:
-        """Return a note on what is left out because the rows differ; None if nothing is.
+        """Return a note on what is omitted because the rows differ, or None.
 
-        ``others``: what is left out besides the certifier and fields of the method.
+        ``others`` lists omitted items besides the certifier and fields of the method.
         """
         left_out = [name for name in CLAIMS if name in self._left_out]
         left_out += [] if self.hold("certifier") else ["certifier()"]
@@ -92,12 +92,12 @@ class RowClaims:
             return None
         name = type(self.problem).__name__
         return (
-            f"{name} has rows of its own: {', '.join(left_out)} of its template hold for other rows and were left out. "
-            f"Define them in {name} for the rows that it has."
+            f"{name} has other rows than its template: {', '.join(left_out)} of the template were left out. "
+            f"Define them in {name} for its own rows."
         )
 
     def step(self, step: float | None) -> float | None:
-        """Return the step of objectives, or None where changed rows add costs that are no multiples of it."""
+        """Return the step of objectives, or None if changed rows add costs that are not multiples of it."""
         if step is None or all(map(self.hold, _WRITTEN_FOR_ROWS)):
             return step
         rows = self._own
@@ -106,10 +106,9 @@ class RowClaims:
         return step if rows.integer[own].all() and (steps == np.rint(steps)).all() else None
 
     def objective(self, solution: Solution) -> float | None:
-        """Return the objective that ``problem.check`` computes for a solution; None if it has no check.
+        """Return the objective that ``problem.check`` computes for a solution; None without a valid check.
 
-        The check of a template does not judge answers to other rows: where it disagrees, nothing has checked the
-        answer.
+        A template's check is not valid for answers to other rows: if it disagrees, the answer counts as unchecked.
         """
         if self.hold("check"):
             return cast("float | None", self.problem.check(answer_for_check(self.problem, solution)))
@@ -130,7 +129,7 @@ class RowClaims:
         return self._rows_of(_defining(self.problem, method)) is not None
 
     def _rows_of(self, kind: type | None) -> Rows | RestrictedMaster | None:
-        """Return the rows that a class defines, or its master without rows; None where these are what is solved."""
+        """Return the rows (or other master) of a class; None if they equal those that are solved."""
         if kind is None or not isinstance(self._master, LinearMaster):
             return None
         if kind not in self._rows:
@@ -157,16 +156,16 @@ def _may_differ(problem: Any, kind: type) -> bool:
 
 
 def for_rows_of(kind: type, method: Callable[[Any], Method]) -> Callable[[Any], Method]:
-    """Return ``method()`` of a class, which leaves out its claims in a problem with other rows than the class has."""
+    """Wrap a class's ``method()`` so that its claims are omitted in a problem with other rows."""
 
     @functools.wraps(method)
     def method_for_rows(problem: Any) -> Method:
-        found, claims = method(problem), _KNOWN.get()
-        if not isinstance(found, Method) or not _may_differ(problem, kind):
-            return found
+        own, claims = method(problem), _KNOWN.get()
+        if not isinstance(own, Method) or not _may_differ(problem, kind):
+            return own
         if claims is None or claims.problem is not problem:
             claims = RowClaims(problem, restricted_master(problem.master()))
-        return claims.keep(kind, found)
+        return claims.keep(kind, own)
 
     return method_for_rows
 
@@ -174,9 +173,9 @@ def for_rows_of(kind: type, method: Callable[[Any], Method]) -> Callable[[Any], 
 def is_plain(problem: Any) -> bool:
     """Return whether the class of a problem declares ``plain = True`` in its own body.
 
-    A template argues from its scores alone, before there is a master, as long as the program is its own.  A subclass
-    may change that in any method, so each class declares for itself that it does not.  Methods that are attributes of
-    the object count as a subclass.
+    A template may compute a result from its scores alone, before there is a master, if the program is its own. A
+    subclass may change the program in any method, so each class must declare that it does not. An object with methods
+    as attributes counts as a subclass.
     """
     kind = type(problem)
     replaced = any(callable(getattr(kind, name, None)) for name in vars(problem))
@@ -184,18 +183,18 @@ def is_plain(problem: Any) -> bool:
 
 
 def covers_separation(problem: Any) -> bool:
-    """Return whether the check of a problem may know its separated rows: a subclass that adds some inherits a check."""
+    """Return whether a problem's check covers its separated rows, which is false if a subclass only adds separation."""
     return "separation" not in vars(problem) and is_defined_with(problem, "check", "separation")
 
 
 def is_defined_with(problem: Any, method: str, other: str) -> bool:
-    """Return whether the class that defines a method defines or inherits the other method that the problem has."""
+    """Return whether the class that defines a method also defines or inherits the problem's other method."""
     mine, others = _defining(problem, method), _defining(problem, other)
     return mine is None or (others is not None and issubclass(mine, others))
 
 
 def answer_for_check(problem: Any, solution: Solution) -> Any:
-    """Return an answer in the form of the class that defines ``check``: a subclass may show answers in another form."""
+    """Return an answer in the form of the class that defines ``check``; a subclass may use another form."""
     kind = _defining(problem, "check")
     if kind is None:
         return problem.answer(solution)
@@ -203,7 +202,7 @@ def answer_for_check(problem: Any, solution: Solution) -> Any:
 
 
 def _defining(problem: Any, method: str) -> type | None:
-    """Return the class whose definition of a method is used; None where the object has one of its own."""
+    """Return the class that defines a method; None if the object itself does."""
     if method not in vars(problem):
         for kind in type(problem).__mro__:
             if method in kind.__dict__:

@@ -1,4 +1,4 @@
-"""Column enumeration: all columns that a better answer can use, for a final mixed-integer program."""
+"""Column enumeration: list all columns that a better solution can use, for a final mixed-integer program."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ _NO_SIDES: Mapping[Key, tuple[float, float]] = {}
 
 @dataclass(frozen=True)
 class Enumerated:
-    """All columns that an answer of interest can use.
+    """All columns that a better solution can use.
 
     Attributes
     ----------
     columns
-        Complete: if the node holds an answer of interest then it holds one made of these.
+        Complete: if the node contains a better solution, it contains one made of these columns.
     sides
-        Sides that replace those of rows, where they lose no answer of interest (or not all of them): equations instead
-        of inequalities make mixed-integer programs easier.  Rows may also be relaxed, with infinite sides; then
-        :meth:`Enumeration.complete` must make up for it.
+        Sides that replace those of rows without losing all better solutions. For example, equations instead of
+        inequalities make mixed-integer programs easier. Rows may also be relaxed, with infinite sides; then
+        :meth:`Enumeration.complete` must repair solutions.
     values
-        Where rows are ≥ 1 and coefficients 1: dual values of the rows, at which the columns' reduced costs are small.
-        Whether columns cover the rows is then searched depth first by what they waste at these values
-        (:mod:`colgen.solvers.packing.covering`), instead of by a mixed-integer program, which that outdoes by far where
-        the gap leaves little to waste.
+        For rows ≥ 1 with coefficients 1: dual values at which the reduced costs of the columns are small. A depth-first
+        search by slack at these values (:mod:`colgen.solvers.packing.covering`) then replaces the mixed-integer
+        program. It is much faster where the gap is small.
     """
 
     columns: Sequence[Column]
@@ -43,43 +42,42 @@ class Enumerated:
 
 
 class Enumeration(ABC):
-    """Lists columns by their reduced cost.  Subclasses write :meth:`enumerate`.
+    """Lists columns by their reduced cost. Subclasses implement :meth:`enumerate`.
 
     Attributes
     ----------
     seconds
-        For the program over the list; the node is branched on if they do not suffice.
+        For the program over the list. If they do not suffice, the node is branched on.
     """
 
     seconds: float = 20.0
 
     @property
     def name(self) -> str:
-        """What diagnostics call this enumeration."""
+        """The name of this enumeration in diagnostics."""
         return type(self).__name__
 
     @abstractmethod
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
-        """All columns that answers of interest can use (``context.slack`` says how many that are); None if too many."""
+        """Return all columns that better solutions can use, within ``context.slack``; None if there are too many."""
 
     def complete(self, solution: Solution) -> Solution | None:
-        """Mend a solution of the enumerated program in rows that were relaxed; None if that is not possible."""
+        """Repair a solution of the enumerated program in rows that were relaxed; return None if impossible."""
         return solution
 
 
 class PathEnumeration(Enumeration):
-    """All elementary paths within the gap, of those that visit the same vertices the cheapest.
+    """All elementary paths within the gap; of paths with the same vertices only the cheapest.
 
-    A path can be replaced by a cheaper one over the same vertices, in any answer.  Branching rows on arcs may not
-    survive that: they are left out of the program, whose answers are then answers of the whole problem, and as good as
-    the node's best at least.
+    In any solution a path can be replaced by a cheaper one over the same vertices. This may violate branching rows on
+    arcs, so the program omits them. Its solutions are feasible for the problem and at least as good as the node's best.
 
     Parameters
     ----------
     oracle
-        Whose paths touch no rows but those of their vertices, and of their number.
+        Its paths have coefficients only in rows of vertices and in the row of their number.
     limit
-        At most so many paths.
+        Largest number of paths.
     seconds
         For the program over the list.
     effort
@@ -88,7 +86,7 @@ class PathEnumeration(Enumeration):
     Raises
     ------
     InputError
-        If arcs touch rows of the master: paths over the same vertices are then not the same.
+        If arcs have rows in the master: paths over the same vertices are then not equivalent.
 
     References
     ----------
@@ -99,7 +97,7 @@ class PathEnumeration(Enumeration):
     def __init__(self, oracle: Labelling, limit: int = 20_000, seconds: float = 30.0, effort: float = 5e9) -> None:
         if oracle.arc_rows:
             raise InputError(
-                "PathEnumeration: expected an oracle without arc_rows, which tell apart paths over the same vertices"
+                "PathEnumeration: expected an oracle without arc_rows, which distinguish paths over the same vertices"
             )
         self.oracle = oracle
         self.limit = limit
@@ -108,8 +106,8 @@ class PathEnumeration(Enumeration):
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
-        told = replace(context.pricing, slack=context.slack + rounding)
-        columns = self.oracle.listed(context.duals, told, self.limit, self.effort)
+        pricing = replace(context.pricing, slack=context.slack + rounding)
+        columns = self.oracle.listed(context.duals, pricing, self.limit, self.effort)
         if columns is None:
             return None
         sides: dict[Key, tuple[float, float]] = {

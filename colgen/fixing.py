@@ -1,4 +1,4 @@
-"""Reduced-cost fixing: what can be forbidden below a node because no better answer uses it."""
+"""Reduced-cost fixing: forbid below a node what no better solution uses."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class ReductionContext:
     bound
         The node's dual bound, before any rounding.
     target
-        An answer is of interest only if its objective is at least as good as this: the incumbent's, one step better
-        where objectives have a step.
+        Solutions are of interest only if their objective is at least this good: the incumbent's, one step better if
+        objectives have a step.
     decisions
         In force at the node.
     scale
-        What differences of objectives are relative to.
+        Scale of differences of objectives.
     budget
-        What the run may spend: what can last looks at it.
+        Limits of the run, which long computations check.
     told
-        What oracles are told at the node, reduced costs by the master's rows included.
+        The context that oracles are called with at the node; the master's rows enter reduced costs.
     """
 
     sense: Sense
@@ -57,27 +57,27 @@ class ReductionContext:
 
     @property
     def pricing(self) -> PricingContext:
-        """What oracles are told at the node."""
+        """The context that oracles are called with at the node."""
         if self.told is not None:
             return self.told
         return PricingContext(self.sense, decisions=self.decisions, budget=self.budget)
 
     @property
     def slack(self) -> float:
-        """What an answer of interest can afford: it uses no column that worsens the bound by more than this."""
+        """How much a column may worsen the bound and still be used in a solution of interest."""
         rounding = TOLERANCES.pruning * size(self.scale, self.bound, self.target)
         return self.sense.improvement(self.bound, self.target) + rounding
 
 
 class Reduction(DecisionMaker, ABC):
-    """Finds decisions that keep every answer of interest in a node.  Subclasses write :meth:`reduce`.
+    """Finds decisions that keep every solution of interest in a node. Subclasses implement :meth:`reduce`.
 
-    The decisions are added to the node and passed to its children, and the relaxation is solved again.
+    The decisions are added to the node and passed to its children; the relaxation is solved again.
     """
 
     @abstractmethod
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
-        """Decisions that no answer of interest violates; empty if nothing worth a new relaxation is found."""
+        """Return decisions that no solution of interest violates; empty if they do not justify a new relaxation."""
 
 
 # --- by marginals ----------------------------------------------------------------------------------------------------
@@ -85,9 +85,9 @@ class Reduction(DecisionMaker, ABC):
 
 @dataclass(frozen=True, eq=False)
 class VariablesForbidden(Decision):
-    """No column may use some variables of the original formulation: no answer of interest does.
+    """No column may use certain original variables, because no solution of interest does.
 
-    Oracles hear of them as ``context.forbidden(block)``.
+    Oracles read them as ``context.forbidden(block)``.
     """
 
     block: str
@@ -106,26 +106,25 @@ class VariablesForbidden(Decision):
 
 
 class ReducedCostFixing(Reduction):
-    """Forbids the variables of the original formulation that no better answer uses, by the oracles' marginals.
+    """Forbids the original variables that no better solution uses, by the marginals of the oracles.
 
-    An answer that uses a variable needs a column that does, and the bound on such answers is worse by that column's
-    reduced cost, at the least (:func:`colgen.master.dual_bound.increases`, Farley's factor included).  Where it gets
-    worse than an answer of interest may be, the variable is forbidden in the node and below it.  All columns of such
-    oracles must be whole.
+    A solution that uses a variable needs a column that uses it. The bound on such solutions is worse by at least that
+    column's reduced cost (:func:`colgen.master.dual_bound.increases`, Farley's factor included). If it becomes worse
+    than ``target``, the variable is forbidden in the node and below. All columns of these oracles must be integer.
 
     Parameters
     ----------
     oracles
-        Those whose results bring :attr:`PricingResult.marginals`; a variable belongs to one of them.
+        Those whose results have :attr:`PricingResult.marginals`; each variable belongs to one of them.
     original
-        The original variables that a column uses, with their values: that of the branching rule.
+        Maps a column to the original variables that it uses and their values, as in the branching rule.
     block
-        Of the branching rule's rows: oracles ask for what is forbidden by its name.
+        Block of the branching rule's rows; oracles read forbidden variables by this name.
     share
-        A new relaxation is worth it if at least this share of the variables that are left can go.
+        Least share of the remaining variables to forbid; with fewer the relaxation is not solved again.
     decide
-        Makes decisions of the oracle's number, the marginals and the mask of variables to forbid, where an oracle has a
-        form of its own for them; by default a :class:`VariablesForbidden`.
+        Makes decisions from the oracle's index, the marginals and the mask of variables to forbid, for oracles with
+        decisions of their own. By default a :class:`VariablesForbidden`.
 
     References
     ----------
@@ -150,7 +149,7 @@ class ReducedCostFixing(Reduction):
         decide: Callable[[int, PricedMarginals, NDArray[np.bool_]], Sequence[Decision]] | None = None,
     ) -> None:
         if (original is None) == (decide is None):
-            raise InputError("ReducedCostFixing needs either original, the variables of a column, or decide")
+            raise InputError("ReducedCostFixing: expected either original (the variables of a column) or decide")
         self.oracles = (oracles,) if isinstance(oracles, Pricing) else tuple(oracles)
         self.original, self.block, self.share = original, block, share
         self._decide = self._forbid if decide is None else decide
@@ -158,13 +157,13 @@ class ReducedCostFixing(Reduction):
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
         sense = context.sense
         clean = TOLERANCES.reduced_cost * context.scale
-        # A bound takes reduced costs within a tolerance for zero, as often as an answer has columns; so what it may be
-        # wrong by is relative to itself, not to what one column costs.
+        # A bound treats reduced costs within a tolerance as zero, once per column of a solution. Its error is therefore
+        # relative to the bound, not to the cost of one column.
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
         slack = context.slack + rounding
-        told = replace(context.pricing, slack=slack + rounding)  # what is only just worse is not told from the slack
+        pricing = replace(context.pricing, slack=slack + rounding)  # values just above the slack stay distinguishable
         try:
-            results = [call_oracle(oracle, context.duals, told) for oracle in self.oracles]
+            results = [call_oracle(oracle, context.duals, pricing) for oracle in self.oracles]
             theta = factor(sense, self.oracles, results, clean)
             if theta is None or any(result.cut_off for result in results):
                 return ()
@@ -175,8 +174,8 @@ class ReducedCostFixing(Reduction):
         for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, found, strict=True)):
             if marginals is None or not len(marginals.values):
                 continue
-            if not _whole(result.columns):
-                raise InputError(f"ReducedCostFixing expects whole columns, and those of {oracle.name} are not")
+            if not _all_integer(result.columns):
+                raise InputError(f"ReducedCostFixing: expected integer columns from {oracle.name}, got continuous ones")
             values = np.asarray(marginals.values, dtype=float)
             left = np.isfinite(values)  # the others are forbidden already, or in no column
             worse = left & (increases(sense, oracle, result, values, theta, clean) > slack)
@@ -190,8 +189,8 @@ class ReducedCostFixing(Reduction):
         return (VariablesForbidden(self.block, names, self.original),)
 
 
-def _whole(columns: Sequence[Column]) -> bool:
-    """Whether all columns are whole in an answer; those of a batch are not made for it."""
+def _all_integer(columns: Sequence[Column]) -> bool:
+    """Whether all columns are integer; a batch is not expanded into objects."""
     if isinstance(columns, Columns):
         return bool(columns.integer.all())
     return all(column.integer for column in columns)

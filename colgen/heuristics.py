@@ -1,4 +1,4 @@
-"""Primal heuristics: whole answers from a fractional relaxation.  None of them proves anything."""
+"""Primal heuristics: integer solutions from a fractional relaxation. They prove nothing."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class HeuristicContext:
     Attributes
     ----------
     master
-        Solved, at the node; to be left as it was found (a heuristic that fixes columns releases them).
+        Solved at the node. A heuristic that fixes columns must release them.
     relaxation
         The node's fractional solution.
     run
         Clock, incumbent and pruning.
     regenerate
-        Run column generation again with some lower bounds raised: ``regenerate({column identity: lower bound},
-        proper)``, where ``proper`` is as in :class:`Diving`; a third argument limits the rounds, to 0 for the linear
-        program alone.
+        Runs column generation with raised lower bounds: ``regenerate({column identity: lower bound}, proper)``, with
+        ``proper`` as in :class:`Diving`. A third argument limits the rounds; 0 solves the linear program only.
     vary
-        Price once at dual values that are perturbed at random, by a share of them at most; the columns join the master.
+        Prices once at randomly perturbed dual values; the second argument is the largest relative perturbation. The
+        columns join the master.
     attempt
-        How often the heuristic has been run at this node before.
+        Number of earlier calls of the heuristic at this node.
     bound
-        The node's.
+        The node's dual bound.
     """
 
     master: RestrictedMaster
@@ -55,17 +55,16 @@ class HeuristicContext:
 
 
 class Heuristic(ABC):
-    """Looks for an answer at a node.  Subclasses write :meth:`search`.
+    """Searches for a feasible solution at a node. Subclasses implement :meth:`search`.
 
     Attributes
     ----------
     every
-        Run at the root and then at each ``every``-th level; 0: at the root alone.
+        Run at the root and at each ``every``-th level; 0: at the root only.
     quick
-        Cheap enough to run before reduced-cost fixing, which is the stronger the better the incumbent; others run after
-        it.
+        Cheap enough to run before reduced-cost fixing, which removes more with a better incumbent. Others run after it.
     again
-        Worth another attempt at a node that nothing else would decide, as long as it brings new columns.
+        Run again at a node that no other method can decide, as long as it finds new columns.
     """
 
     every: int = 0
@@ -74,7 +73,7 @@ class Heuristic(ABC):
 
     @property
     def name(self) -> str:
-        """What diagnostics call this heuristic."""
+        """The name of this heuristic in diagnostics."""
         return type(self).__name__
 
     def applies(self, depth: int) -> bool:
@@ -83,16 +82,16 @@ class Heuristic(ABC):
 
     @abstractmethod
     def search(self, context: HeuristicContext) -> Solution | None:
-        """A whole solution of the master, or None.  The engine checks it before it counts."""
+        """Return an integer solution of the master, or None. The engine checks it."""
 
 
 class RestrictedMIP(Heuristic):
-    """The restricted master as a mixed-integer program: the best combination of the columns at hand.
+    """Solve the restricted master as a mixed-integer program: the best combination of the available columns.
 
     Parameters
     ----------
     seconds
-        For one call; at most a quarter of what is left, so that the proof is not starved.
+        Per call; at most a quarter of the remaining time, to leave time for the proof.
     """
 
     def __init__(self, seconds: float = 10.0, every: int = 0) -> None:
@@ -107,40 +106,39 @@ class RestrictedMIP(Heuristic):
 
 
 _SHARE = 0.25
-"""Of the time that is left, what a heuristic may take at most: the rest is the proof's."""
+"""Largest share of the remaining time for a heuristic; the rest is for the proof."""
 
 
 def fair(seconds: float, run: Run) -> float:
-    """So many seconds, or the share of what is left that a heuristic may take."""
+    """Return ``seconds``, but at most a heuristic's share of the remaining time."""
     return min(seconds, _SHARE * run.seconds_left)
 
 
 _NOISE, _LOUDER = 0.03, 2.0
-"""By what share dual values are perturbed at most, and by how many times more where that brings no new column: little
-keeps columns near the optimum, more makes them differ."""
+"""Largest relative perturbation of dual values, and its factor after a round without new columns. Small perturbations
+keep columns near the optimum; large ones make them differ."""
 
 _FIRST_ROUNDS, _STEPS_A_COLUMN = 2, 300
-"""Rounds of exchanges at the first attempt, and exchanges for each column at hand."""
+"""Rounds of exchanges at the first attempt, and exchanges per available column."""
 
 
 class Exchanging(Heuristic):
-    """Generate columns at perturbed dual values, and exchange columns one at a time until they make an answer.
+    """Generate columns at perturbed dual values and combine them by local search.
 
-    Where many columns are worth the same an oracle returns few of them, and answers need the others.  What they make is
-    found by local search over all columns at hand (:mod:`colgen.solvers.columns.exchanges`), where each answer that is
-    found must be better than the one before.  Any oracle will do; columns have to be whole, and so have the template's
-    variables.
+    If many columns have equal reduced costs, an oracle returns few of them, and a solution may need the others. A local
+    search over all available columns (:mod:`colgen.solvers.columns.exchanges`) exchanges one at a time; each solution
+    must be better than the last. Any oracle works. Columns and the template's variables must be integer.
 
     Parameters
     ----------
     rounds
-        How often columns are generated and exchanged, two times at the first attempt; fewer if no new columns come.
+        Rounds of generation and exchanges; 2 at the first attempt, fewer if no new columns appear.
     share
-        Oracles are called this often for each row, in a round.
+        Calls of each oracle per row and round.
     steps
-        Exchanges in a round, at most; few columns need fewer, and each attempt at a node has as many more.
+        Most exchanges per round. Fewer if there are few columns; multiplied by the number of the attempt.
     seconds
-        For one call; at the first attempt at most a quarter of what is left.
+        Per call; at the first attempt at most a quarter of the remaining time.
     """
 
     again = True
@@ -162,7 +160,7 @@ class Exchanging(Heuristic):
         run, master, best = context.run, context.master, None
         if master.integer is None:
             return None
-        # At another attempt nothing else would decide the node: no time has to be left for a proof.
+        # At later attempts no other method can decide the node: no time is reserved for a proof.
         seconds = min(self.seconds, run.seconds_left) if context.attempt else fair(self.seconds, run)
         stopped = after(seconds, lambda: run.expired)
         rng = np.random.default_rng([self.seed, context.attempt])
@@ -192,23 +190,23 @@ class Exchanging(Heuristic):
 
 
 _STEPS = 4
-"""A dive gives up after so many steps for each row: a relaxation has no more fractional columns than rows, and what is
-rounded up seldom becomes fractional again unless columns of opposite signs outbid each other for ever."""
+"""Steps per row after which a dive gives up. A relaxation has at most as many fractional columns as rows, and a column
+that was rounded up rarely becomes fractional again, except if columns of opposite signs outbid each other forever."""
 
 _FEW_ROWS = 25
 
 
 class _Start(NamedTuple):
-    """Where a dive begins.
+    """Start of a dive.
 
     Attributes
     ----------
     fixed, solution
-        The lower bounds that have been raised, and the relaxation under them.
+        Raised lower bounds, and the relaxation under them.
     tabu
-        Columns that are not rounded up: those that dives from here have rounded up before.
+        Columns not to round up, because earlier dives from here did.
     level
-        How many columns have been rounded up.
+        Number of columns rounded up so far.
     """
 
     fixed: dict[Hashable, float]
@@ -218,37 +216,36 @@ class _Start(NamedTuple):
 
 
 class Diving(Heuristic):
-    """Fix what the relaxation has decided, round one more column up, generate columns again, until all is whole.
+    """Fix the integer part of the relaxation, round up one more column, generate columns, and repeat.
 
-    Fixing means raising lower bounds, which leaves the pricing problem as it is.  The first dive rounds up the column
-    nearest to its next whole number; the following ones are perturbed at random.  With discrepancies, dives begin again
-    from the first steps of those before, where the columns that were rounded up there are tabu, and go on as long as
-    the bound leaves room for a better answer.
+    Fixing raises lower bounds, which does not change the pricing problem. The first dive rounds up the column nearest
+    to its next integer; later dives are perturbed at random. With discrepancies, dives restart from the first steps of
+    earlier dives with the columns rounded up there tabu. They continue while the bound allows a better solution.
 
     Parameters
     ----------
     tries
-        Number of dives, until one succeeds; each with its discrepancies.
+        Number of dives until one succeeds, each with its discrepancies.
     proper
-        Name of a block of rows of which no column may cover more than the fixed columns leave over, such as the demands
-        of a covering problem: in a dive, columns that do would be good for nothing but their surplus.  None if columns
-        that do not fit are excluded by the rows themselves, or welcome.
+        Name of a block of rows, such as the demands of a covering problem. During a dive no column may cover more of it
+        than the fixed columns leave, since the surplus would be worthless. None: the rows exclude such columns, or they
+        are useful.
     polish
         A quick heuristic that is run on the relaxation of each step.
     seed
         Of the perturbation.
     discrepancies
-        How many columns may be tabu in one dive.
+        Most tabu columns in one dive.
     levels
-        In so many steps from the top another column may be rounded up.
+        Number of first steps at which another column may be rounded up.
     strong
-        Strong diving: so many columns are tried at each step, by the linear program alone, and the one is rounded up
-        that worsens it least; 0: none is tried.
+        Strong diving: number of columns tried per step, by the linear program only. The one that worsens it least is
+        rounded up. 0: none is tried.
     seconds
-        For one call; at most a quarter of what is left, so that the proof is not starved.
+        Per call; at most a quarter of the remaining time, to leave time for the proof.
     least
-        Dive only where the restricted master has so many columns, or at another attempt; where it has fewer, its
-        integer program is soon solved.
+        Dive only if the restricted master has this many columns, or at a later attempt. With fewer, its integer program
+        is solved quickly.
 
     References
     ----------
@@ -274,7 +271,7 @@ class Diving(Heuristic):
     ) -> None:
         for name, value in (("discrepancies", discrepancies), ("levels", levels), ("strong", strong)):
             if value < 0:
-                raise ValueError(f"{name}: expected a whole number of 0 or more, not {value}")
+                raise ValueError(f"Diving: {name} must be an integer ≥ 0, not {value}")
         self.tries = tries
         self.proper = proper
         self.polish = polish
@@ -294,7 +291,7 @@ class Diving(Heuristic):
         for attempt in range(self.tries):
             starts = [_Start({}, context.relaxation)]
             while starts and not dives.are_over:
-                # Few discrepancies first, and near the top, where a choice decides most.
+                # Few discrepancies first, then those near the top, where a choice matters most.
                 start = min(starts, key=lambda each: (len(each.tabu), each.level))
                 starts.remove(start)
                 try:
@@ -307,7 +304,7 @@ class Diving(Heuristic):
 
 
 class _Dives:
-    """The dives of one search, and the best answer that they have found."""
+    """The dives of one search and the best solution that they found."""
 
     def __init__(self, rules: Diving, context: HeuristicContext) -> None:
         self._rules, self._context = rules, context
@@ -318,19 +315,19 @@ class _Dives:
 
     @property
     def are_over(self) -> bool:
-        """Whether there is no time left, or no room for a better answer."""
+        """Whether the time is up or no better solution is possible."""
         best = self.best
         if best is not None and (not self._rules.discrepancies or not self._improves(self._context.relaxation)):
             return True
         return self._expired()
 
     def _improves(self, solution: Solution) -> bool:
-        """Whether answers under a relaxation may be better than the best one."""
+        """Whether solutions below a relaxation can be better than the best one."""
         run = self._context.run
         return self.best is None or not run.meets(run.round_bound(solution.objective), self.best.objective)
 
     def dive(self, start: _Start, noise: float) -> list[_Start]:
-        """Down to an answer or to where there is none; from where else to begin."""
+        """Dive to a solution or a dead end; return other starts."""
         context, rules = self._context, self._rules
         fixed, solution, tabu, level = start
         others: list[_Start] = []
@@ -344,7 +341,7 @@ class _Dives:
                 others.append(_Start(fixed, solution, tabu | {up}, level))
             fixed, level = more, level + 1
             relaxed = context.regenerate(fixed, rules.proper)
-            # An oracle that limits itself to what is left to do proves nothing, so the outcome may be "not proved".
+            # An oracle restricted by ``proper`` proves nothing, so the outcome may be "not proved".
             if relaxed.outcome not in (Outcome.SOLVED, Outcome.UNPROVED) or relaxed.solved is None:
                 break
             if relaxed.solved.phase == 1 or context.run.prunes(relaxed.solved.objective):
@@ -366,7 +363,7 @@ class _Dives:
     def _step(
         self, solution: Solution, fixed: Mapping[Hashable, float], tabu: frozenset[Hashable], noise: float
     ) -> tuple[dict[Hashable, float], Hashable | None]:
-        """Lower bounds for the next step, all whole parts and one column rounded up, and which column that is."""
+        """Return the next lower bounds, all integer parts and one column rounded up, and that column."""
         more = dict(fixed)
         candidates: list[tuple[float, int, Hashable, float]] = []
         for k, (column, value) in enumerate(solution.columns):
@@ -388,7 +385,7 @@ class _Dives:
     def _strongest(
         self, fixed: Mapping[Hashable, float], candidates: list[tuple[float, int, Hashable, float]]
     ) -> tuple[float, int, Hashable, float]:
-        """The candidate whose rounding up worsens the linear program least."""
+        """Return the candidate whose rounding up worsens the linear program least."""
         sense = self._context.run.sense
         best, worth = candidates[0], math.inf
         for candidate in candidates[: self._rules.strong]:

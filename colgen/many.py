@@ -1,4 +1,4 @@
-"""Many instances: solved by many processes, here or on a cluster, and told in their order."""
+"""Solve many instances in many processes, on this machine or a cluster, with results in order."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ from colgen.problem import Problem
 from colgen.solving import solve
 
 _GRACE = 30.0
-"""Seconds beyond its time limit after which an instance is given up: it has had to travel, and kernels to be loaded."""
+"""Seconds beyond its time limit after which an instance is given up; they cover transfer and loading of kernels."""
 
 
 @dataclass(frozen=True)
 class OneOfMany:
-    """What became of one instance of many.
+    """The outcome of one instance.
 
     Attributes
     ----------
     number
-        Of the instance, from 0.
+        Index of the instance, from 0.
     result
-        Of its run, with its proof state, without its pool; None where there is none.
+        Its result, without a pool; None if there is none.
     fault
-        Why there is no result, in a sentence: what its run has raised, that it ends whatever process solves it, or that
-        there was no word of it.
+        Why there is no result: the error that was raised, that every worker with it was lost, or that it timed out.
     attempts
-        How often it was sent: more than once if a worker was lost with it.
+        Number of times it was sent to a worker; more than 1 if a worker was lost.
     """
 
     number: int
@@ -49,7 +48,7 @@ class OneOfMany:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether its answer is proved optimal."""
+        """Whether the answer is proved optimal."""
         return self.result is not None and self.result.is_optimal
 
 
@@ -69,56 +68,56 @@ def solve_many(
 ) -> Iterator[OneOfMany]:
     """Solve many instances, each in one process, and yield their results in order.
 
-    Each is solved as :func:`solve` solves it, so that nothing depends on who does it.  An instance whose worker is lost
-    is sent again; one that is lost again and again, raises, or does not end is yielded with its fault, and the others
-    go on.  Instances are taken as they are needed: they may be read from a file that is longer than the memory.
+    Each result is the one :func:`solve` returns, whichever worker computes it. If a worker is lost, its instance is
+    sent again. An instance that fails repeatedly, raises, or does not end is yielded with its fault; the others
+    continue. Instances are read as needed, so they may come from a file that does not fit into memory.
 
     Parameters
     ----------
     instances
-        Problems; or, with ``problem``, whatever it makes problems of.  They travel by ``pickle``.
+        Problems; or, with ``problem``, its arguments. They are sent by ``pickle``.
     problem
-        Makes the problem of an instance where it is solved: a class such as ``CuttingStock``, or another function of a
-        module.
+        Makes the problem of an instance, on the worker: a class such as ``CuttingStock``, or a module-level function.
     stop, relaxation, method
-        As of :func:`solve`, for each of them.
+        As in :func:`solve`, for each instance.
     time_limit
-        Seconds for each instance.
+        Seconds per instance.
     parallel
-        Who works: its cluster is a ``distributed.Client`` of Dask, a scheduler's address (``"tcp://host:8786"``),
-        ``"local"`` for Dask on this machine, or any :class:`~colgen.parallel.clusters.Cluster`.  By default processes
-        of this machine (``"processes"``), one for each processor or as many as ``workers``; a script then calls this
-        below ``if __name__ == "__main__":``.  With ``node_batch`` each instance evaluates so many nodes at once.
+        The workers. Its cluster is a ``distributed.Client`` of Dask, a scheduler's address (``"tcp://host:8786"``),
+        ``"local"`` for Dask on this machine, or any :class:`~colgen.parallel.clusters.Cluster`. The default is
+        ``"processes"``: ``workers`` processes of this machine, one per processor unless given. A script must then call
+        this function below ``if __name__ == "__main__":``. With ``node_batch``, each instance evaluates that many
+        nodes at once.
     retries
-        An instance is given up when its worker has been lost once more than this.
+        An instance is given up when its worker is lost more often than this.
     ahead
-        So many instances are under way, or wait for one before them; by default four for each worker.
+        Largest number of instances that are running or finished before an earlier one; by default four per worker.
     tell
-        Called now and then with how many have ended, and how many are under way.
+        Called from time to time with the numbers of finished and running instances.
 
     Yields
     ------
     OneOfMany
-        Of each instance in order, as soon as it and those before it have ended.
+        One per instance in order, as soon as it and all before it have ended.
 
     Raises
     ------
     InputError
-        Before any work, if a setting is out of its domain; and when the first instance is asked for, if nobody answers
-        at the address.
+        Before any work, if an option is invalid; when the first result is requested, if the scheduler does not answer
+        at its address.
     """
     refuse_old(solve_many, old)
     whole(retries, "retries")
     if ahead is not None:
         whole(ahead, "ahead", low=1)
     if problem is not None and not callable(problem):
-        what = f"expected what makes a problem of an instance, such as a class, not {describe(problem)}"
-        raise InputError(f"problem: {what}")
+        hint = "expected a callable that makes a problem from an instance, such as a class"
+        raise InputError(f"problem: {hint}, not {describe(problem)}")
     options = Options(stop=stop, time_limit=time_limit, relaxation=relaxation, method=method)
     if not isinstance(parallel, Parallel):
         raise InputError(f"parallel: expected a Parallel, such as Parallel(), not {describe(parallel)}")
     if parallel.free_running:
-        raise InputError("free_running: it is for one instance whose tree is searched on a cluster: leave it out")
+        raise InputError("free_running: not available in solve_many, which solves each instance on one worker")
     each = {"relaxation": relaxation, "method": method, "parallel": Parallel(node_batch=parallel.node_batch)}
     return _solved(instances, _Work(problem, each, options.rule), parallel, retries, ahead, tell)
 
@@ -146,7 +145,7 @@ def _solved(
 
 @dataclass(frozen=True)
 class _Work:
-    """What a worker does with an instance."""
+    """The task of a worker: solve one instance."""
 
     problem: Callable[[Any], Problem] | None
     settings: dict[str, Any]
@@ -155,11 +154,11 @@ class _Work:
     def __call__(self, instance: Any) -> Result:
         made = instance if self.problem is None else self.problem(instance)
         result = solve(made, stop=self.stop, **self.settings)
-        return dataclasses.replace(result, pool=None)  # it is most of the bytes, and few want it
+        return dataclasses.replace(result, pool=None)  # most of the bytes, and rarely used
 
 
 def _outcome(done: PieceResult) -> OneOfMany:
-    """What the caller hears of an instance."""
+    """Convert the outcome of a stream for the caller."""
     error = done.error
     if error is None:
         return OneOfMany(done.number, done.outcome, done.fault, done.attempts)

@@ -1,4 +1,4 @@
-"""`Method`: how a problem is solved, which is what an ablation varies."""
+"""`Method`: how a problem is solved, the part that an ablation varies."""
 
 from __future__ import annotations
 
@@ -29,58 +29,57 @@ from colgen.tree.queues import NodeQueue
 class Method:
     """How a problem is solved.
 
-    :meth:`Problem.method` returns the problem's own method, and ``solve(method=...)`` replaces some of its fields: a
-    field that is None is left to the problem, and where the problem has None too, to the default.
+    :meth:`Problem.method` returns the problem's own method, and ``solve(method=...)`` replaces some of its fields. A
+    field that is None in the latter is taken from the problem, and if None there too, from the defaults.
 
     Attributes
     ----------
     stabilization
-        The dual values at which a round prices: ``Wentges()``, say.  By default smoothing that begins when it may pay.
+        The dual values at which a round prices, such as ``Wentges()``. By default smoothing that starts after several
+        rounds without progress.
     bounding
-        How nodes are bounded: ``Chain(Volume(200), ColumnGeneration())``, say.  By default column generation.
+        How nodes are bounded, such as ``Chain(Volume(200), ColumnGeneration())``. By default column generation.
     heuristics
-        Primal heuristics, run in order; ``()`` for none.  By default exchanges of columns, a dive where the restricted
+        Primal heuristics, run in order; ``()`` for none. By default exchanges of columns, a dive if the restricted
         master is large, and its integer program.
     choice
-        How the tree selects among the candidates of a branching rule.  By default the most fractional one;
-        ``StrongBranching()`` pays where nodes are expensive and trees are large.
+        How the tree selects among the candidates of a branching rule. By default the most fractional one.
+        ``StrongBranching()`` pays off for expensive nodes and large trees.
     reductions
-        Reduced-cost fixing at the nodes; ``()`` for none, which is the default.
+        Reduced-cost fixing at the nodes; by default ``()``, none.
     enumeration
-        Enumeration of columns at the nodes; ``()`` for none, which is the default.
+        Enumeration of columns at the nodes; by default ``()``, none.
     rounding
-        A function of a node's dual bound, the dual values that prove it, and the node's context.  It returns a bound
-        that holds exactly: the given one, or the next multiple of :attr:`Problem.objective_step`.  The engine itself
-        rounds 65.00001 to 65, because 65 may have become 65.00001 in floating point.  It calls the function first; if
-        the function proves in exact arithmetic that 65 is exceeded, it returns 66, and the node need not be branched
-        on.
+        A function of a node's dual bound, the dual values that prove it, and the node's context. It returns an exactly
+        valid bound: the given one, or the next multiple of :attr:`Problem.objective_step`. The engine itself rounds
+        65.00001 to 65, since this may be 65 with a rounding error. A function that proves in exact arithmetic that 65
+        is exceeded returns 66, which may save branching on the node.
     complete
-        A function of a number of nodes and a budget.  It solves the complete model by another solver, within so many of
-        its nodes, and returns a :class:`~colgen.core.solution.Complete`, or None where the model is too large for that.
-        It is called after many nodes of the tree, with a growing limit, and where the tree would end without a proof;
-        not if ``heuristics`` are ``()``.  The answer is checked like any other.  The bound is trusted: it ends the run
-        if it proves the incumbent, and :attr:`Result.bound_source` names whose it is.
+        A function of a node limit and a budget. It solves the complete model by another solver within that many of its
+        nodes and returns a :class:`~colgen.core.solution.Complete`, or None if the model is too large. It is called
+        after many nodes of the tree, with a growing limit, and where the tree would end without a proof; never if
+        ``heuristics`` is ``()``. The answer is checked. The bound is trusted: it ends the run if it proves the
+        incumbent, and :attr:`Result.bound_source` names its solver.
     queue
-        Which open node comes next: a class of :mod:`colgen.tree.queues`.  By default ``Plunging``, and on a
-        cluster ``BestBound``.
+        The order of open nodes: a class of :mod:`colgen.tree.queues`. By default ``Plunging``, and ``BestBound`` on a
+        cluster.
     pricing_share
-        Of many pricing problems, solve this share at a time, in turn, until one returns a column; all of them are
-        solved before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.  By
-        default 1: all of them.
+        Solve this share of the pricing problems at a time, in turn, until one returns a column; all are solved before
+        anything is proved. This pays off if oracles are slow and most rounds find columns anywhere. By default 1: all.
     clean_up_after
-        Delete columns that have not improved for so many solves.  By default all columns are kept.
+        Delete columns that have not improved for this many solves. By default all columns are kept.
     tolerance
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     lp
-        The solver of the restricted master's linear programs instead of HiGHS, where it is installed: ``"gurobi"``,
+        The solver of the restricted master's linear programs instead of HiGHS, if installed: ``"gurobi"``,
         ``"xpress"``, ``"cplex"``, ``"soplex"``, ``"glpk"``, ``"clp"``.
     lp_options
-        Options of HiGHS for the restricted master's linear programs, by name: ``{"simplex_price_strategy": 1}``.
+        Options of HiGHS for the restricted master's linear programs: ``{"simplex_price_strategy": 1}``.
 
     Raises
     ------
     InputError
-        If a field is out of its domain; the message names it.
+        If a field is invalid; the message names it.
     """
 
     stabilization: Stabilization | None = None
@@ -111,21 +110,21 @@ class Method:
         self._check_solver()
 
     def fill_from(self, *others: Method) -> Method:
-        """Return this method with fields of others where this one has None: of the first that has a value."""
+        """Return this method with None replaced by the field of the first of the others that has a value."""
         values: dict[str, Any] = {}
         for method in (*reversed(others), self):
             values.update({name: value for name, value in vars(method).items() if value is not None})
         filled = self._changed(values)
-        if filled.lp_options is not None:  # they may meet the solver of another method
+        if filled.lp_options is not None:  # they may now be combined with another solver
             filled._check_solver()
         return filled
 
     def without_claims(self) -> Method:
-        """Return this method without the fields whose results hold for the rows that they were written for."""
+        """Return this method without the fields that are valid only for the rows that they were written for."""
         return self._changed(dict.fromkeys(CLAIMS))
 
     def _changed(self, values: Mapping[str, Any]) -> Method:
-        """Return a copy with other values, which are checked already: checking them again takes longer than a copy."""
+        """Return a copy with other values, which must be checked already."""
         changed: Method = object.__new__(type(self))
         vars(changed).update(vars(self))
         vars(changed).update(values)
@@ -138,7 +137,7 @@ class Method:
                 raise InputError(f"{name}: expected a {kind.__name__}, such as {example}, not {describe(part)}")
         for name, kind, example in _LISTS:
             given = getattr(self, name)
-            for part in () if given is None else listed(given, f"{name}: expected a list of {name}"):
+            for part in () if given is None else check_list(given, f"{name}: expected a list of {name}"):
                 if not isinstance(part, kind):
                     raise InputError(f"{name}: expected {name}, such as {example}, not {describe(part)}")
         if self.enumeration not in (None, ()) and not isinstance(self.enumeration, Enumeration):
@@ -154,7 +153,7 @@ class Method:
                 check_backend(self.lp)
             if self.lp_options is not None:
                 if self.lp not in (None, HIGHS):
-                    raise InputError(f"lp_options: they are those of HiGHS: leave them out beside lp={self.lp!r}")
+                    raise InputError(f"lp_options: they apply to HiGHS only, not to lp={self.lp!r}")
                 check_options(self.lp_options)
         except BackendError as error:
             raise InputError(f"lp: {error}") from None
@@ -163,7 +162,7 @@ class Method:
 
 
 CLAIMS = ("bounding", "heuristics", "reductions", "enumeration", "rounding", "complete")
-"""Fields whose results hold for the rows that they were written for."""
+"""Fields that are valid only for the rows that they were written for."""
 
 
 _PARTS: tuple[tuple[str, type, str], ...] = (
@@ -177,14 +176,8 @@ _LISTS: tuple[tuple[str, type, str], ...] = (
 )
 
 
-def listed(value: Any, expected: str) -> Iterable[Any]:
-    """Return a list that can be read more than once.
-
-    Raises
-    ------
-    InputError
-        If it is no list, or an iterator; ``expected`` begins the message.
-    """
+def check_list(value: Any, expected: str) -> Iterable[Any]:
+    """Return a list that can be read more than once, or raise InputError, whose message begins with ``expected``."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise InputError(f"{expected}, not {describe(value)}")
     if iter(value) is value:

@@ -1,4 +1,4 @@
-"""The options of ``solve`` besides the method: objects that validate themselves; and checks of a problem's parts."""
+"""The options of ``solve`` besides the method, as objects that validate themselves; and checks of a problem's parts."""
 
 from __future__ import annotations
 
@@ -22,25 +22,19 @@ from colgen.core.result import Iteration, NodeVisit, Result
 from colgen.core.stop import AnyOf, StopRule, TimeLimit
 from colgen.core.text import FORGOTTEN, describe
 from colgen.core.warm_start import WarmStart
-from colgen.method import Method, listed
+from colgen.method import Method, check_list
 from colgen.parallel.clusters import check_client
 
 _Part = TypeVar("_Part")
 
 Start: TypeAlias = Result | WarmStart | Pool | Path | str | None
-"""What a run starts from: another run's result or pool, a pool's file, or guesses."""
+"""Start of a run: another run's result or pool, a pool's file, or guesses."""
 
 _STARTS = (Result, WarmStart, Pool, Path, str)
 
 
 def check_flags(**flags: object) -> None:
-    """Refuse flags that are neither True nor False.
-
-    Raises
-    ------
-    InputError
-        Naming the flag.
-    """
+    """Raise InputError for a flag that is neither True nor False."""
     for name, value in flags.items():
         if not isinstance(value, (bool, np.bool_)):
             raise InputError(f"{name}: expected True or False, not {describe(value)}")
@@ -48,24 +42,24 @@ def check_flags(**flags: object) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What is kept of a run.
+    """What to keep of a run.
 
     Attributes
     ----------
     duals
         Keep each round's dual values in ``result.iterations``.
     values
-        Keep there the restricted master's solution of each round of column generation as well.
+        Also keep the restricted master's solution of each round of column generation.
     on_node
-        Called after each node of the tree, with its outcome, the best answer so far and the bounds.
+        Called after each node of the tree with its outcome, the best answer so far and the bounds.
     certificate
-        Write what is proved to this file (compressed if its name ends in ``.gz``), for ``colgen check``.  Where exact
-        arithmetic does not confirm a claim of the run, the result is optimal *within tolerance*.
+        Write a proof to this file for ``colgen check`` (compressed if its name ends in ``.gz``). If exact arithmetic
+        does not confirm a claim of the run, the result is optimal *within tolerance*.
 
     Raises
     ------
     InputError
-        If a field is out of its domain; the message names it.
+        If a field is invalid; the message names it.
     """
 
     duals: bool = False
@@ -76,38 +70,38 @@ class Record:
     def __post_init__(self) -> None:
         check_flags(duals=self.duals, values=self.values)
         if self.on_node is not None and (not callable(self.on_node) or isinstance(self.on_node, type)):
-            raise InputError(f"on_node: expected a function of a node's visit, not {describe(self.on_node)}")
+            raise InputError(f"on_node: expected a function of a NodeVisit, not {describe(self.on_node)}")
         if self.certificate is not None:
             check_destination(self.certificate, "certificate")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
-    """Who works on a run.
+    """How a run uses threads, processes and clusters.
 
     Attributes
     ----------
     workers
-        So many threads work on the pricing problems of a round, or so many processes on a cluster of this machine.  The
-        result is the same for any number of them.  Oracles that share data which they change are not for more than one.
+        Number of threads for the pricing problems of a round, or of processes of a cluster on this machine. The result
+        does not depend on it. Oracles that modify shared data need 1.
     node_batch
-        Evaluate so many open nodes of the tree at once, each over a restricted master and oracles of its own (of a copy
-        of the problem).  The tree is another than that of 1, but the same for any number of workers; stop rules
-        other than limits of time and memory are asked between batches.
+        Evaluate this many open nodes at once, each over its own restricted master and oracles (of a copy of the
+        problem). The tree differs from that of 1, but is the same for any number of workers. Stop rules other than
+        limits of time and memory are evaluated between batches.
     cluster
         Search the tree on a cluster: a ``distributed.Client`` of Dask, a scheduler's address
-        (``"tcp://host:8786"``), ``"local"`` for Dask on this machine, ``"processes"`` for processes without it, or any
-        :class:`~colgen.parallel.clusters.Cluster`.  The root is solved here, then subtrees are sent out, ``node_batch``
-        of them at once (16).  The tree is another than that of one process, but the same for any number of workers,
-        whichever of them are lost.  The problem travels by ``pickle``, and so do columns; a script calls ``solve``
+        (``"tcp://host:8786"``), ``"local"`` for Dask on this machine, ``"processes"`` for processes without Dask, or
+        any :class:`~colgen.parallel.clusters.Cluster`. The root is solved here, then subtrees are sent out,
+        ``node_batch`` at once (16). The tree differs from that of one process, but is the same for any number of
+        workers, even if some are lost. The problem and columns are sent by ``pickle``; a script must call ``solve``
         below ``if __name__ == "__main__":``.
     free_running
-        On a cluster no subtree waits for another: faster, and no two runs have the same tree.
+        On a cluster no subtree waits for another. This is faster, but runs are not reproducible.
 
     Raises
     ------
     InputError
-        If a field is out of its domain; the message names it.
+        If a field is invalid; the message names it.
     """
 
     workers: int | None = None
@@ -123,18 +117,12 @@ class Parallel:
         if self.cluster is not None:
             check_client(self.cluster)
         elif self.free_running:
-            raise InputError("free_running: it concerns the workers of a cluster: name a cluster")
+            raise InputError("free_running: it needs a cluster: set Parallel(cluster=...) as well")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """All options of one run, checked one by one and together.
-
-    Raises
-    ------
-    InputError
-        Naming the option and what was expected.
-    """
+    """All options of one run, checked one by one and together; InputError names the option and what was expected."""
 
     stop: StopRule | Sequence[StopRule] = ()
     time_limit: float = math.inf
@@ -157,7 +145,7 @@ class Options:
         check_flags(relaxation=self.relaxation)
         progress = self.progress
         if not isinstance(progress, (bool, np.bool_)) and (not callable(progress) or isinstance(progress, type)):
-            raise InputError(f"progress: expected True, False or a function of a round, not {describe(progress)}")
+            raise InputError(f"progress: expected True, False or a function of an Iteration, not {describe(progress)}")
         for name, kind in (("method", Method), ("record", Record), ("parallel", Parallel)):
             if not isinstance(getattr(self, name), kind):
                 value = describe(getattr(self, name))
@@ -169,11 +157,11 @@ class Options:
     def _check_together(self) -> None:
         if self.record.certificate is not None:
             if self.relaxation:
-                raise InputError("certificate: it proves answers: leave relaxation out")
+                raise InputError("certificate: it proves answers, so it cannot be combined with relaxation=True")
             if self.checkpoint is not None:
-                raise InputError("certificate: a resumed run has not seen the earlier proofs: leave checkpoint out")
+                raise InputError("certificate: not available with checkpoint, since a resumed run lacks earlier proofs")
             if self.parallel.node_batch != 1:
-                raise InputError("certificate: nodes must be evaluated one by one: leave node_batch out")
+                raise InputError("certificate: not available with node_batch > 1")
         if self.parallel.cluster is not None:
             for name, value in (
                 ("certificate", self.record.certificate),
@@ -181,31 +169,31 @@ class Options:
                 ("relaxation", self.relaxation or None),
             ):
                 if value is not None:
-                    raise InputError(f"cluster: a tree is searched on a cluster without {name}: leave one of them out")
+                    raise InputError(f"cluster: not available with {name}")
 
     @property
     def rule(self) -> AnyOf:
-        """All stop rules as one, the time limit among them."""
+        """All stop rules as one, including the time limit."""
         rules = [self.stop] if callable(self.stop) else list(self.stop)
         return AnyOf(*rules, *([TimeLimit(self.time_limit)] if self.time_limit < math.inf else []))
 
     @property
     def saving(self) -> Checkpoint | None:
-        """Where checkpoints are written; None for nowhere."""
+        """Where checkpoints are written, or None."""
         return cast("Checkpoint | None", self.checkpoint)
 
     @property
     def pool(self) -> Pool | Path | str | None:
-        """The pool to start from, or its file; None without one."""
+        """The pool to start from or its file, or None."""
         return self.start if isinstance(self.start, (Pool, Path, str)) else None
 
     @property
     def guess(self) -> Result | WarmStart | None:
-        """The result or guesses to start from; None without them."""
+        """The result or guesses to start from, or None."""
         return self.start if isinstance(self.start, (Result, WarmStart)) else None
 
     def check_files(self) -> None:
-        """Refuse that a run writes two files of one name, or over a file that it reads."""
+        """Raise if a run would write a file twice or overwrite a file that it reads."""
         checkpoint = None if self.saving is None else self.saving.path
         named = (
             ("certificate", self.record.certificate),
@@ -223,70 +211,58 @@ class Options:
 def _check_rules(stop: Any) -> None:
     if isinstance(stop, (int, float)) and not isinstance(stop, bool):
         raise InputError(
-            f"stop: expected a stop rule or several, not {describe(stop)}: time_limit={stop} if seconds are meant"
+            f"stop: expected a stop rule or several, not {describe(stop)}: use time_limit={stop} for seconds"
         )
-    for rule in (stop,) if callable(stop) else listed(stop, "stop: expected a stop rule or several"):
+    for rule in (stop,) if callable(stop) else check_list(stop, "stop: expected a stop rule or several"):
         if not callable(rule) or isinstance(rule, type):
             raise InputError(f"stop: expected stop rules, such as TimeLimit(60), not {describe(rule)}")
 
 
 def check_stated(problem: Any) -> None:
-    """Refuse what a problem states of its objectives where it is out of its domain, and misspelt methods of its class.
-
-    Raises
-    ------
-    InputError
-        Naming the attribute, its value, and what was expected; or the method, and the one that is meant.
-    """
+    """Raise InputError for invalid numbers that a problem declares, and for misspelt methods of its class."""
     check_hooks(problem)
     for name in ("objective_step", "scale"):
         stated(problem, name)
 
 
 def stated(problem: Any, name: str) -> float | None:
-    """Return what a problem states of its objectives in an attribute, checked each time: its methods may change it.
+    """Return a number that a problem declares, or None; raise InputError if it is not positive.
 
-    Raises
-    ------
-    InputError
-        Naming the attribute, its value, and what was expected.
+    It is checked at each call, because methods may change it.
     """
     value = getattr(problem, name)
     if value is None or _is_positive(value):
         return cast("float | None", value)
     name = f"{type(problem).__name__}.{name}"
-    number = real(value, f"{name} (None if nothing is known)", low=-math.inf)
+    number = real(value, f"{name} (None if unknown)", low=-math.inf)
     if not number > 0.0:
-        raise InputError(f"{name}: expected a number above 0, or None if nothing is known, not {value}")
+        raise InputError(f"{name}: expected a number above 0, or None if unknown, not {value}")
     return number
 
 
 def _is_positive(value: Any) -> bool:
-    """Whether a setting is plainly a positive number: the usual case, told without a closer look."""
+    """Whether a value is a positive float: a fast path for the usual case."""
     return isinstance(value, float) and 0.0 < value < math.inf
 
 
-def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method: str) -> tuple[_Part, ...]:
-    """What a method of a problem has returned, one object of a class or several, as a tuple.
+def parts_of(value: _Part | Iterable[_Part], kind: type, problem: object, method: str) -> tuple[_Part, ...]:
+    """Return the result of a problem's method, one object of a class or several, as a tuple.
 
-    Raises
-    ------
-    InputError
-        Naming the method and what was expected.
+    InputError names the method and what was expected.
     """
-    if type(found) is tuple and all(isinstance(part, kind) for part in found):
-        for part in found:
+    if type(value) is tuple and all(isinstance(part, kind) for part in value):
+        for part in value:
             _check_part(part)
-        return found
-    if isinstance(found, kind):
-        _check_part(found)
-        return (cast(_Part, found),)
+        return value
+    if isinstance(value, kind):
+        _check_part(value)
+        return (cast(_Part, value),)
     name = f"{type(problem).__name__}.{method}()"
-    if found is None:
+    if value is None:
         raise InputError(f"{name} returned None: {FORGOTTEN} Expected a {kind.__name__} or several, or () for none")
-    if isinstance(found, type) or not isinstance(found, Iterable):
-        raise InputError(f"{name}: expected a {kind.__name__} or several, not {describe(found)}")
-    several = tuple(found)
+    if isinstance(value, type) or not isinstance(value, Iterable):
+        raise InputError(f"{name}: expected a {kind.__name__} or several, not {describe(value)}")
+    several = tuple(value)
     for part in several:
         if not isinstance(part, kind):
             raise InputError(f"{name}: expected objects of subclasses of {kind.__name__}, not {describe(part)}")
@@ -295,7 +271,7 @@ def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method
 
 
 def _check_part(part: Any) -> None:
-    """Refuse a part of a problem with misspelt methods, or with numbers that are out of their domain."""
+    """Raise for a part of a problem with misspelt methods or invalid numbers."""
     check_hooks(part)
     kind: Any = type(part)
     for name in _counts_of(kind):
@@ -306,22 +282,16 @@ def _check_part(part: Any) -> None:
 
 @lru_cache(maxsize=1000)
 def _counts_of(kind: type) -> tuple[str, ...]:
-    """Return the attributes of a part that must be integers: those of these names that a class of colgen defines."""
+    """Return the integer attributes of a part, if a class of colgen defines them."""
     own = [each for each in kind.__mro__ if each.__module__.startswith("colgen.")]
     return tuple(name for name in ("every", "limit") if any(name in vars(each) for each in own))
 
 
-def part_of(found: _Part | None, kind: type, problem: object, method: str) -> _Part:
-    """What a method of a problem has returned, which must be one object of a class.
-
-    Raises
-    ------
-    InputError
-        Naming the method and what was expected.
-    """
-    if isinstance(found, kind):
-        _check_part(found)
-        return cast(_Part, found)
+def part_of(value: _Part | None, kind: type, problem: object, method: str) -> _Part:
+    """Return the result of a problem's method if it is an object of a class; InputError names the method otherwise."""
+    if isinstance(value, kind):
+        _check_part(value)
+        return cast(_Part, value)
     name = f"{type(problem).__name__}.{method}()"
-    why = f": {FORGOTTEN} Expected" if found is None else ", expected"
-    raise InputError(f"{name} returned {describe(found)}{why} a {kind.__name__}")
+    why = f": {FORGOTTEN} Expected" if value is None else ", expected"
+    raise InputError(f"{name} returned {describe(value)}{why} a {kind.__name__}")

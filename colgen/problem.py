@@ -38,34 +38,34 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 _DIVING, _MANY_COLUMNS = 10.0, 500
-"""Seconds of the default dive, and from how many columns on: fewer are soon combined by an integer program."""
+"""Seconds of the default dive, and least number of columns for it. An integer program soon combines fewer columns."""
 
 
 class Problem(ABC, Generic[Answer]):
     """A problem for column generation.
 
-    Subclasses define :meth:`master` and :meth:`pricing`; the other methods have defaults.  :meth:`separation` and
-    :meth:`branching` complete what is solved, :meth:`warm_start` and :meth:`method` state how, :meth:`answer` and
-    :meth:`check` are about solutions, :meth:`codec` is for files and :meth:`certifier` for certificates.  The type of
-    ``result.answer`` may be given: ``class Rolls(Problem[list[tuple[Pattern, int]]])``.
+    Subclasses define :meth:`master` and :meth:`pricing`; the other methods have defaults. :meth:`separation` and
+    :meth:`branching` complete the formulation. :meth:`warm_start` and :meth:`method` control how it is solved.
+    :meth:`answer` and :meth:`check` concern solutions, :meth:`codec` files, and :meth:`certifier` certificates.
+    The type of ``result.answer`` may be given: ``class Rolls(Problem[list[tuple[Pattern, int]]])``.
 
     Attributes
     ----------
     objective_step
-        The objective of every answer is a multiple of this, 1 where the objective counts things.  Dual bounds are
-        rounded to it.  None if no such number is known.
+        The objective of every answer is a multiple of this number, for example 1 if it counts things. Dual bounds are
+        rounded to it. None if no such number is known.
     """
 
     objective_step: float | None = None
 
     scale: float | None = None
-    """What differences of objectives are relative to, a power of two (:func:`colgen.solvers.scaling.power_of_two`);
-    None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
+    """Scale of differences of objectives, a power of two (:func:`colgen.solvers.scaling.power_of_two`). None: a linear
+    master computes it; other masters use the objectives themselves."""
 
     identity: Any = None
-    """What distinguishes this problem from others of its class: data, such as numbers, strings, arrays, tuples of these
-    and dataclasses.  A checkpoint or pool holds its digest, and a checkpoint of another problem is refused.  None: the
-    attribute ``instance`` distinguishes it, or where there is none all attributes do."""
+    """Data that distinguishes this problem from others of its class: numbers, strings, arrays, tuples of these, or
+    dataclasses. Checkpoints and pools store its digest; a checkpoint of another problem is refused. None: the attribute
+    ``instance`` is used, or all attributes if there is none."""
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -80,58 +80,58 @@ class Problem(ABC, Generic[Answer]):
             return object.__getattribute__(self, name)  # raises
 
     def __repr__(self) -> str:
-        told: str = behind("reporting.html", "problem_in_a_line")(self)
-        return told
+        text: str = behind("reporting.html", "problem_in_a_line")(self)
+        return text
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.html", "show_problem")(self)
-        return shown
+        page: str = behind("reporting.html", "show_problem")(self)
+        return page
 
     def master(self) -> pyo.ConcreteModel | Rows | RestrictedMaster:
         """Return the rows of the master, with artificial variables that can satisfy them; columns are generated.
 
-        A subclass changes what ``super().master()`` returns: a Pyomo model, or :class:`colgen.Rows`, of which
-        ``rows.pyomo()`` makes a Pyomo model.
+        A subclass may change the result of ``super().master()``: a Pyomo model, or :class:`colgen.Rows`, which
+        ``rows.pyomo()`` converts to a Pyomo model.
 
         Returns
         -------
         pyo.ConcreteModel, Rows or RestrictedMaster
-            A Pyomo model; the same as arrays, which is faster; or a restricted master that is no linear program.
+            A Pyomo model; the same as arrays, which is faster; or a restricted master that is not a linear program.
         """
         raise NotImplementedError(f"{type(self).__name__} must define master()")
 
     def warm_start(self, budget: Budget) -> WarmStart:
         """Return guesses to start from: dual values, answers, columns, rows.
 
-        The engine checks the answers and prices once at the dual values.  If that proves the best answer, the run ends.
-        A method that may take long looks at ``budget``, which leaves time for that round, and returns what it has.
+        The engine checks the answers and prices once at the dual values. If this proves an answer optimal, the run
+        ends. A long computation should check ``budget``, which leaves time for that round, and return its best so far.
         """
         return NOTHING
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
-        """Return the oracle of the pricing problem, or the oracles of several."""
+        """Return the oracle of the pricing problem, or a sequence of oracles."""
         return ()
 
     def separation(self) -> Sequence[Separation]:
-        """Return the separations, which find violated rows."""
+        """Return the separation routines, which find violated rows."""
         return ()
 
     def branching(self) -> Sequence[BranchingRule]:
-        """Return branching rules in order: the first that applies to a solution is used.
+        """Return branching rules in order; the first that applies to a solution is used.
 
-        By default integer variables of the template are branched on, and component bounds where all oracles price
-        ``Box`` terms (:class:`colgen.OnComponents`).
+        The default branches on integer variables of the template, and on component bounds if all oracles price ``Box``
+        terms (:class:`colgen.OnComponents`).
         """
         return (OnTemplateVariable(), OnCoefficients())
 
     def method(self) -> Method:
         """Return how the problem is solved; ``solve(method=...)`` replaces some of the fields.
 
-        Fields that a subclass leaves None have the values below.  A subclass changes fields of its parent's method by
-        ``dataclasses.replace(super().method(), ...)``.  If it has other rows than its parent, fields whose results hold
-        for the parent's rows alone (:data:`colgen.method.CLAIMS`) are None in ``super().method()``.
+        Fields that a subclass leaves None get the values below. A subclass changes its parent's fields by
+        ``dataclasses.replace(super().method(), ...)``. If its rows differ from its parent's, fields that are valid only
+        for the parent's rows (:data:`colgen.method.CLAIMS`) are None in ``super().method()``.
 
-        The engine calls this method once the restricted master is made.
+        The engine calls this method after it has made the restricted master.
         """
         return Method(
             stabilization=Wentges(patient=True, real_costs=True),
@@ -149,23 +149,23 @@ class Problem(ABC, Generic[Answer]):
         )
 
     def certifier(self) -> Certifier:
-        """Return the certifier, which states in exact numbers why the result is right, for a certificate.
+        """Return the certifier, which proves the result in exact arithmetic for a certificate.
 
-        The default states nothing: its certificate holds the answer and the tree, and everything in it is trusted.
+        With the default, the certificate contains the answer and the tree, and the checker trusts all of it.
         """
         return Certifier(restricted_master(self.master()).sense, type(self).__name__)
 
     def answer(self, solution: Solution) -> Answer:
-        """Return a whole solution in terms of the problem; by default ``[(structure, value), ...]``."""
-        found: Any = [(column.structure, _counted(column, value)) for column, value in solution.columns]
-        return cast(Answer, found)
+        """Return an integer solution in terms of the problem; by default ``[(structure, value), ...]``."""
+        pairs: Any = [(column.structure, _count_of(column, value)) for column, value in solution.columns]
+        return cast(Answer, pairs)
 
     def check(self, answer: Answer) -> float | None:
         """Return the objective of an answer, computed from the instance alone.
 
-        The engine compares it with the objective of every incumbent.  None, the default, is no check: the rows and
-        bounds of a linear master are then recomputed from the columns, and if the master is no linear program, no
-        answer is called optimal.
+        The engine compares it with the objective of every incumbent. The default, None, means no check. The engine then
+        recomputes rows and bounds of a linear master from the columns; with any other master no answer is called
+        optimal.
 
         Parameters
         ----------
@@ -175,40 +175,43 @@ class Problem(ABC, Generic[Answer]):
         Raises
         ------
         InfeasibleAnswerError
-            If it is no answer; the message states why.
+            If the answer is infeasible; the message states why.
         """
         return None
 
     def codec(self) -> Codec | None:
-        """Return how columns are written to files and read from those of other instances.
+        """Return the codec that writes columns to files and reads them, also for other instances.
 
-        By default None: structures of columns must be plain data, and files of other instances are refused.  A subclass
-        that defines :meth:`pricing` defines its own codec too: its parent's is not used.
+        With the default, None, structures of columns must be plain data, and files of other instances are refused. A
+        subclass that defines :meth:`pricing` must define its own codec; its parent's is not used.
         """
         return None
 
     def finish(self, result: Result[Answer]) -> Result[Answer]:
-        """Return what ``solve`` returns; by default the result itself.
+        """Return the result that ``solve`` returns; by default the argument.
 
-        It is called once, at the end of a run.  A problem may store the answer elsewhere as well, or add notes.
+        Called once, at the end of a run. A problem may store the answer elsewhere or add notes.
         """
         return result
 
 
-def _counted(column: Column, value: float) -> float:
-    """How often a column is used: 49 rolls, not 49.0."""
+def _count_of(column: Column, value: float) -> float:
+    """Return the value of a column, as an ``int`` if it is integer: 49 rolls, not 49.0."""
     return round(value) if column.integer and not fractionality(value) else value
 
 
 def method_of(problem: Problem, given: Method = Method(), claims: RowClaims | None = None) -> Method:
-    """Return how a problem is solved: the fields that are given, then those of the problem's own method, then defaults.
+    """Return how a problem is solved: given fields first, then those of its own method, then the defaults.
 
-    ``claims``: those of a run, which has a master already.
+    Parameters
+    ----------
+    claims
+        The claims of a run whose master exists already.
 
     Raises
     ------
     InputError
-        If the problem's ``method()`` returns no :class:`Method`.
+        If the problem's ``method()`` does not return a :class:`Method`.
     """
     name = f"{type(problem).__name__}.method"
     if not callable(problem.method):
@@ -221,12 +224,12 @@ def method_of(problem: Problem, given: Method = Method(), claims: RowClaims | No
 
 
 def codec_of(problem: Problem) -> Codec | None:
-    """Return a problem's codec; None if it has none, or if a subclass has replaced the oracles that it belongs to.
+    """Return a problem's codec; None if it has none, or if a subclass replaced the oracles that the codec is for.
 
     Raises
     ------
     InputError
-        If ``codec()`` returns something else.
+        If ``codec()`` returns an object of another type.
     """
     codec = problem.codec()
     if codec is not None and not isinstance(codec, Codec):
@@ -235,12 +238,12 @@ def codec_of(problem: Problem) -> Codec | None:
 
 
 def digest_of_problem(problem: Problem) -> str:
-    """Return a text that distinguishes a problem from others.
+    """Return a digest that distinguishes a problem from others.
 
     Raises
     ------
     InputError
-        If its identity, its attribute ``instance`` or its attributes are no data.
+        If its identity, its attribute ``instance`` or its attributes are not plain data.
     """
     kind, identity = type(problem), problem.identity
     if identity is not None:

@@ -1,4 +1,4 @@
-"""`solve`, which puts the parts of a problem together."""
+"""`solve`, which assembles the parts of a problem and runs them."""
 
 from __future__ import annotations
 
@@ -76,59 +76,58 @@ def solve(
     checkpoint: Checkpoint | Path | str | None = None,
     **old: Never,
 ) -> Result[Answer]:
-    """Solve a problem by column generation, and by branch and bound where its relaxation is not integral.
+    """Solve a problem by column generation, and by branch and bound if its relaxation is not integral.
 
-    First the problem's guesses are tried (:meth:`Problem.warm_start`): oracles price once at the guessed dual values,
-    and where the bound that they state meets the best answer, the run ends.
+    The guesses of :meth:`Problem.warm_start` are tried first: oracles price once at the guessed dual values. If the
+    resulting bound equals the objective of the best answer, the run ends.
 
     Parameters
     ----------
     problem
-        What to solve.
+        The problem to solve.
     stop
-        A stop rule or several (:mod:`colgen.core.stop`); the first that applies ends the run with the best answer and
+        A stop rule or several (:mod:`colgen.core.stop`). The first that applies ends the run with the best answer and
         bound so far.
     time_limit
-        Seconds: ``time_limit=60`` is short for ``stop=TimeLimit(60)``, and holds beside other stop rules.
+        Seconds. ``time_limit=60`` is short for ``stop=TimeLimit(60)`` and is combined with other stop rules.
     start
-        What to start from instead of the problem's own guesses: another run's result, of this problem or of a similar
-        one; a :class:`WarmStart`; or a pool, ``result.pool`` or the file that ``result.pool.save`` has written, of the
-        same instance or of a changed one.  Each column of a pool is made anew (:meth:`Problem.codec`) and left out
-        if it is no column of this instance; where the pool's answer is no answer of this instance, the problem's own
-        guesses are used too.  Whatever is given is checked.
+        Where to start, instead of the problem's own guesses. One of: the result of a run of this or a similar problem;
+        a :class:`WarmStart`; a pool (``result.pool``, or a file that ``result.pool.save`` wrote) of this or a changed
+        instance. Columns of a pool are decoded for this instance (:meth:`Problem.codec`) and dropped if they are not
+        valid here. If a pool's answer is infeasible here, the problem's own guesses are used too. All input is checked.
     relaxation
-        Solve the root's relaxation only, to its exact optimum; the result's solution is then fractional in general.
+        Solve only the relaxation at the root, to its exact optimum. The result's solution is fractional in general.
     progress
-        True shows rounds as they come (a live line on a terminal or in a notebook, log lines elsewhere); a callable is
-        called with each of them.
+        True shows each round: a live line on a terminal or in a notebook, log lines elsewhere. A callable is called
+        with each :class:`Iteration`.
     method
-        How the problem is solved (:class:`Method`): stabilization, bounding, heuristics, branching and more, instead of
-        the problem's own.
+        How to solve the problem (:class:`Method`): stabilization, bounding, heuristics, branching and more. Replaces
+        the problem's own choices.
     record
-        What is kept of the run (:class:`Record`): dual values, a certificate.
+        What to keep of the run (:class:`Record`): dual values, a certificate.
     parallel
-        Who works on it (:class:`Parallel`): threads, batches of nodes, a cluster.
+        Threads, batches of nodes, or a cluster (:class:`Parallel`).
     checkpoint
-        A :class:`Checkpoint`, or the file of one, in which the run is written while it goes on.  If the file is there
-        already, the run goes on from it.
+        A :class:`Checkpoint`, or its file, which is written during the run. If the file exists, the run resumes from
+        it.
 
     Returns
     -------
     Result
-        A limit, an interrupt (Ctrl-C) or an infeasible problem is a termination, not an exception.  An interrupt ends
-        the run at its next look at the clock; a second one ends it at once.
+        Limits, interrupts (Ctrl-C) and infeasible problems are terminations, not exceptions. A first interrupt ends
+        the run when it next checks the clock; a second ends it at once.
 
     Raises
     ------
     InputError
-        Before any work, if an option is out of its domain.
+        Before any work, if an option is invalid.
     ColgenError
-        Where continuing could end in a wrong answer (see :mod:`colgen.core.errors`).  Whatever is raised carries the
-        best result so far as its attribute ``result``.
+        Where continuing could give a wrong answer (see :mod:`colgen.core.errors`). The attribute ``result`` of any
+        exception holds the best result so far.
     """
     refuse_old(solve, old)
     if not isinstance(problem, Problem):
-        raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {describe(problem)}")
+        raise InputError(f"solve: expected an object of a subclass of Problem, not {describe(problem)}")
     options = Options(
         stop=stop,
         time_limit=time_limit,
@@ -147,12 +146,12 @@ def solve(
 
 
 class _Solver:
-    """One run: a problem, its options, and what they are made into."""
+    """One run of a problem with its options."""
 
     def __init__(self, problem: Problem, options: Options) -> None:
         self.problem, self.options = problem, options
         parallel, record = options.parallel, options.record
-        codec_of(problem)  # a wrong one is refused before any work
+        codec_of(problem)  # raises on an invalid codec before any work
         self.pooled = None if options.pool is None else Pooled(problem, options.pool)
         self.saved = None if options.saving is None else Checkpointing(problem, options.saving, options.relaxation)
         self.recording: _Recording | None = None
@@ -167,30 +166,30 @@ class _Solver:
             keep_values=record.values,
             scale=stated(problem, "scale"),
         )
-        self.spare: _Spare | None = None
+        self.prototype: _Prototype | None = None
         self.packed = b""
         if parallel.cluster is not None:
-            self.spare = _Spare(problem, options.method)
-            self.packed = pack(self.spare, self.settings)
+            self.prototype = _Prototype(problem, options.method)
+            self.packed = pack(self.prototype, self.settings)
         elif parallel.node_batch > 1:
-            self.spare = _Spare(problem, options.method).copied()
+            self.prototype = _Prototype(problem, options.method).copy()
 
     def solve(self) -> Result:
-        """Return the result of the run."""
+        """Run the search and return its result."""
         problem, options = self.problem, self.options
-        self.warm = NOTHING if self.pooled is not None else _warm(problem, options.guess, self.budget)
+        self.warm = NOTHING if self.pooled is not None else _warm_start(problem, options.guess, self.budget)
         try:
             master = part_of(restricted_master(problem.master()), RestrictedMaster, problem, "master")
             claims = RowClaims(problem, master)
             self.method = method_of(problem, options.method, claims)
         except OutOfBudget as spent:
-            return _nothing(spent.reason, self.budget)
-        if not claims.hold("warm_start"):  # answers to other rows may be none to these
+            return _empty_result(spent.reason, self.budget)
+        if not claims.hold("warm_start"):  # answers for other rows may be infeasible here
             self.warm = dataclasses.replace(self.warm, tentative=True)
         if options.record.certificate is not None:
             self.recording = _Recording(options.record.certificate, claims.certifier())
-        _suit(master, self.method)
-        # On a cluster it is the workers that plunge.
+        _set_solver(master, self.method)
+        # On a cluster the workers plunge.
         queue = self.method.queue or (Plunging if options.parallel.cluster is None else BestBound)
         self.tree = OpenTree(master.sense, queue(master.sense))
         terminated = nullcontext() if self.saved is None else holding_termination()
@@ -198,62 +197,62 @@ class _Solver:
             listening(options.progress, master.sense) as listener,
             self.threads,
             terminated,
-            _clustered(options.parallel) as cluster,
+            _open_cluster(options.parallel) as cluster,
         ):
             run = _run(claims, master, self.rule, listener, self.budget, options.relaxation)
             try:
                 search = _search(claims, master, run, self.settings, options.relaxation, self.method, self.recording)
             except OutOfBudget as spent:
-                return _nothing(spent.reason, self.budget, master.sense)
-            outcome = self._outcome(search, cluster)
+                return _empty_result(spent.reason, self.budget, master.sense)
+            outcome = self._run_search(search, cluster)
             if self.saved is not None:
                 if outcome.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
                     self.tree.close()
                 self.saved.close()
         if outcome.bound_source != OWN:
             run.notes.append(
-                f"The dual bound is that of {outcome.bound_source}, which is trusted; the tree has proved "
+                f"The dual bound is from {outcome.bound_source} and is trusted, not verified. The tree itself proves "
                 f"{number(run.global_bound)}."
             )
-        made = _result(problem, search, run, outcome, options.relaxation)
-        result: Result = part_of(problem.finish(made), Result, problem, "finish")
-        return result if self.recording is None else self.recording.written(result)
+        draft = _result(problem, search, run, outcome, options.relaxation)
+        result: Result = part_of(problem.finish(draft), Result, problem, "finish")
+        return result if self.recording is None else self.recording.write(result)
 
-    def _outcome(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:
-        """Search the tree, whatever ends it; errors carry the result so far."""
+    def _run_search(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:
+        """Search the tree until it is done or a limit is reached; an error carries the result so far."""
         run, tree = search.run, self.tree
         try:
-            if self._is_closed(search):
+            if self._begin(search):
                 tree.close()
                 return TreeResult(Termination.OPTIMAL, run.global_bound, ())
-            return self._searched(search, cluster)
+            return self._search_tree(search, cluster)
         except OutOfBudget as spent:
             return TreeResult(spent.reason, run.global_bound, tree.records)
         except KeyboardInterrupt:
             return TreeResult(interruption(), run.global_bound, tree.records)
-        except MemoryError as error:  # a limit like others: of a kernel, or of the machine
-            run.notes.append(f"Memory ran out: {str(error) or 'there is no more of it'}.")
+        except MemoryError as error:  # raised by a kernel or by the operating system
+            run.notes.append(f"Memory ran out: {str(error) or 'an allocation failed'}.")
             return TreeResult(Termination.MEMORY_LIMIT, run.global_bound, tree.records)
         except Exception as error:
             fault = TreeResult(Termination.FAULT, run.global_bound, tree.records)
-            told = as_diagnostic(error)
+            diagnostic = as_diagnostic(error)
             for source in (self.saved, self.pooled):
-                told = told if source is None else source.explained(told)
-            told.result = _result(  # type: ignore[attr-defined]
+                diagnostic = diagnostic if source is None else source.explained(diagnostic)
+            diagnostic.result = _result(  # type: ignore[attr-defined]
                 self.problem, search, run, fault, self.options.relaxation
             )
-            if told is error:
+            if diagnostic is error:
                 raise
-            raise told from error
+            raise diagnostic from error
 
-    def _is_closed(self, search: BranchAndPrice) -> bool:
-        """Resume or start the search; whether the guesses are proved already."""
+    def _begin(self, search: BranchAndPrice) -> bool:
+        """Resume or start the search; return whether the guesses already prove the optimum."""
         run, saved, warm = search.run, self.saved, self.warm
         with run.stage("setup"):
             if saved is not None:
-                saved.begin(search, self.tree, self.spare is None)
+                saved.begin(search, self.tree, self.prototype is None)
             if self.pooled is not None:
-                guess = partial(_warm, self.problem, None, self.budget)
+                guess = partial(_warm_start, self.problem, None, self.budget)
                 warm = self.pooled.warm_start(guess, search.master, search.incumbents.separation)
                 run.notes.append(self.pooled.note)
             if saved is not None and saved.resumes:
@@ -261,7 +260,7 @@ class _Solver:
             name = "start" if self.options.guess is not None else f"{type(self.problem).__name__}.warm_start"
             return search.start(warm, name)
 
-    def _searched(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:
+    def _search_tree(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:
         """Search the tree here, in batches of nodes, or on a cluster."""
         parallel, rule = self.options.parallel, self.rule
         relaxation: Relaxation = search
@@ -278,9 +277,9 @@ class _Solver:
                 free=bool(parallel.free_running),
                 node_limit=rule.nodes,
             )
-        elif self.spare is not None:
-            spare = partial(self.spare.search, self.budget, self.settings)
-            relaxation = InBatches(search, spare, int(parallel.node_batch), self.threads)
+        elif self.prototype is not None:
+            copies = partial(self.prototype.search, self.budget, self.settings)
+            relaxation = InBatches(search, copies, int(parallel.node_batch), self.threads)
         asks = not self.options.relaxation and bool(search.search.heuristics)
         complete = self.method.complete if asks else None
         return branch_and_bound(
@@ -296,55 +295,55 @@ class _Solver:
 
 @dataclasses.dataclass(frozen=True)
 class _Recording:
-    """A certificate that is to be written: where, by whom, and who keeps until then what the tree proves."""
+    """A certificate to be written: its file, its certifier, and the witness that collects what the tree proves."""
 
     path: Path | str
     certifier: Certifier
     witness: Witness = dataclasses.field(default_factory=Witness)
 
-    def written(self, result: Result[Answer]) -> Result[Answer]:
-        """Write a result's certificate, and say of the result what that proves."""
-        begun = time.monotonic()
+    def write(self, result: Result[Answer]) -> Result[Answer]:
+        """Write a result's certificate and return the result with the outcome of its verification."""
+        start = time.monotonic()
         own = result.bound_source == OWN
         ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes, own)
-        written, told = write_verified(self.path, self.certifier, self.witness, ended)
-        lasted = time.monotonic() - begun
-        seconds = {**result.seconds, "certificate": lasted, "total": result.seconds["total"] + lasted}
-        notes = [*result.notes, *told]
+        written, remarks = write_verified(self.path, self.certifier, self.witness, ended)
+        duration = time.monotonic() - start
+        seconds = {**result.seconds, "certificate": duration, "total": result.seconds["total"] + duration}
+        notes = [*result.notes, *remarks]
         if written.short:
-            notes.append(f"Exact arithmetic does not prove what is said of node {written.short[0]}.")
+            notes.append(f"Exact arithmetic does not prove the recorded bound of node {written.short[0]}.")
         short = bool(written.short) and result.termination is Termination.OPTIMAL
         termination = Termination.WITHIN_TOLERANCE if short else result.termination
         return dataclasses.replace(result, termination=termination, seconds=seconds, notes=tuple(notes))
 
 
 @dataclasses.dataclass(frozen=True)
-class _Spare:
-    """A problem, and what it is solved by, of which a copy is made for each restricted master of a batch of nodes."""
+class _Prototype:
+    """A problem and its method, copied for each restricted master of a batch of nodes."""
 
     problem: Problem
     method: Method
 
-    def copied(self) -> _Spare:
-        """All of it once more, sharing nothing."""
+    def copy(self) -> _Prototype:
+        """Return a deep copy."""
         try:
             return copy.deepcopy(self)
-        except Exception as error:  # whatever an object that cannot be copied says of it
+        except Exception as error:  # an object that cannot be copied may raise anything
             raise InputError(
-                f"node_batch: expected a {type(self.problem).__name__} that copy.deepcopy copies for each restricted "
-                f"master: {type(error).__name__}: {error}"
+                f"node_batch: each restricted master needs a copy of {type(self.problem).__name__}, but copy.deepcopy "
+                f"failed: {type(error).__name__}: {error}"
             ) from error
 
     def search(self, budget: Budget, settings: Settings) -> BranchAndPrice:
-        """A copy's branch and price, whose own run has the clock of this budget and no other stop rules."""
-        mine = self.copied()
-        problem = mine.problem
+        """Return a branch and price on a copy; its run shares the clock of ``budget`` and has no stop rules."""
+        own = self.copy()
+        problem = own.problem
         master = restricted_master(problem.master())
         claims = RowClaims(problem, master)
-        method = method_of(problem, mine.method, claims)
-        _suit(master, method)
-        own = _run(claims, master, AnyOf(), None, budget)
-        return _search(claims, master, own, settings, False, method, None)
+        method = method_of(problem, own.method, claims)
+        _set_solver(master, method)
+        run = _run(claims, master, AnyOf(), None, budget)
+        return _search(claims, master, run, settings, False, method, None)
 
 
 def _run(
@@ -355,7 +354,7 @@ def _run(
     budget: Budget,
     relaxation: bool = False,
 ) -> Run:
-    """The state of a run of a problem over a master."""
+    """Return the state of a new run over a master."""
     problem = claims.problem
     return Run(
         master.sense,
@@ -371,8 +370,8 @@ def _run(
 
 
 @contextmanager
-def _clustered(parallel: Parallel) -> Iterator[Cluster | None]:
-    """The cluster that the tree is searched on, if any; one that was made for it is closed."""
+def _open_cluster(parallel: Parallel) -> Iterator[Cluster | None]:
+    """Yield the cluster that the tree is searched on, or None; a cluster made for this run is closed."""
     if parallel.cluster is None:
         yield None
         return
@@ -384,22 +383,22 @@ def _clustered(parallel: Parallel) -> Iterator[Cluster | None]:
             cluster.close()
 
 
-def _suit(master: RestrictedMaster, method: Method) -> None:
-    """Let a master use the solver that is asked for."""
+def _set_solver(master: RestrictedMaster, method: Method) -> None:
+    """Set the linear solver and its options, if given."""
     if method.lp is None and method.lp_options is None:
         return
     linear = as_linear(master)
     if linear is None:
         given = "lp_options" if method.lp is None else "lp"
-        raise InputError(f"{given}: {type(master).__name__} is no linear program, so it has no solver of one")
+        raise InputError(f"{given}: expected a linear master, not {type(master).__name__}, which has no LP solver")
     linear.set_solver(method.lp, method.lp_options)
 
 
 _SHARE = 0.85
-"""The share of the time that is left which a warm start may take: the rest is for the round that proves it."""
+"""Largest share of the remaining time for a warm start; the rest is for the round that proves it."""
 
 
-def _warm(problem: Problem, start: Result | WarmStart | None, budget: Budget) -> WarmStart:
+def _warm_start(problem: Problem, start: Result | WarmStart | None, budget: Budget) -> WarmStart:
     if start is not None:
         return start.warm_start() if isinstance(start, Result) else start
     try:
@@ -412,7 +411,7 @@ def _warm(problem: Problem, start: Result | WarmStart | None, budget: Budget) ->
 def listening(
     progress: bool | Callable[[Iteration], None], sense: Sense
 ) -> AbstractContextManager[Callable[[Iteration], None] | None]:
-    """Whoever is to be told of rounds."""
+    """Return a context manager that yields the listener of rounds, or None."""
     if progress is False:
         return nullcontext(None)
     found: AbstractContextManager[Callable[[Iteration], None] | None]
@@ -475,7 +474,7 @@ def _search(
 
 
 def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete | None], nodes: int) -> None:
-    """Solve the complete model by another solver: its answer is checked, and its bound is trusted."""
+    """Solve the complete model with another solver: check its solution, trust its bound."""
     run = search.run
     if run.expired:
         return
@@ -485,7 +484,7 @@ def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete
             return
         switch(search.master, ())
         if found.solution is not None:
-            with contextlib.suppress(InfeasibleAnswerError):  # what a solver's tolerance allows may be no answer
+            with contextlib.suppress(InfeasibleAnswerError):  # feasible within that solver's tolerance only
                 search.incumbents.offer(found.solution, found.source)
         run.trust(found)
 
@@ -498,16 +497,16 @@ def _result(
     if termination is Termination.OPTIMAL and not relaxation and not run.is_checked:
         termination = Termination.UNCHECKED
     if termination is Termination.OPTIMAL and relaxation and not search.is_solved(outcome.bound):
-        # Nothing open holds a better answer, which is less than an optimum of the relaxation.
+        # All open nodes are pruned by the incumbent, which does not give the optimum of the relaxation.
         termination = Termination.NO_BOUND if run.is_checked else Termination.UNCHECKED
     if termination is Termination.INFEASIBLE and search.master.holds_columns and not run.columns_generated:
-        run.notes.append(_without_columns(search.pricing))
+        run.notes.append(_no_columns_note(search.pricing))
     rows = search.master.rows
     driven = run.columns_generated or rows is None or rows.has_artificials
     if termination is Termination.OPTIMAL and search.pricing and not driven:
         run.notes.append(
-            "No column was used: the template's own variables satisfy all rows. Those that only stand in for columns "
-            "are declared with artificial(...), which drives them out."
+            "No column was used: the template's own variables satisfy all rows. Declare variables that only stand in "
+            "for columns with artificial(...), so that they are driven to zero."
         )
     answer = None if solution is None or relaxation else problem.answer(solution)
     pool = search.pool()
@@ -534,19 +533,19 @@ def _result(
     )
 
 
-def _without_columns(pricing: Sequence[Pricing]) -> str:
-    """A note on a problem that is infeasible with no column at all."""
+def _no_columns_note(pricing: Sequence[Pricing]) -> str:
+    """Return a note on a problem that is infeasible although no column was generated."""
     if not pricing:
-        return "No column was generated: pricing() returned no pricing problem, so the template's variables are all."
+        return "No column was generated: pricing() returned no oracle, so only the template's variables are available."
     names = ", ".join(oracle.name for oracle in pricing)
     return (
-        f"No column was generated: {names} returned none that improves, even where columns cost nothing; if there are "
-        "any, look at the sign of the dual values in the reduced cost c_j - πᵀa_j."
+        f"No column was generated: {names} returned no improving column even at zero column costs. Check the sign of "
+        "the dual values in the reduced cost c_j - πᵀa_j."
     )
 
 
-def _nothing(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE) -> Result:
-    """What is said of a run that a limit ends before there is a master: not even the direction is known then."""
+def _empty_result(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE) -> Result:
+    """Return the result of a run that a limit ends before the master exists; its sense may be unknown."""
     return Result(
         sense=sense,
         termination=reason,
@@ -566,7 +565,7 @@ def _nothing(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE)
             "total": budget.seconds,
             "other": 0.0,
         },
-        notes=("The limit came before the restricted master and its oracles were set up.",),
+        notes=("The limit was reached before the restricted master and its oracles were set up.",),
     )
 
 

@@ -1,4 +1,4 @@
-"""Dual stabilization: smoothing, boxes and penalties that decide at which dual values a round prices."""
+"""Dual stabilization: smoothing, boxes and penalties, which choose the dual values that a round prices at."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from colgen.master.protocol import RestrictedMaster
 Floats = NDArray[np.float64]
 
 _FARTHER = 2.0
-"""By what the length grows where no column was found: twice, for what was found farther out is dearer for its worth."""
+"""Factor of the length after a round without columns. It doubles, as columns found farther out cost more per gain."""
 
 
 class Ray:
-    """The dual values of phase 1 as a ray, along which those of the real objective lie.
+    """The dual values of phase 1 as a ray towards dual values of the real objective.
 
-    Columns cost nothing in phase 1, so that those which come first are as dear as it happens.  Its dual values π prove
-    that the master's columns do not suffice: the dual of the real objective grows without end along π.  Priced at real
-    costs and at a length L along it, columns improve whose cost is less than L times what they take off the violation:
-    those that are cheap for what they are worth.  As short a length as finds any is best; it is learned from columns of
-    a round of phase 1 as it is, and doubled whenever no column improves, after which such a round follows.
+    Columns cost nothing in phase 1, so the first ones may be arbitrarily expensive. The dual values π of phase 1 prove
+    that the master's columns do not suffice: the dual of the real objective is unbounded along π. At real costs and at
+    length L along π, a column improves if its cost is less than L times its reduction of the violation. The shortest
+    length at which columns improve is best. It is learned from the columns of an ordinary round of phase 1. If no
+    column improves it is doubled, and an ordinary round follows.
 
-    Where all columns cost the same, as in colouring or packing, phase 1 tells the good ones by itself: no length is
+    If all columns have the same cost, as in colouring or packing, phase 1 itself prefers good ones: no length is
     learned until two costs differ.
 
     Attributes
     ----------
     length
-        None while columns have not said what costs are like.
+        None until columns of different costs were seen.
     """
 
     def __init__(self) -> None:
@@ -47,16 +47,16 @@ class Ray:
         self._least, self._most = math.inf, -math.inf
 
     def point(self, duals: Duals) -> Duals | None:
-        """Dual values of the real objective, given those of phase 1; None if no length is known yet."""
+        """Return dual values of the real objective from those of phase 1; None without a length."""
         return None if self.length is None else duals.replace(self.length * duals.values)
 
     def learn(self, costs: Floats, gains: Floats) -> None:
-        """Take the least cost for its worth as the length, unless there is one already.
+        """Set the length to the least ratio of cost to gain, if there is no length yet.
 
         Parameters
         ----------
         costs, gains
-            Of columns that a round of phase 1 has found: their real costs, and by how much each improves.
+            Real costs and gains (per unit) of the columns of a round of phase 1.
         """
         self._least, self._most = min(self._least, float(costs.min())), max(self._most, float(costs.max()))
         counts = (costs != 0.0) & (gains > 0.0)
@@ -64,77 +64,77 @@ class Ray:
             self.length = float((np.abs(costs[counts]) / gains[counts]).min())
 
     def fell_short(self) -> None:
-        """No column was found that far."""
+        """Increase the length after a round without columns."""
         if self.length is not None:
             self.length *= _FARTHER
 
 
 _AFTER_A_MISPRICE = 0.5
-"""On relaxations of cutting stock, assignment, partitioning and colouring: half of the misprices, in no more rounds."""
+"""Halves the misprices without more rounds, on relaxations of cutting stock, assignment, partitioning and colouring."""
 
 _LOOK_BACK, _IN_VAIN = 12, 9
-"""Smoothing that is patient begins once so many of so many rounds in a row have not improved the dual bound: before, on
-relaxations of colouring and partitioning, it took an eighth more calls of the oracles than none."""
+"""Patient smoothing begins when 9 of the last 12 rounds did not improve the dual bound. Begun earlier, it took 12.5%
+more oracle calls than no smoothing on relaxations of colouring and partitioning."""
 
 _START = 0.5
-"""Where the automatic parameter begins."""
+"""Initial value of the automatic parameter."""
 
 _TURNED_START, _TURNED_DECREASE, _TURN = 0.3, 1.6, 0.2
-"""Of directional smoothing.  Turned proposals keep their distance by themselves: on relaxations of the four problems of
-``colgen bench stabilization`` it took six in a hundred fewer rounds with these than with those of Wentges smoothing."""
+"""For directional smoothing, whose proposals keep their distance without a large α. On the relaxations of the four
+problems of ``colgen bench stabilization`` these values took 6% fewer rounds than those of Wentges smoothing."""
 
 
 class Stabilization(ABC):
     """Proposes the dual values at which the oracles price.
 
-    The engine calls, each round: :meth:`propose` with the master's duals, and then, while the round mispriced (no
-    column found that improves at the master's own duals), :meth:`misprice` and :meth:`propose` again; at last
+    In each round the engine calls :meth:`propose` with the master's duals. While the round misprices (no column found
+    improves at the master's duals) it calls :meth:`misprice` and :meth:`propose` again. Finally it calls
     :meth:`update`.
 
     Attributes
     ----------
     complementary
-        Whether every proposal is an optimal dual solution of the restricted master, another one than its own: where no
-        column improves at it, none improves.
+        Whether every proposal is another optimal dual solution of the restricted master. Then, if no column improves at
+        a proposal, none improves at all.
     ray
-        Where oracles are asked at real costs first while the master is in phase 1; None: nowhere, they are asked at its
-        own dual values alone, at which columns cost nothing.
+        The ray that phase 1 prices along, at real costs. None: phase 1 prices at its own dual values, where columns
+        cost nothing.
     """
 
     complementary: bool = False
     ray: Ray | None = None
 
     def suit(self, master: RestrictedMaster, budget: Budget) -> None:
-        """See the master whose dual values are going to be proposed from, at the beginning of each node."""
+        """Prepare for a master, at the beginning of each node."""
 
     @abstractmethod
     def propose(self, duals: Duals) -> Duals:
-        """Dual values to price at, given the master's."""
+        """Return the dual values to price at, given the master's."""
 
     def misprice(self) -> bool:
-        """Move towards the master's duals after a misprice; False if the last proposal was those duals already."""
+        """Move towards the master's duals after a misprice; return False if the last proposal was those duals."""
         return False
 
     def update(self, bound_improved: bool, subgradient: Callable[[], Floats | None]) -> None:
-        """Learn from a round.
+        """Use the outcome of a round.
 
         Parameters
         ----------
         bound_improved
-            Whether the dual bound at the last proposal is the best so far: that point becomes the stability centre.
+            Whether the dual bound at the last proposal is the best so far; that point becomes the stability centre.
         subgradient
-            Computes that of the dual bound, as a function of the duals, at the last proposal (in the direction that
-            improves the bound); its answer is None where it is not known.
+            Computes the subgradient of the dual bound in the duals at the last proposal, in the direction that improves
+            the bound; None if unknown.
         """
 
     def reset(self, centre: Floats | None = None) -> None:
-        """Forget everything: another dual function begins; ``centre`` is a guess at its optimum, not priced at yet."""
+        """Start again with another dual function; ``centre`` is a guess at its optimum that was not priced at yet."""
 
     def forgo_centre(self) -> None:
-        """What :meth:`reset` was given has been priced at, and its columns are there: once more shows nothing new."""
+        """Do not propose the centre given to :meth:`reset`: it was priced at, and its columns were added."""
 
     def at(self, depth: int) -> Stabilization:
-        """What is used at nodes of this depth; 0 is the root's."""
+        """Return the stabilization for nodes of this depth; the root has depth 0."""
         return self
 
 
@@ -146,32 +146,31 @@ class NoStabilization(Stabilization):
 
 
 class Smoothing(Stabilization):
-    """Prices between a stability centre, the point of the best dual bound so far, and the master's dual values.
+    """Price between a stability centre, the point of the best dual bound so far, and the master's dual values.
 
-    Subclasses say where exactly: :meth:`between`.  A guess at the centre is proposed itself at first, for nothing is
-    known of its bound (and a good guess may prove all).  After a misprice α shrinks until the master's own duals are
-    reached, so that no column is missed. With ``alpha=None`` the parameter adjusts itself: it grows while the
-    subgradient says that the bound improves towards the centre, and shrinks otherwise; a round that has mispriced
-    halves it.
+    Subclasses define the point: :meth:`between`. A guessed centre is proposed first, because its bound is unknown and
+    may already be optimal. After a misprice α shrinks until the master's own duals are reached, so no column is missed.
+    With ``alpha=None`` the parameter adapts: it grows while the subgradient shows that the bound improves towards the
+    centre, and shrinks otherwise. A mispriced round halves it.
 
-    Nodes below the root start from columns that were optimal at their parents: their master's own dual values are near
-    the best ones from the first round, and smoothing would only misprice before it comes to them.
+    Below the root smoothing is off by default: nodes start with columns that were optimal at their parents, so the
+    master's duals are near the best ones from the first round.
 
     Parameters
     ----------
     alpha
-        The smoothing parameter, at least 0 and below 1; None: it adjusts itself.
+        The smoothing parameter in [0, 1); None: adaptive.
     below_root
         Smooth at all nodes.
     after_rows
-        Go on once rows have been added at the node.  Cuts move the master's dual values so far that the centre is of
-        little use, and where they make pricing dear each misprice costs an exact search.
+        Continue after rows were added at the node. Cuts move the master's duals so far that the centre is of little
+        use, and if they make pricing hard, each misprice costs an exact search.
     patient
-        Price at the master's own duals, unless a centre is guessed, until most rounds among the last dozen have not
-        improved the dual bound there: where they do, or a dozen is all it takes, smoothing costs more than it saves.
+        Price at the master's own duals, unless a centre is guessed, until 9 of the last 12 rounds did not improve the
+        dual bound. Before that, or in runs this short, smoothing costs more than it saves.
     real_costs
-        In phase 1 ask the oracles at real costs first, as far along the master's duals as columns begin to improve
-        (:class:`~colgen.stabilization.Ray`); its own duals are priced at where that finds nothing.
+        In phase 1 price first at real costs, along the master's duals (:class:`~colgen.stabilization.Ray`); if no
+        column is found, price at the master's duals.
     """
 
     _first = _START
@@ -197,17 +196,17 @@ class Smoothing(Stabilization):
 
     @abstractmethod
     def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
-        """Where to price: at the centre if α is 1, at the master's duals ``out`` if it is 0."""
+        """Return the point to price at: the centre for α = 1, the master's duals ``out`` for α = 0."""
 
     def moved(self, subgradient: Callable[[], Floats | None]) -> None:
-        """The last proposal has become the centre; ``subgradient`` computes the dual bound's there."""
+        """Use the subgradient at the new centre, the last proposal."""
 
     def moves(self, bound_improved: bool) -> bool:
-        """Whether the last proposal is to be the centre."""
+        """Whether the last proposal becomes the centre."""
         return bound_improved
 
     def decreased(self, alpha: float) -> float:
-        """The automatic parameter where the bound improves away from the centre."""
+        """Return the automatic parameter after the bound improved away from the centre."""
         return alpha / 1.1 if alpha >= 0.5 else max(alpha - 0.1 * (1.0 - alpha), 0.0)
 
     def at(self, depth: int) -> Stabilization:
@@ -233,7 +232,7 @@ class Smoothing(Stabilization):
         if self._waits or (not self._after_rows and len(self._out) > self._rows):
             alpha = 0.0
         if self._centre is not None:
-            # Rows added since: at the centre they did not exist, which is what a dual value of zero says.
+            # Rows added since had no influence at the centre: their dual values there are zero.
             self._centre = lengthened(self._centre, len(self._out))
         if self._centre is None or alpha == 0.0:
             self._proposal = self._out
@@ -256,9 +255,9 @@ class Smoothing(Stabilization):
             direction = subgradient()
             if direction is not None:
                 self._adjust(float(direction @ (self._centre - self._out)))
-        elif self._automatic and self._misprices > self._guessed:  # that of a guess says nothing of smoothing
-            # A mispriced round has cost a call of every oracle: what led to it is too far from the master's duals,
-            # whatever the subgradient says of the bound.
+        elif self._automatic and self._misprices > self._guessed:  # a misprice at a guess is not due to smoothing
+            # A mispriced round cost a call of every oracle: the proposal was too far from the master's duals, even if
+            # the subgradient favours the centre.
             self.alpha *= _AFTER_A_MISPRICE
         if self._centre is None or self.moves(bound_improved):
             self._centre = self._proposal
@@ -267,25 +266,22 @@ class Smoothing(Stabilization):
         self._misprices = 0
 
     def _adjust(self, slope_towards_centre: float) -> None:
-        """Stay nearer to the centre if the bound improves from the proposal towards it, else move away."""
+        """Move nearer to the centre if the bound improves from the proposal towards it, else away."""
         if slope_towards_centre > 0.0:
             self.alpha = min(self.alpha + 0.1 * (1.0 - self.alpha), 0.99)
         else:
             self.alpha = self.decreased(self.alpha)
 
     def _effective_alpha(self) -> float:
-        """α shrunk by the misprices of this round: ``max(0, 1 - k(1 - α))`` on the k-th try.
-
-        A guess counts as a try before the first.
-        """
+        """Return α after the misprices of this round: ``max(0, 1 - k(1 - α))`` on try k; a guess is try 0."""
         tries = self._misprices + (0 if self._guessed else 1)
         return max(0.0, 1.0 - tries * (1.0 - self.alpha))
 
 
 class Wentges(Smoothing):
-    """Wentges smoothing: ``α·centre + (1 - α)·duals``; each mispriced round closes the gap by a constant factor.
+    """Wentges smoothing: ``α·centre + (1 - α)·duals``; each misprice closes the gap by the same amount.
 
-    Parameters are those of every :class:`Smoothing`.
+    Parameters are those of :class:`Smoothing`.
 
     References
     ----------
@@ -307,27 +303,26 @@ class Directional(Smoothing):
         ρ = β (π + d g / ‖g‖) + (1 - β) π'          a direction between the subgradient's and the master's
         π + (1 - α) d (ρ - π) / ‖ρ - π‖              as far along it as Wentges goes towards π'
 
-    After a misprice β is zero, which leaves Wentges' point and its convergence.  Where the centre and the master's
-    duals both have a sign, so has what is priced at.  Lengths and angles are those of dual values times the sizes of
-    their rows, so that scaling a row changes nothing.
+    After a misprice β is zero, which leaves Wentges' point and its convergence. Where the centre and the master's duals
+    have the same sign, so has the proposal. Lengths and angles use dual values times the sizes of their rows, so
+    scaling a row changes nothing.
 
-    Two things differ from the source.  The centre is the point that was priced at last, unless one was guessed: early
-    bounds are so weak (where multiplicities are loose, or oracles search by rules of thumb there is none at all) that
-    the best of them holds the centre far from where the subgradient has led since.  A guess is left for a better bound
-    only.  And while the master is in phase 1, where its duals are no point but a ray, oracles are asked along it at
-    real costs.
+    Two things differ from the source. First, the centre is the last proposal, not the best one: early bounds are weak
+    if multiplicities are loose, and missing if oracles are heuristic, so the best of them would hold the centre far
+    back. A guessed centre is kept until a better bound is found. Second, in phase 1, where the duals form a ray,
+    oracles price along it at real costs.
 
     Parameters
     ----------
     alpha, below_root, after_rows, patient, real_costs
-        As of :class:`Wentges`; the automatic parameter begins lower, and falls faster.
+        As in :class:`Wentges`; the automatic parameter starts lower and falls faster.
     beta
-        The directional parameter, at least 0 and at most 1.  None: the cosine of the angle between g and π' - π, as in
-        the source: the less the two directions disagree, the more the subgradient is believed.
+        The directional parameter in [0, 1]. None: the cosine of the angle between g and π' - π, as in the source; the
+        subgradient then counts more the better the two directions agree.
 
     References
     ----------
-    Pessoa, Sadykov, Uchoa, Vanderbeck (2018), as of :class:`Wentges`, on directional smoothing; for the centre P. J.
+    Pessoa, Sadykov, Uchoa, Vanderbeck (2018), see :class:`Wentges`, on directional smoothing; for the centre P. J.
     Neame, *Nonsmooth dual methods in integer programming*, University of Melbourne (1999).
     """
 
@@ -355,7 +350,7 @@ class Directional(Smoothing):
         self._slope: Floats | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy is for another run: the master is left behind."""
+        """Copies are for other runs, so they have no master."""
         return self.__dict__ | {"_master": None}
 
     def suit(self, master: RestrictedMaster, budget: Budget) -> None:
@@ -393,34 +388,34 @@ class Directional(Smoothing):
 
 
 def lengthened(values: Floats, length: int) -> Floats:
-    """With a zero for each row that has been added since."""
+    """Return dual values with a zero for each row that was added since."""
     return values if len(values) >= length else np.append(values, np.zeros(length - len(values)))
 
 
 _OUTER = 4.0
-"""The second interval of five pieces is so many times as wide as the first, and its slope as steep."""
+"""Factor of width and slope of the second interval of five pieces."""
 
 _LOOSENING = 2.0
-"""By what widths grow, and slopes shrink, after a round that mispriced: the penalty had held dual values back."""
+"""Factor by which widths grow and slopes shrink after a mispriced round: the penalty held dual values back."""
 
 
 class Penalty(Stabilization):
-    """Prices where the restricted master's dual is best once distance from the stability centre is paid for.
+    """Price where the restricted master's dual minus a penalty for the distance from the stability centre is best.
 
-    The centre is the point of the best dual bound so far.  Around each of its dual values lies an interval in which
-    nothing is paid; beyond it each unit costs a share of the row's side: three pieces.  With five, another interval
-    follows, beyond which it costs more.  The point is found by a linear program of its own, which takes about as long
-    as the master's, so that it pays where oracles are dear.  After a misprice the master's own duals are priced at, and
-    the penalty is halved.  Masters that are no linear programs are priced at their own duals.
+    The centre is the point of the best dual bound so far. Within an interval around each of its dual values the penalty
+    is zero; beyond it each unit costs a share of the row's side (three pieces). With five pieces the cost rises again
+    beyond a second interval. A linear program computes the point. It takes about as long as the master, so this
+    stabilization pays off only if oracles are slow. After a misprice the master's own duals are priced at, and the
+    penalty is halved. Masters that are not linear programs are priced at their own duals.
 
     Parameters
     ----------
     pieces
         3 or 5.
     width
-        Half of the interval, relative to the dual value in its middle, or to their mean if that is larger.
+        Half of the interval, relative to the dual value at its middle, or to the mean of all if that is larger.
     slope
-        What a unit beyond costs, relative to the row's side (to its size, if that is zero).
+        Cost per unit beyond the interval, relative to the row's side (to its size, if that is zero).
     below_root
         Penalise at all nodes.
 
@@ -445,7 +440,7 @@ class Penalty(Stabilization):
         self.reset()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy is for another run: the master and its solver are left behind."""
+        """Copies are for other runs, so they have no master and no solver."""
         return self.__dict__ | {"_master": None, "_program": None}
 
     def at(self, depth: int) -> Stabilization:
@@ -512,14 +507,14 @@ class Penalty(Stabilization):
 
 
 class BoxStep(Penalty):
-    """Prices where the restricted master's dual is best in a box around the stability centre.
+    """Price where the restricted master's dual is best within a box around the stability centre.
 
-    That is a :class:`Penalty` of infinite slope; after a misprice the box is twice as large.
+    This is a :class:`Penalty` of infinite slope; a misprice doubles the box.
 
     Parameters
     ----------
     width, below_root
-        As of :class:`Penalty`.
+        As in :class:`Penalty`.
 
     References
     ----------

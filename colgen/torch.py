@@ -1,12 +1,12 @@
-"""Layers of PyTorch around oracles of structures: means, marginals and losses with their gradients, over batches.
+"""PyTorch layers around oracles of structures: means, marginals and losses with gradients, over batches.
 
     layer = SparseMAP(Chains())
     means = layer(scores, transitions, lengths=lengths)          # scores (batch, tokens, labels); gradients flow back
 
-Instances lie along the first axis; ``lengths`` or a ``mask`` says what of each is there (the rest is zero in means and
-gradients).  Scores may be of any type of floats and are computed with in 64 bits, on the processor: tensors from
-another device are moved, with one warning.  Gradients are of first order.  PyTorch is no requirement of colgen: the
-extra ``torch`` installs it.
+Instances lie along the first axis. ``lengths`` or a ``mask`` marks the valid part of each; means and gradients are zero
+elsewhere. Scores may have any floating-point type. They are computed with in 64 bits on the CPU; tensors of other
+devices are moved, with one warning per device type. Only first-order gradients exist. PyTorch is optional: install the
+extra ``torch``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from colgen.learning.sparsemap import SparseMean, sparsemap
 Floats = NDArray[np.float64]
 
 _MOVED: list[str] = []
-"""Devices that tensors have been moved from: each is told once."""
+"""Types of devices that tensors were moved from; each causes one warning."""
 
 
 class _Layer(torch.nn.Module):
-    """What all layers have: an oracle, which arrays are shared by a batch, and threads over its instances."""
+    """Base of all layers: an oracle, a mark for arrays shared by a batch, and threads over its instances."""
 
     def __init__(self, oracle: Any, *, shared: Sequence[bool] | None = None, workers: int = 1) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class _Layer(torch.nn.Module):
 
 
 class SparseMAP(_Layer):
-    """Sparse means of structures (Niculae et al., 2018) of any oracle.
+    """Sparse means of structures (Niculae et al., 2018) for any oracle.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class SparseMAP(_Layer):
     shared
         Which arrays of scores have no axis of instances, see :func:`colgen.learning.batches.batch_of`.
     rounds
-        The oracle is asked at most so often an instance; by default until the mean is exact.
+        Most oracle calls per instance; by default until the mean is exact.
     workers
-        Threads over the instances of a batch; means and gradients are the same for any number.
+        Threads over the instances of a batch; results do not depend on it.
 
     Notes
     -----
-    Where the set of structures in a mean is about to change the mean has a kink; the gradient is then that of the set
-    held, one of the limits of gradients nearby.
+    The mean has a kink where its set of structures changes. The gradient there is that of the current set, one of the
+    limits of nearby gradients.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class SparseMAP(_Layer):
         self.rounds = rounds
 
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
-        """Means of the first array of scores, in its shape."""
+        """Return means of the first array of scores, in its shape."""
         batch = self._batch(scores, lengths, mask)
         found: list[SparseMean] = batch.each(lambda *arrays: sparsemap(self.oracle, *arrays, rounds=self.rounds))
         means = np.zeros(batch.arrays[0].shape)
@@ -95,10 +95,10 @@ class SparseMAP(_Layer):
 
 
 class Marginals(_Layer):
-    """Marginals of chains, trees and projective trees: how often the parts of the first array occur on average."""
+    """Marginals of chains, trees and projective trees: the expected number of times each part occurs."""
 
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
-        """Marginals in the shape of the first array of scores."""
+        """Return marginals in the shape of the first array of scores."""
         batch = self._batch(scores, lengths, mask)
         sums = batch_sums(batch)
 
@@ -112,7 +112,7 @@ class LogPartition(_Layer):
     """log Σ exp over the scores of all structures; its gradients are the marginals."""
 
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
-        """One number an instance."""
+        """Return one number per instance."""
         batch = self._batch(scores, lengths, mask)
         sums = batch_sums(batch)
 
@@ -124,7 +124,7 @@ class LogPartition(_Layer):
 
 
 class _LossLayer(_Layer):
-    """A loss against right structures."""
+    """A loss against gold structures."""
 
     def __init__(
         self, oracle: Any, *, reduction: str = "mean", shared: Sequence[bool] | None = None, workers: int = 1
@@ -138,20 +138,20 @@ class _LossLayer(_Layer):
         raise NotImplementedError
 
     def forward(self, *scores: Any, right: Any, lengths: Any = None, mask: Any = None) -> Any:
-        """The loss, or where nothing reduces it one number an instance.
+        """Return the loss, or one loss per instance if ``reduction`` is ``"none"``.
 
         Parameters
         ----------
         right
-            The right structures, one per instance: labels of chains, shape (batch, tokens); heads of trees, shape
-            (batch, N), the root's ignored; numbers of clusters, shape (batch, n); or parts, see
+            The gold structures, one per instance: labels of chains, shape (batch, tokens); heads of trees, shape
+            (batch, N), the root's ignored; cluster numbers, shape (batch, n); or parts, see
             :mod:`colgen.learning.oracles`.
         """
         batch = self._batch(scores, lengths, mask)
         given = _plain(right) if isinstance(right, torch.Tensor) else right
         count = len(given) if hasattr(given, "__len__") else "none"
         if count != len(batch):
-            raise InputError(f"right: expected {len(batch)} structures, one an instance, got {count}")
+            raise InputError(f"right: expected {len(batch)} structures, one per instance, got {count}")
 
         def loss_of(k: int) -> Loss:
             own = batch.instance(k)
@@ -171,7 +171,10 @@ class _LossLayer(_Layer):
 
 
 class StructuredHinge(_LossLayer):
-    """The structured hinge, max_y s(y) + Δ(y) - s(right); its gradient is the worst violator's less the right one's.
+    """Structured hinge loss, max_y s(y) + Δ(y) - s(right).
+
+    Its gradient is the worst violator minus the gold structure. If several violate equally, the oracle's choice gives a
+    subgradient.
 
     Parameters
     ----------
@@ -179,10 +182,6 @@ class StructuredHinge(_LossLayer):
         Δ: ``"hamming"``, ``"zero_one"`` or ``"none"``, see :func:`colgen.learning.augmented`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Notes
-    -----
-    Where two structures violate most alike the gradient is that of the one which the oracle returns: a subgradient.
     """
 
     def __init__(
@@ -202,7 +201,7 @@ class StructuredHinge(_LossLayer):
 
 
 class FenchelYoung(_LossLayer):
-    """A Fenchel-Young loss, see :func:`colgen.learning.fenchel_young`; ``"gibbs"`` is the negative log-likelihood.
+    """Fenchel-Young loss, see :func:`colgen.learning.fenchel_young`; ``"gibbs"`` is the negative log-likelihood.
 
     Parameters
     ----------
@@ -213,7 +212,7 @@ class FenchelYoung(_LossLayer):
     samples, spread, seed
         Of perturbations.
     rounds
-        Of SparseMAP, at most.
+        Most rounds of SparseMAP.
     """
 
     def __init__(
@@ -248,9 +247,9 @@ class FenchelYoung(_LossLayer):
 
 
 class _Computed(torch.autograd.Function):
-    """A value that was computed outside of PyTorch, with the function that carries derivatives back.
+    """A value computed outside PyTorch, with the function that propagates derivatives back.
 
-    Derivatives are of first order: those of derivatives, which ``create_graph=True`` asks for, are an error.
+    Only first-order derivatives exist; second-order ones (``create_graph=True``) are an error.
     """
 
     @staticmethod
@@ -274,7 +273,7 @@ class _Computed(torch.autograd.Function):
 
 
 class _FirstOrder(torch.autograd.Function):
-    """A gradient that depends on scores and derivatives in a way that cannot be differentiated."""
+    """A gradient that cannot be differentiated again."""
 
     @staticmethod
     def forward(ctx: Any, gradient: Any, *origins: Any) -> Any:
@@ -283,18 +282,18 @@ class _FirstOrder(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, derivative: Any) -> Any:
         raise InputError(
-            "layers of colgen have gradients of first order only: a gradient of their gradient, as a gradient penalty "
-            "with create_graph=True needs it, is not available"
+            "layers of colgen have first-order gradients only; second-order gradients, such as a gradient penalty with "
+            "create_graph=True, are not available"
         )
 
 
 def _gathered(batch: Batch, means: Sequence[Floats]) -> list[Floats]:
-    """Derivatives by the arrays of a batch: of shared ones, the sum over the instances."""
+    """Return derivatives of the arrays of a batch; those of shared arrays are summed over the instances."""
     return [m.sum(axis=0) if shared else m for m, shared in zip(means, batch.shared, strict=True)]
 
 
 def _array(tensor: Any, name: str) -> Floats:
-    """A tensor as an array of 64 bits; it is moved from another device, which is told once."""
+    """Convert a tensor to a 64-bit array; warn once if it is on another device."""
     if not isinstance(tensor, torch.Tensor):
         raise InputError(f"{name}: expected a tensor, got an object of type {type(tensor).__name__}")
     if not tensor.is_floating_point():
@@ -302,8 +301,8 @@ def _array(tensor: Any, name: str) -> Floats:
     if tensor.device.type != "cpu" and tensor.device.type not in _MOVED:
         _MOVED.append(tensor.device.type)
         warnings.warn(
-            f"colgen computes on the processor: tensors are moved there from {tensor.device} and their means and "
-            "gradients back",
+            f"colgen computes on the CPU: tensors are moved there from {tensor.device}, and means and gradients are "
+            "moved back",
             stacklevel=4,
         )
     result: Floats = tensor.detach().to(device="cpu", dtype=torch.float64).contiguous().numpy()
@@ -311,12 +310,12 @@ def _array(tensor: Any, name: str) -> Floats:
 
 
 def _plain(tensor: Any) -> NDArray[Any]:
-    """Lengths, masks, labels: a tensor or anything else as an array."""
+    """Convert lengths, masks or labels to an array."""
     return np.asarray(tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor)
 
 
 def _right(oracle: Any, given: Any, scores: tuple[Floats, ...]) -> Structure:
-    """The right structure of an instance; labels beyond its length are left out."""
+    """Return the gold structure of an instance, without labels beyond its length."""
     if isinstance(given, torch.Tensor):
         given = _plain(given)
     if hasattr(oracle, "from_labels") and isinstance(given, np.ndarray) and given.ndim == 1:

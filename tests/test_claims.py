@@ -40,7 +40,7 @@ from tests import toys
 
 
 def twice_the_first(model):
-    """The side of the first row becomes twice as large, or 1 where it is 0."""
+    """Double the side of the first row, or set it to 1 if it is 0."""
     if isinstance(model, Rows):
         for key, lower, upper in [*zip(model.row_keys, model.row_lower, model.row_upper, strict=True)][:1]:
             model.change_rows(key, lower=changed_side(lower), upper=changed_side(upper))
@@ -56,7 +56,7 @@ def changed_side(side):
 
 
 def all_once_more(model):
-    """Every row's sides grow by one."""
+    """Increase every row's sides by one."""
     if isinstance(model, Rows):
         for name, block in model.row_blocks.items():
             lower, upper = model.row_lower[block.positions] + 1.0, model.row_upper[block.positions] + 1.0
@@ -68,7 +68,7 @@ def all_once_more(model):
 
 
 def at_least_as_much_of_the_last(model):
-    """A new row over two of the model's own variables."""
+    """Add a row over two of the model's own variables."""
     if isinstance(model, Rows):
         one, other = model.column_keys[-2:]
         model.add_rows("of_the_subclass", terms={one: 1.0, other: -1.0}, lower=0.0)
@@ -78,7 +78,7 @@ def at_least_as_much_of_the_last(model):
 
 
 def dearer_first(model):
-    """The first of the model's own variables counts in the objective."""
+    """Give the first of the model's own variables a cost."""
     if isinstance(model, Rows):
         model.change_variables(model.column_keys[0], cost=model.costs[0] - 0.25 * model.sense.sign)
         return
@@ -127,7 +127,7 @@ def kind_of(name):
 
 
 def more_for_nothing(model):
-    """The objective of all answers is larger by the same amount, no multiple of a step."""
+    """Add a constant to the objective that is not a multiple of the step."""
     if isinstance(model, Rows):
         model.offset += 10.3
         return
@@ -136,7 +136,7 @@ def more_for_nothing(model):
 
 
 def a_variable_of_its_own(model):
-    """A new variable that is worth something."""
+    """Add a variable that improves the objective."""
     if isinstance(model, Rows):
         model.add_variables("of_the_subclass", upper=1.0, cost=2.0 * model.sense.sign)
         return
@@ -201,7 +201,7 @@ class Bare(Problem):
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("name", STATED)
-def test_rows_that_a_subclass_changes_are_solved(name, change, seed, relaxation):
+def test_changed_rows_of_a_subclass_are_solved(name, change, seed, relaxation):
     changed = functools.partial(STATED[name], subclass(kind_of(name), change, pyomo=seed == 1), seed)
     adds = change in ADDING
     truth = solve(Bare(changed(), branches=adds), relaxation=relaxation)
@@ -214,9 +214,9 @@ def test_rows_that_a_subclass_changes_are_solved(name, change, seed, relaxation)
     assert not result.sense.is_better(result.objective, truth.dual_bound, 1e-6)
 
 
-def test_what_a_template_claims_of_its_own_rows_is_left_out_with_a_note():
+def test_claims_of_a_template_for_its_own_rows_are_omitted_with_a_note():
     (note,) = solve(STATED["cutting stock"](subclass(CuttingStock, twice_the_first), 0)).notes[:1]
-    assert "ChangedCuttingStock has rows of its own" in note
+    assert "ChangedCuttingStock has other rows than its template" in note
     assert "heuristics, " in note
     assert "branching()" in note
     added = solve(STATED["assignment"](subclass(Assignment, at_least_as_much_of_the_last), 0)).notes[0]
@@ -239,11 +239,11 @@ def test_a_subclass_that_changes_rows_and_its_method_inherits_no_claim(name):
 
 
 @pytest.mark.parametrize("name", STATED)
-def test_the_same_rows_in_another_form_keep_what_a_template_claims(name):
+def test_the_same_rows_in_another_form_keep_the_claims_of_a_template(name):
     problem = STATED[name](subclass(kind_of(name), lambda model: None, pyomo=True), 0)
     result = solve(problem)
     assert result.is_optimal
-    assert not any("has rows of its own" in note for note in result.notes)
+    assert not any("has other rows than its template" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("name", STATED)
@@ -256,7 +256,7 @@ def test_the_pyomo_model_of_rows_is_compiled_to_the_same_rows(name):
         assert (again.objective, again.solved_by) == (rows.objective, rows.solved_by)
 
 
-def test_a_subclass_that_asks_for_two_clusters_of_each_mention_gets_them():
+def test_a_subclass_can_require_two_clusters_per_mention():
     class Twice(Coreference):
         def master(self):
             rows = super().master()
@@ -323,14 +323,14 @@ def fixed_by(name, value, seed, *, row):
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 @pytest.mark.parametrize("name", STATED)
-def test_a_variable_that_a_subclass_fixes_is_as_one_that_a_row_fixes(name, value):
+def test_fixing_a_variable_equals_fixing_it_by_a_row(name, value):
     for seed in range(2):
         fixed, held = (solve(fixed_by(name, value, seed, row=row)) for row in (False, True))
         assert (Termination.INFEASIBLE is fixed.termination) == (Termination.INFEASIBLE is held.termination)
         assert fixed.objective == pytest.approx(held.objective, abs=1e-6)
 
 
-def test_bounds_and_costs_of_arcs_that_a_subclass_states_count():
+def test_bounds_and_costs_of_arcs_of_a_subclass_are_used():
     def change(model):
         model.change_variables(("z", (0, 1)), upper=0.0)
         (z,) = model.column_blocks["z"].positions[[model.column_blocks["z"].indices.index((0, 2))]]
@@ -342,7 +342,7 @@ def test_bounds_and_costs_of_arcs_that_a_subclass_states_count():
     assert changed.objective > plain.objective
 
 
-def test_a_row_that_clusters_need_is_not_left_out():
+def test_a_row_needed_by_clusters_is_kept():
     def change(model):
         next(model.component_data_objects(pyo.Constraint)).deactivate()
 
@@ -350,7 +350,7 @@ def test_a_row_that_clusters_need_is_not_left_out():
         solve(STATED["coreference"](subclass(Coreference, change, pyomo=True), 1))
 
 
-def test_a_problem_of_its_own_leaves_nothing_out():
+def test_a_problem_without_a_template_omits_nothing():
     result = solve(toys.CuttingStock())
     assert result.is_optimal
     assert not result.notes

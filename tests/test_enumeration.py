@@ -1,4 +1,4 @@
-"""Column enumeration: nodes that a list of all columns of interest closes."""
+"""Column enumeration: nodes that are closed by a list of all columns of interest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.zoo import Listed, Partitioning
 
 
 class EveryColumn(Enumeration):
-    """All columns whose reduced cost an answer of interest can afford."""
+    """Lists all columns whose reduced cost is within the slack."""
 
     def __init__(self, problem, most=None):
         self.problem, self.most = problem, most
@@ -70,7 +70,7 @@ def test_too_long_a_list_leaves_the_node_to_branching():
 
 
 class FromSingles(Enumerating):
-    """A first answer, which an enumeration needs, and whole costs."""
+    """Has a first answer, which an enumeration needs, and integer costs."""
 
     objective_step = 1.0
 
@@ -80,7 +80,7 @@ class FromSingles(Enumerating):
 
 
 class Finding(Heuristic):
-    """Finds the best answer, and keeps what had happened until then."""
+    """Finds the best answer, and records the state of the run."""
 
     def __init__(self, answer, happened):
         self.best, self.happened = answer, happened
@@ -117,7 +117,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 class Reduced(Routing):
-    """With arcs fixed by their reduced costs, and final programs over all paths within the gap."""
+    """Fixes arcs by their reduced costs, and ends with programs over all paths within the gap."""
 
     def __init__(self, seed: int, **how) -> None:
         super().__init__(seed, **how)

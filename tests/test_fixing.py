@@ -1,4 +1,4 @@
-"""Reduced-cost fixing by marginals: nothing of interest is lost, and what can go goes."""
+"""Reduced-cost fixing by marginals: it keeps all better solutions and forbids the rest."""
 
 import dataclasses
 import itertools
@@ -85,7 +85,7 @@ def test_every_answer_of_interest_is_kept_and_others_go(seed, gap, power):
             cost = sum(problem.costs[j, t] for t, j in enumerate(machines))
             if cost <= target:
                 assert not gone & {(j, t) for t, j in enumerate(machines)}
-    # And it is no weaker than its rule: forcing in any variable that is left keeps the bound within the target.
+    # It forbids all that its rule allows: forcing in any remaining variable keeps the bound within the target.
     for machine, oracle in enumerate(oracles):
         result = oracle.price(duals, context.pricing)
         worse = increases(Sense.MINIMIZE, oracle, result, result.marginals().values, 1.0, 0.0)
@@ -126,7 +126,7 @@ def test_increases_by_hand(sign):
     ]
 
 
-def test_what_is_forbidden_is_told_and_honoured():
+def test_oracles_get_forbidden_variables_and_respect_them():
     decision = VariablesForbidden("branch", frozenset({(0, 1)}), pairs)
     assert not decision.allows(Column(1.0, {}, (0, (1, 2))))
     assert decision.allows(Column(1.0, {}, (0, (2,))))
@@ -136,7 +136,7 @@ def test_what_is_forbidden_is_told_and_honoured():
 
 
 @pytest.mark.parametrize("power", [-30, 0, 30])
-def test_reduced_costs_that_a_bound_takes_for_zero_count_as_often_as_an_answer_has_columns(power):
+def test_reduced_costs_treated_as_zero_add_up_over_the_columns_of_an_answer(power):
     """99 columns at -0.9e-7 each, and one of interest at 5e-6: an answer of 100, below the bound that was computed."""
     unit = 2.0**power
 
@@ -152,7 +152,7 @@ def test_reduced_costs_that_a_bound_takes_for_zero_count_as_often_as_an_answer_h
     assert not ReducedCostFixing(Nearly(cost_bound=unit), pairs, share=0.0).reduce(context)
 
 
-def test_columns_that_are_not_whole_are_refused():
+def test_continuous_columns_are_refused():
     class Half(Priced):
         def price(self, duals, context):
             return PricingResult(
@@ -160,11 +160,11 @@ def test_columns_that_are_not_whole_are_refused():
             )
 
     context = ReductionContext(Sense.MINIMIZE, None, 0.0, 1.0, ())
-    with pytest.raises(InputError, match="whole columns"):
+    with pytest.raises(InputError, match="integer columns from Half"):
         ReducedCostFixing(Half(1.0), pairs).reduce(context)
 
 
-def test_it_needs_to_know_what_columns_use():
+def test_original_or_decide_is_required():
     with pytest.raises(InputError, match="original"):
         ReducedCostFixing(Priced(1.0))
 

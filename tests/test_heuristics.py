@@ -1,4 +1,4 @@
-"""Primal heuristics: what they find is an answer, and they leave the master as they found it."""
+"""Primal heuristics: their results are feasible, and they restore the master."""
 
 import dataclasses
 import math
@@ -56,7 +56,7 @@ class Unrounded(CuttingStock):
 # The program over the columns at hand contains the optimum; a dive may end one roll above, it depends on the vertex
 # that it starts from.
 @pytest.mark.parametrize(("heuristic", "worst"), [(RestrictedMIP(), 453), (Diving(), 454)])
-def test_finds_a_good_answer_of_the_textbook(heuristic, worst):
+def test_the_textbook_instance_gets_a_good_answer(heuristic, worst):
     before, after = [], []
     spy = spied(heuristic, before, after)
     result = solve(Unrounded(), method=Method(heuristics=(spy,)))
@@ -84,7 +84,7 @@ def test_every():
     assert [d for d in range(5) if RestrictedMIP(every=1).applies(d)] == [0, 1, 2, 3, 4]
 
 
-def test_a_dive_rounds_up_the_column_nearest_to_its_next_whole_number():
+def test_a_dive_rounds_up_the_column_nearest_to_its_next_integer():
     a, b, c = cutting_column((2, 0, 0, 0)), cutting_column((0, 2, 0, 2)), cutting_column((0, 0, 3, 0))
     tried = []
 
@@ -101,7 +101,7 @@ def test_a_dive_rounds_up_the_column_nearest_to_its_next_whole_number():
     )
     with pytest.raises(KeyboardInterrupt):
         Diving().search(context)
-    # Whole parts cost nothing to fix; whatever happens, the master is released.
+    # Fixing integer parts costs nothing; the master is released in any case.
     assert tried == [{a.identity: 3.0, b.identity: 1.0}, {}]
 
 
@@ -131,7 +131,7 @@ def test_dive_respects_whole_template_variables():
     assert result.objective == pytest.approx(5)
 
 
-def test_a_dive_that_would_go_on_for_ever_ends():
+def test_a_dive_without_progress_ends():
     # 2x - 2y = 1: each rounding of x makes y fractional above, and the reverse.
     program = Program(
         maximize=False,
@@ -144,14 +144,14 @@ def test_a_dive_that_would_go_on_for_ever_ends():
         Enumerated(program), method=Method(heuristics=(Diving(tries=1),)), stop=[IterationLimit(1000), NodeLimit(1)]
     )
     assert result.termination is Termination.NODE_LIMIT
-    # A limit ends a dive as it ends everything else.
+    # A limit also ends a dive.
     result = solve(Enumerated(program), method=Method(heuristics=(Diving(tries=1),)), stop=IterationLimit(10))
     assert result.termination is Termination.ITERATION_LIMIT
     assert len(result.iterations) == 10
 
 
 def scripted(relaxations, columns, **arguments):
-    """A dive whose relaxations are told: what it fixes, and what it finds."""
+    """A dive with given relaxations; records what it fixes and finds."""
     fixed = []
 
     def regenerate(now, proper=None, rounds=None):
@@ -201,7 +201,7 @@ def test_no_dive_follows_one_that_meets_the_relaxation():
     assert len(scripted(ways, ((A, 0.9), (B, 0.7)), discrepancies=1)[1]) == 1
 
 
-def test_strong_diving_rounds_up_what_worsens_the_linear_program_least():
+def test_strong_diving_rounds_up_the_column_that_worsens_the_linear_program_least():
     found, fixed = scripted(WAYS, ((A, 0.9), (B, 0.7)), strong=2)
     assert found.objective == 10.0
     assert fixed == [({A.identity: 1.0}, 0), ({B.identity: 1.0}, 0), ({B.identity: 1.0}, None)]
@@ -224,16 +224,16 @@ def test_parameters_of_a_dive_are_checked(name):
         Diving(**{name: -1})
 
 
-def test_heuristics_leave_the_proof_most_of_the_time():
+def test_heuristics_leave_most_of_the_time_for_the_proof():
     assert fair(10.0, SimpleNamespace(seconds_left=8.0)) == 2.0
     assert fair(10.0, SimpleNamespace(seconds_left=float("inf"))) == 10.0
 
 
-# --- small programs of a user's own ---------------------------------------------------------------------------------
+# --- small programs of a user ----------------------------------------------------------------------------------------
 
 
 class Rolls(Problem):
-    """Cutting stock as a user states it: an oracle that knows neither branching nor what a dive has fixed."""
+    """Cutting stock as users write it: the oracle ignores branching and columns fixed by a dive."""
 
     objective_step = 1
 
@@ -274,7 +274,7 @@ def random_rolls(count, most, seed):
 
 
 class Seen(Heuristic):
-    """Keeps the relaxation that it is shown."""
+    """Records the relaxation that it gets."""
 
     def __init__(self, quick=False):
         self.quick, self.objectives = quick, []
@@ -313,7 +313,7 @@ def test_exchanges_find_answers_at_perturbed_dual_values():
     assert solve(problem, method=Method(heuristics=(Exchanging(6),))).objective == 26
 
 
-def test_exchanges_need_whole_columns():
+def test_exchanges_need_integer_columns():
     class Continuous(Knapsack):
         def encode(self, pattern):
             return dataclasses.replace(super().encode(pattern), integer=False)

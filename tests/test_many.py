@@ -1,4 +1,4 @@
-"""Many instances: told in their order, each as if it had been solved alone."""
+"""Many instances: results in order, equal to those of single runs."""
 
 import os
 
@@ -12,7 +12,7 @@ ASKED = [(3, 6, seed) for seed in range(6)]
 
 
 def made(asked):
-    """Of a module, so that other processes find it."""
+    """A module-level function, so that other processes can import it."""
     if asked == "broken":
         raise InputError("an instance: expected three numbers")
     if asked == "deadly":
@@ -20,7 +20,7 @@ def made(asked):
     return assignment(*asked)
 
 
-def test_results_are_those_of_runs_alone_in_their_order():
+def test_results_equal_those_of_single_runs_in_order():
     alone = [solve(made(asked)) for asked in ASKED]
     many = list(solve_many(ASKED, problem=made, parallel=Parallel(cluster=Scripted(3))))
     assert [one.number for one in many] == list(range(6))
@@ -69,7 +69,7 @@ def test_a_limit_and_a_fault_hold_for_one_instance():
         ({"retries": 1.5}, "retries: expected"),
         ({"workers": 2}, r"parallel=Parallel\(workers=...\)"),
         ({"parallel": 2}, "parallel: expected a Parallel"),
-        ({"problem": 3}, "problem: expected what makes a problem"),
+        ({"problem": 3}, "problem: expected a callable"),
         ({"progress": True}, "progress: solve_many has no such keyword"),
         ({"stop": 3}, "stop: expected"),
         ({"parallel": Parallel(cluster="processes", free_running=True)}, "free_running"),
@@ -80,6 +80,6 @@ def test_settings_are_refused_before_any_work(settings, complaint):
         solve_many([], **settings)
 
 
-def test_what_is_no_cluster_is_refused():
+def test_invalid_clusters_are_refused():
     with pytest.raises(InputError, match="cluster: expected a client of Dask"):
         next(solve_many(ASKED, problem=made, parallel=Parallel(cluster=3)))

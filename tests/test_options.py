@@ -1,4 +1,4 @@
-"""The options of solve and stop rules: each value out of its domain is one sentence that names the option."""
+"""The options of solve and stop rules: errors about invalid values name the option."""
 
 import dataclasses
 import importlib
@@ -108,7 +108,7 @@ def cases(table):
 
 
 @pytest.mark.parametrize(("owner", "name", "value"), cases(WRONG))
-def test_a_wrong_option_is_named(owner, name, value):
+def test_an_invalid_option_is_named(owner, name, value):
     with pytest.raises(InputError) as caught:
         owner(**{name: value})
     assert str(caught.value).startswith(f"{name}: expected ")
@@ -116,12 +116,12 @@ def test_a_wrong_option_is_named(owner, name, value):
 
 
 @pytest.mark.parametrize(("owner", "name", "value"), cases(RIGHT))
-def test_a_right_option_is_taken(owner, name, value):
+def test_a_valid_option_is_accepted(owner, name, value):
     owner(**{name: value})
 
 
 @pytest.mark.parametrize(("rule", "value"), [(NodeLimit, 0), (NodeLimit, 1.5), (NodeLimit, True), (DepthLimit, -1)])
-def test_limits_of_the_tree_are_whole_numbers(rule, value):
+def test_limits_of_the_tree_are_integers(rule, value):
     with pytest.raises(InputError, match="expected a whole number"):
         rule(value)
 
@@ -150,7 +150,7 @@ def test_an_old_keyword_of_solve_is_refused_elsewhere_too(function, name):
         )
 
 
-def test_old_names_of_colgen_are_refused_with_what_to_write_instead():
+def test_old_names_of_colgen_are_refused_with_the_new_ones():
     for name, module in MOVED.items():
         assert hasattr(importlib.import_module(module), name)
         with pytest.raises(AttributeError, match=re.escape(f"write from {module} import {name}")):
@@ -168,9 +168,9 @@ def test_an_unknown_keyword_is_refused():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"record": Record(certificate="proof"), "relaxation": True}, "leave relaxation out"),
-        ({"record": Record(certificate="proof"), "checkpoint": "run"}, "leave checkpoint out"),
-        ({"record": Record(certificate="proof"), "parallel": Parallel(node_batch=2)}, "leave node_batch out"),
+        ({"record": Record(certificate="proof"), "relaxation": True}, "relaxation=True"),
+        ({"record": Record(certificate="proof"), "checkpoint": "run"}, "not available with checkpoint"),
+        ({"record": Record(certificate="proof"), "parallel": Parallel(node_batch=2)}, "not available with node_batch"),
     ],
 )
 def test_options_that_exclude_one_another_are_refused(options, said):
@@ -192,14 +192,14 @@ def test_rounds_are_counted(rule, value):
         rule(value)
 
 
-def test_limits_that_never_bite():
+def test_limits_that_are_never_reached():
     assert TimeLimit(math.inf).seconds == math.inf
     assert GapLimit(math.inf).gap == math.inf
 
 
 @pytest.mark.parametrize("problem", [None, 3, Assignment, "problem"])
-def test_what_is_no_problem_is_not_solved(problem):
-    with pytest.raises(InputError, match="expected a problem to solve, an object of a subclass of Problem, not"):
+def test_only_problems_are_solved(problem):
+    with pytest.raises(InputError, match="expected an object of a subclass of Problem, not"):
         solve(problem)
 
 
@@ -224,7 +224,7 @@ def test_solve_checks_its_options_before_any_work():
 
 @pytest.mark.parametrize("name", ["objective_step", "scale"])
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "1", True, [1.0]])
-def test_what_a_problem_states_of_its_objectives_is_a_number_above_zero(name, value):
+def test_step_and_scale_of_a_problem_must_be_positive(name, value):
     def work(self):
         raise AssertionError
 
@@ -245,7 +245,7 @@ def test_a_step_may_be_a_number_of_any_type(value):
 
 
 @pytest.mark.parametrize("value", [-1.0, 0, math.nan, "1"])
-def test_what_a_method_of_a_problem_states_is_checked_as_well(value):
+def test_results_of_methods_of_a_problem_are_checked(value):
     class Late(Assignment):
         def master(self):
             self.objective_step = value

@@ -81,7 +81,7 @@ def test_tutorial_ends_with_a_proof_and_its_mistakes_are_found(tmp_path, monkeyp
     assert names["result"].is_optimal
     assert [line.objective for line in names["comparison"]] == pytest.approx([285, 285])
     assert "<svg" in (tmp_path / "relaxation.html").read_text(encoding="utf-8")
-    causes = ["had the opposite sign", "either best() is not exact", "one coefficient accounts for it"]
+    causes = ["had the opposite sign", "either best() is not exact", "one coefficient explains it"]
     for finding, cause in zip(names["found"].values(), causes, strict=True):
         assert cause in finding.message
     for oracle in (names["WrongSign"], names["WrongColumn"]):

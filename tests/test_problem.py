@@ -1,4 +1,4 @@
-"""What a problem is by default: nothing guessed, nothing separated, answers checked by the rows of its master."""
+"""Defaults of a problem: no guesses, no separation, answers checked by the master's rows."""
 
 import pyomo.environ as pyo
 import pytest
@@ -26,7 +26,7 @@ from colgen.problem import method_of
 from tests.toys import CuttingStock, cutting_column
 
 
-def test_a_problem_says_nothing_that_it_need_not():
+def test_defaults_of_optional_methods_are_empty():
     problem = CuttingStock()
     assert list(problem.separation()) == []
     method = problem.method()
@@ -36,7 +36,7 @@ def test_a_problem_says_nothing_that_it_need_not():
     assert isinstance(restricted_master(problem.master()), LinearMaster)
 
 
-def test_a_problem_without_a_master_says_what_is_missing():
+def test_a_problem_without_a_master_is_refused():
     class Nothing(Problem):
         def pricing(self):
             return CuttingStock().pricing()
@@ -50,7 +50,7 @@ def test_the_answer_is_the_structures_and_how_often_each_is_used():
     assert list(CuttingStock().answer(solution)) == [((2, 0, 0, 0), 2.0), ((0, 0, 0, 7), 1.0)]
 
 
-def test_a_problem_s_own_check_has_the_last_word():
+def test_a_problem_s_own_check_decides():
     class Picky(CuttingStock):
         def check(self, answer):
             return 1e6
@@ -65,27 +65,27 @@ def broken(method, value):
 
 @pytest.mark.parametrize("method", ["pricing", "separation", "branching"])
 @pytest.mark.parametrize("value", [None, 3, "all", [3], Problem])
-def test_a_method_that_returns_what_is_none_of_its_kind_is_named(method, value):
+def test_a_method_with_a_result_of_the_wrong_type_is_named(method, value):
     with pytest.raises(InputError, match=rf"Broken\.{method}\(\).*[Ee]xpected .*[A-Z]\w+"):
         solve(broken(method, value))
 
 
 @pytest.mark.parametrize("value", [None, 3, []])
-def test_a_warm_start_that_is_none_is_named(value):
+def test_an_invalid_warm_start_is_named(value):
     problem = type("Broken", (CuttingStock,), {"warm_start": lambda self, budget: value})()
     with pytest.raises(InputError, match=r"Broken\.warm_start\(\) returned .*[Ee]xpected a WarmStart"):
         solve(problem)
 
 
 @pytest.mark.parametrize("value", [None, 3, (), Method])
-def test_a_method_that_is_none_is_named(value):
+def test_an_invalid_method_is_named(value):
     with pytest.raises(InputError, match=r"Broken\.method\(\) returned .*[Ee]xpected a Method"):
         solve(broken("method", value))
 
 
 @pytest.mark.parametrize("field", ["reductions", "heuristics"])
 @pytest.mark.parametrize("value", [3, "all", [3], Problem])
-def test_parts_of_a_method_that_are_none_of_their_kind_are_named(field, value):
+def test_parts_of_a_method_of_the_wrong_type_are_named(field, value):
     problem = type("Broken", (CuttingStock,), {"method": lambda self: Method(**{field: value})})()
     with pytest.raises(InputError, match=rf"{field}: expected "):
         solve(problem)
@@ -113,14 +113,14 @@ def test_fields_of_a_run_replace_those_of_the_problem_which_replace_the_defaults
 
 
 @pytest.mark.parametrize("value", [None, 3])
-def test_an_end_that_is_no_result_is_named(value):
+def test_an_invalid_result_of_finish_is_named(value):
     problem = type("Broken", (CuttingStock,), {"finish": lambda self, result: value})()
     with pytest.raises(InputError, match=r"Broken\.finish\(\) returned .*[Ee]xpected a Result"):
         solve(problem)
 
 
 @pytest.mark.parametrize("value", [None, 3, []])
-def test_a_master_that_is_no_model_is_named(value):
+def test_an_invalid_master_is_named(value):
     with pytest.raises(FormulationError, match=r"expected master\(\) to return a Pyomo model"):
         solve(broken("master", value))
 
@@ -138,7 +138,7 @@ def with_rows(names, variables):
     return Rows()
 
 
-def test_variables_that_are_not_artificial_are_warned_of():
+def test_variables_that_should_be_artificial_are_reported():
     result = solve(with_rows([0, 1, 2, 3], lambda index: pyo.Var(index, domain=pyo.NonNegativeReals)))
     assert result.objective == 0.0
     assert "No column was used" in str(result)

@@ -1,4 +1,4 @@
-"""What a run believes, and how it ends: answers checked, rows asked first, signals and limits that lose nothing."""
+"""Runs: answers are checked, rows are separated first, and signals and limits lose nothing."""
 
 import gc
 import math
@@ -72,7 +72,7 @@ class AtMostFive(Separation):
         return [Row(("most", None), upper=5.0, coefficients={("x", None): 1.0})] if over else []
 
 
-# --- nothing is believed unseen --------------------------------------------------------------------------------------
+# --- every answer is verified -----------------------------------------------------------------------------------------
 
 
 def test_an_answer_is_checked_by_the_rows():
@@ -99,7 +99,7 @@ def test_an_answer_is_checked_by_the_problem():
             solve(Checking(told=told))
 
 
-def test_rows_are_asked_before_a_problem_is_called_unbounded():
+def test_rows_are_separated_before_a_problem_is_called_unbounded():
     assert solve(Bounded("separated")).objective == pytest.approx(5.0)
     assert solve(Bounded("separated")).termination is Termination.OPTIMAL
     assert solve(Bounded("nowhere")).termination is Termination.UNBOUNDED
@@ -147,7 +147,7 @@ class OneRow(Separation):
 @pytest.mark.parametrize(
     ("side", "coefficient"), [(1e-3, 1e-4), (999.0, 3.0), (3e8, 3.0), (1e8, 1e-3), (3e12, 3.0), (1e12, 1e-3)]
 )
-def test_rows_of_any_size_are_asked_before_a_problem_is_called_unbounded(side, coefficient, integer, maximize):
+def test_rows_of_any_size_are_separated_before_a_problem_is_called_unbounded(side, coefficient, integer, maximize):
     result = solve(Lazily(side, coefficient, maximize, integer))
     largest = side / coefficient
     assert result.termination is Termination.OPTIMAL
@@ -200,7 +200,7 @@ def test_columns_cover_rows_of_any_size(demand):
     assert result.objective == pytest.approx(1.25 * demand)
 
 
-def test_separations_that_look_at_whole_solutions_alone_are_asked_before_a_problem_is_called_unbounded():
+def test_separations_of_integer_solutions_run_before_a_problem_is_called_unbounded():
     class Halved(Lazily):
         """The relaxation is fractional where y is one half."""
 
@@ -218,7 +218,7 @@ def test_separations_that_look_at_whole_solutions_alone_are_asked_before_a_probl
     assert result.dual_bound == pytest.approx(7e8, rel=1e-6)
 
 
-def test_nothing_is_called_unbounded_while_rows_have_not_been_asked(monkeypatch):
+def test_nothing_is_called_unbounded_before_separation_has_run(monkeypatch):
     class Slow(AtMostFive):
         def separate(self, solution, context):
             while not context.budget.expired:
@@ -238,7 +238,7 @@ def test_nothing_is_called_unbounded_while_rows_have_not_been_asked(monkeypatch)
 
 def test_a_row_that_cuts_off_an_answer_is_refused_whenever_it_comes():
     class Greedy(Separation):
-        """Objects to every fractional solution by a row that no answer satisfies."""
+        """Cuts off every fractional solution by a row that no answer satisfies."""
 
         def separate(self, solution):
             if all(value == round(value) for _, value in solution.columns):
@@ -263,7 +263,7 @@ def test_a_row_that_cuts_off_an_answer_is_refused_whenever_it_comes():
 
 
 def test_row_functions_see_the_column_that_was_priced():
-    """A column that brings a row is looked at whole: with its bounds, and whether it is integer."""
+    """Row functions get the complete column with its bounds and integrality."""
     seen = []
 
     def coefficient(column):
@@ -318,7 +318,7 @@ def test_a_linear_program_that_fails_is_a_diagnostic(monkeypatch):
     assert isinstance(caught.value, ColgenError)
 
 
-def test_a_solver_that_refuses_columns_is_a_diagnostic_with_what_was_found_so_far(monkeypatch):
+def test_a_solver_that_refuses_columns_is_a_diagnostic_with_the_result_so_far(monkeypatch):
     add = lp.LinearProgram.add_columns
 
     def refuse(self, costs, *arguments):
@@ -333,15 +333,15 @@ def test_a_solver_that_refuses_columns_is_a_diagnostic_with_what_was_found_so_fa
     assert caught.value.result.termination is Termination.FAULT
 
 
-def test_a_run_that_is_ended_in_the_root_has_an_answer():
-    """Without a heuristic that would run at the end of a node: what is at hand is rounded."""
+def test_a_run_that_ends_at_the_root_has_an_answer():
+    """No heuristic runs before the end of a node, so the available solution is rounded."""
     result = solve(CuttingStock(), stop=IterationLimit(6), method=Method(heuristics=(Diving(),)))
     assert result.termination is Termination.ITERATION_LIMIT
     assert math.isfinite(result.objective)
     assert result.solution is not None
 
 
-def test_a_limit_of_no_time_at_all_ends_at_once():
+def test_a_time_limit_of_zero_ends_at_once():
     started = time.monotonic()
     result = solve(assignment(8, 60), stop=TimeLimit(0.0))
     assert result.termination is Termination.TIME_LIMIT
@@ -349,7 +349,7 @@ def test_a_limit_of_no_time_at_all_ends_at_once():
 
 
 @pytest.mark.parametrize("part", ["master", "pricing"])
-def test_a_limit_that_comes_before_the_run_has_its_parts_is_a_termination(part):
+def test_a_limit_during_setup_is_a_termination(part):
     def expired():
         raise OutOfBudget(Termination.TIME_LIMIT)
 
@@ -370,8 +370,8 @@ def test_a_limit_that_comes_before_the_run_has_its_parts_is_a_termination(part):
         (ZeroDivisionError("oh"), None),
     ],
 )
-def test_nodes_before_a_limit_are_told_wherever_it_comes(raised, termination):
-    """In the middle of a node: those before it are in the result."""
+def test_nodes_before_a_limit_are_recorded(raised, termination):
+    """Even if the limit is reached within a node."""
     problem, visits = assignment(4, 10, 5), []
     rule = problem.branching()[0]
 
@@ -394,7 +394,7 @@ def test_nodes_before_a_limit_are_told_wherever_it_comes(raised, termination):
 
 
 class Interrupting(BranchingRule):
-    """Presses Ctrl-C when it is asked for children."""
+    """Sends Ctrl-C when it is called for children."""
 
     def branch(self, solution):
         signal.raise_signal(signal.SIGINT)
@@ -403,7 +403,7 @@ class Interrupting(BranchingRule):
 
 @pytest.fixture
 def ctrl_c():
-    """What Python does at Ctrl-C, also where a shell has switched it off."""
+    """Install Python's handler of Ctrl-C, which shells may have disabled."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -453,7 +453,7 @@ def test_an_interrupt_anywhere_is_a_termination(ctrl_c, moment):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_an_interrupt_before_anything_is_solved_ends_a_run_too(ctrl_c):
+def test_an_interrupt_before_the_first_solve_ends_a_run_too(ctrl_c):
     """While its options are checked."""
 
     signals = [signal.SIGINT]
@@ -541,7 +541,7 @@ def test_units_change_no_answer_no_column_and_no_node(power):
         assert other.dual_bound == here.dual_bound * (2.0**power if here.phase == 2 else 1.0)
 
 
-def test_a_run_leaves_nothing_for_the_collector_of_cycles():
+def test_a_run_leaves_no_reference_cycles():
     """A master that was given up stayed in memory, HiGHS and all, until cycles were collected."""
     made = []
 
@@ -551,7 +551,7 @@ def test_a_run_leaves_nothing_for_the_collector_of_cycles():
             made.append(weakref.ref(master))
             return master
 
-    assert solve(Watched()).is_optimal  # imports and caches are nobody's
+    assert solve(Watched()).is_optimal  # fills imports and caches
     gc.collect()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Where smoothing prices, and that it always arrives at the master's duals."""
+"""Smoothing: its points, and that it always reaches the master's duals."""
 
 import copy
 
@@ -62,7 +62,7 @@ def test_misprices_end_at_the_masters_duals(alpha):
         distance = now
         if not wentges.misprice():
             break
-    assert proposal is out  # so the engine knows that nothing was missed
+    assert proposal is out  # so the engine can tell that no column was missed
 
 
 def test_nodes_below_the_root_are_smoothed_only_if_asked_for():
@@ -86,7 +86,7 @@ def test_rows_added_since_were_zero_at_the_centre():
     assert started(0.5, 2, 2).propose(duals(4, 4, 6)).values.tolist() == [3, 3, 3]
 
 
-def test_smoothing_may_end_with_the_first_rows_that_are_added():
+def test_smoothing_may_end_when_rows_are_added():
     wentges = Wentges(0.75, after_rows=False)
     wentges.propose(duals(0, 8))
     wentges.update(True, no_subgradient)
@@ -125,7 +125,7 @@ def test_automatic_parameter(direction, grows):
 
 def test_a_mispriced_round_halves_the_automatic_parameter():
     for wentges, expected in ((started(None, 0), 0.25), (started(0.5, 0), 0.5)):
-        for misprices in (1, 0):  # however often it has mispriced, and the next round tells no more of it
+        for misprices in (1, 0):  # for any number of misprices, and only once
             wentges.propose(duals(10))
             if misprices:
                 wentges.misprice()
@@ -149,7 +149,7 @@ def test_fixed_parameter_stays():
     assert wentges.alpha == 0.7
 
 
-def test_reset_forgets():
+def test_reset_clears_the_state():
     wentges = started(None, 0)
     wentges.alpha = 0.9
     wentges.reset()
@@ -168,13 +168,13 @@ def test_parameter_is_checked(alpha):
 
 
 @pytest.mark.parametrize("alpha", [None, 0.0, 0.3, 0.9])
-def test_a_guess_is_proposed_itself_at_first(alpha):
+def test_a_guess_is_proposed_first(alpha):
     wentges = Wentges(alpha)
     wentges.reset(np.array([0.0, 8.0]))
     assert wentges.propose(duals(4, 0)).values.tolist() == [0, 8]
 
 
-def test_after_its_round_a_guess_is_smoothed_like_any_centre():
+def test_after_its_round_a_guess_is_a_centre_like_any_other():
     wentges = Wentges(0.75)
     wentges.reset(np.array([0.0, 8.0]))
     wentges.propose(duals(4, 0))
@@ -200,7 +200,7 @@ def test_misprices_from_a_guess_end_at_the_masters_duals(alpha):
     assert proposals[1] == pytest.approx(alpha * np.array([0.0, 8.0]) + (1 - alpha) * out.values)
 
 
-def test_a_centre_that_has_been_priced_at_is_smoothed_from_the_first():
+def test_a_centre_that_was_priced_at_is_smoothed_at_once():
     wentges = Wentges(0.75)
     wentges.reset(np.array([0.0, 8.0]))
     wentges.forgo_centre()
@@ -233,7 +233,7 @@ def test_rows_added_since_a_guess_were_zero_at_it():
     assert wentges.propose(duals(4, 6)).values.tolist() == [2, 0]
 
 
-def test_reset_forgets_a_guess():
+def test_reset_clears_a_guess():
     wentges, out = Wentges(0.5), duals(3)
     wentges.reset(np.zeros(1))
     wentges.reset()
@@ -257,12 +257,12 @@ def test_directional_smoothing_turns_towards_the_subgradient_and_goes_as_far_as_
     assert turning([7, 0], beta=1.0).propose(duals(3, 4)).values == pytest.approx([2.5, 0])
 
 
-def test_the_angle_says_how_far_to_turn_where_nobody_else_does():
+def test_without_beta_the_angle_determines_the_turn():
     cosine = 0.6  # between (1, 0) and (3, 4)
     by_hand = turning([1, 0], beta=cosine).propose(duals(3, 4)).values
     assert turning([1, 0]).propose(duals(3, 4)).values == pytest.approx(by_hand)
     assert turning([6, 8]).propose(duals(3, 4)).values == pytest.approx([1.5, 2])  # they agree
-    assert turning([-3, -4]).propose(duals(3, 4)).values.tolist() == [1.5, 2]  # nothing of it is believed
+    assert turning([-3, -4]).propose(duals(3, 4)).values.tolist() == [1.5, 2]  # the subgradient is ignored
 
 
 @pytest.mark.parametrize("slope", [None, [0, 0]])
@@ -282,7 +282,7 @@ def test_after_a_misprice_it_is_wentges_and_ends_at_the_masters_duals():
     assert proposal is out
 
 
-def test_what_has_a_sign_keeps_it():
+def test_signs_of_dual_values_are_kept():
     away = turning([1, -9], beta=1.0, centre=(1, 1)).propose(duals(4, 2)).values
     assert away[0] > 1
     assert away[1] == 0  # both are positive there
@@ -303,7 +303,7 @@ def test_the_centre_of_directional_smoothing_is_the_last_point_whatever_its_boun
     assert directional.propose(duals(2.5, 8)).values == pytest.approx([2.5, 4])
 
 
-def test_a_guess_is_left_for_a_better_bound_only():
+def test_a_guess_is_kept_until_a_better_bound():
     directional = Directional(0.5, beta=0.0)
     directional.reset(np.array([0.0, 8.0]))
     directional.propose(duals(4, 0))
@@ -326,7 +326,7 @@ def test_the_automatic_parameter_of_directional_smoothing_falls_faster_than_it_g
 
 
 @pytest.mark.parametrize("beta", [None, 0.3, 1.0])
-def test_scaling_a_row_turns_nothing(beta):
+def test_scaling_a_row_changes_nothing(beta):
     """A row that is multiplied by four has a dual value of a quarter, and lacks four times as much."""
     model = pyo.ConcreteModel()
     model.some = pyo.Var(bounds=(0, 1))
@@ -359,7 +359,7 @@ def test_directional_smoothing_proves_the_same_optimum(stabilization):
     assert found.objective == solve(problem, method=Method(stabilization=NoStabilization())).objective
 
 
-def test_patience_smooths_once_most_rounds_were_in_vain():
+def test_patient_smoothing_starts_after_rounds_without_progress():
     wentges, out = Wentges(0.5, patient=True), duals(4)
     wentges.propose(duals(2))
     wentges.update(True, no_subgradient)
@@ -374,7 +374,7 @@ def test_patience_smooths_once_most_rounds_were_in_vain():
     assert wentges.propose(out) is out
 
 
-def test_patience_leaves_a_guess_to_be_smoothed_from():
+def test_patient_smoothing_starts_at_once_from_a_guess():
     wentges = Wentges(0.5, patient=True)
     wentges.reset(np.array([0.0]))
     np.testing.assert_array_equal(wentges.propose(duals(4)).values, [0.0])
@@ -382,11 +382,11 @@ def test_patience_leaves_a_guess_to_be_smoothed_from():
     np.testing.assert_allclose(wentges.propose(duals(4)).values, [2.0])
 
 
-# --- stabilizations that never come to an end ------------------------------------------------------------------------
+# --- stabilizations that never finish ---------------------------------------------------------------------------------
 
 
 class Stubborn(NoStabilization):
-    """Proposes zero duals for ever, whatever comes of it."""
+    """Always proposes zero duals."""
 
     def propose(self, duals):
         return duals.replace(0.0 * duals.values)
@@ -404,7 +404,7 @@ class Repeating(Wentges):
 
 
 @pytest.mark.parametrize("stabilization", [Stubborn(), Repeating(), Repeating(0.999), Wentges(0.9999)])
-def test_a_round_ends_with_the_masters_own_duals_however_often_it_has_mispriced(stabilization):
+def test_a_round_ends_at_the_masters_duals_after_any_number_of_misprices(stabilization):
     problem = CuttingStock(branching=False)
     result = solve(problem, relaxation=True, method=Method(stabilization=stabilization), stop=TimeLimit(20))
     assert result.is_optimal

@@ -20,7 +20,7 @@ def improving():
 
 
 def suited(stabilization, *centre):
-    """To a master whose dual values are 5 and 1."""
+    """Prepare a stabilization for a master with dual values 5 and 1."""
     master = covering()
     master.add([col((0, 1), 1.0)])
     solved = master.solve()
@@ -36,7 +36,7 @@ def test_without_a_centre_the_masters_duals_are_priced_at():
     assert not box.misprice()
 
 
-def test_a_guess_is_proposed_itself_and_then_a_point_in_the_box_around_it():
+def test_a_guess_is_proposed_first_and_then_a_point_in_its_box():
     box = BoxStep(0.5)
     out = suited(box, 2.0, 1.0)
     np.testing.assert_array_equal(box.propose(out).values, [2.0, 1.0])
@@ -92,7 +92,7 @@ def test_they_prove_the_same_optimum(stabilization):
 
 
 @pytest.mark.parametrize("stabilization", [BoxStep(), Penalty()])
-def test_one_that_has_been_used_can_be_copied_for_another_run(stabilization):
+def test_a_used_stabilization_can_be_copied_for_another_run(stabilization):
     first = solve(CuttingStock(), relaxation=True, method=Method(stabilization=stabilization))
     again = solve(CuttingStock(), relaxation=True, method=Method(stabilization=copy.deepcopy(stabilization)))
     assert again.objective == pytest.approx(first.objective)

@@ -1,4 +1,4 @@
-"""Phase 1 priced at real costs along its dual values: how far, what is believed, and that runs end as without."""
+"""Phase 1 at real costs along its dual values: length, bounds, and unchanged outcomes."""
 
 import math
 
@@ -41,7 +41,7 @@ def pi(*values):
     return Duals(np.array(values, dtype=float), rows)
 
 
-def test_the_length_is_the_least_cost_for_its_worth():
+def test_the_length_is_the_least_ratio_of_cost_to_gain():
     ray = Ray()
     assert ray.point(pi(1, 2)) is None
     ray.learn(np.array([6.0, 9.0, 1.0]), np.array([2.0, 4.0, -1.0]))  # the last one does not improve
@@ -53,13 +53,13 @@ def test_the_length_is_the_least_cost_for_its_worth():
     assert ray.length == 4.5
 
 
-def test_gains_that_come_without_a_cost_are_as_long_as_costs():
+def test_the_length_uses_magnitudes_of_costs():
     ray = Ray()
     ray.learn(np.array([-6.0, 9.0]), np.array([2.0, 1.0]))
     assert ray.length == 3.0
 
 
-def test_costs_that_are_all_the_same_teach_nothing():
+def test_equal_costs_give_no_length():
     ray = Ray()
     for _ in range(2):
         ray.learn(np.array([2.0, 2.0]), np.array([1.0, 3.0]))
@@ -73,13 +73,13 @@ def test_costs_that_are_all_the_same_teach_nothing():
     assert free.length is None
 
 
-def test_who_prices_ahead():
+def test_stabilizations_that_price_at_real_costs():
     assert isinstance(Directional().ray, Ray)
     assert isinstance(Wentges(real_costs=True).ray, Ray)
     assert Wentges().ray is None  # as in its source
     assert Directional(real_costs=False).ray is None
     assert NoStabilization().ray is None
-    assert Directional().at(1).ray is None  # below the root phase 1 is there to prove that there is nothing
+    assert Directional().at(1).ray is None  # below the root phase 1 should prove infeasibility
     used = Directional()
     used.ray.learn(np.array([1.0, 2.0]), np.ones(2))
     used.reset()
@@ -106,7 +106,7 @@ class Cover(Problem):
 
 
 class Watched(Pool):
-    """A pool that remembers at which weight of costs it was asked, and at which dual values."""
+    """A pool that records the cost weights and dual values of its calls."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -138,7 +138,7 @@ def test_phase_1_takes_the_cheap_column_and_proves_a_bound_on_real_costs():
     ray = Ray()
     pricer, master, solved, context = phase_1(problem, ray)
     first = pricer.price(solved, context, -math.inf)
-    assert first.new.columns[0].cost == 9.0  # it covers most, and costs count for nothing
+    assert first.new.columns[0].cost == 9.0  # it covers most, and costs are ignored
     assert first.real is None
     assert ray.length is None  # one cost alone
     ray.length = 2.5
@@ -154,7 +154,7 @@ def test_phase_1_takes_the_cheap_column_and_proves_a_bound_on_real_costs():
     assert second.reduced_costs[0].tolist() == [-1.0]  # in phase 1
 
 
-def test_where_nothing_improves_that_is_a_misprice_and_phase_1_is_priced_as_it_is():
+def test_a_point_without_improving_columns_is_a_misprice():
     # At half a unit along the ray nothing covers for less, and the oracle returns what is in the master already.
     problem = Cover(covering(9, 0, 1), covering(1, 0))
     ray = Ray()
@@ -183,7 +183,7 @@ def test_rounding_is_that_of_phase_1_again_afterwards():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("make", [Directional, lambda: Wentges(real_costs=True)], ids=["directional", "wentges"])
-def test_set_partitioning_comes_to_the_same_relaxation(make, seed):
+def test_set_partitioning_has_the_same_relaxation(make, seed):
     def relaxed(stabilization):
         return solve(PoolPartition(12, 80, 2, seed), relaxation=True, method=Method(stabilization=stabilization))
 
@@ -203,7 +203,7 @@ def test_set_partitioning_comes_to_the_same_relaxation(make, seed):
     st.sampled_from(["minimize", "maximize"]),
     st.sampled_from([2.0**-30, 1.0, 2.0**30]),
 )
-def test_verdicts_do_not_depend_on_it(drawn, sense, scale):
+def test_outcomes_do_not_depend_on_the_ray(drawn, sense, scale):
     """Whatever columns cost, there is an answer if there was one, and its bound is the same."""
     columns = [covering(cost * scale, *rows) for cost, rows in drawn]
 
@@ -242,7 +242,7 @@ class NoBound(Pricing):
         return PricingResult(found.columns, found.bound if context.cost_weight == 0.0 else None)
 
 
-def test_an_oracle_without_a_bound_proves_none():
+def test_an_oracle_without_a_bound_proves_nothing():
     problem = Cover(covering(9, 0, 1), covering(2, 0), covering(3, 1))
     ray = Ray()
     pricer, _, solved, context = phase_1(problem, ray)
@@ -256,7 +256,7 @@ def test_an_oracle_without_a_bound_proves_none():
     assert progress.known is None
 
 
-def test_what_is_proved_of_real_costs_holds_in_phase_2():
+def test_bounds_at_real_costs_are_valid_in_phase_2():
     progress = NodeProgress(Sense.MINIMIZE)
 
     def priced(real):

@@ -91,17 +91,17 @@ def test_a_tie_has_a_gradient_nearby():
     assert scores.grad[0].tolist() == pytest.approx([0.5, -0.5, 0.0])
 
 
-def test_another_device_is_told_once():
+def test_another_device_is_warned_about_once():
     scores = torch.zeros(1, 3, 3, device="meta")
     from colgen import torch as layers
 
     layers._MOVED.clear()
-    with pytest.warns(UserWarning, match="colgen computes on the processor"), pytest.raises(Exception, match="meta"):
+    with pytest.warns(UserWarning, match="colgen computes on the CPU"), pytest.raises(Exception, match="meta"):
         SparseMAP(Trees())(scores)
     assert layers._MOVED == ["meta"]
 
 
-def test_what_cannot_be_meant_is_refused():
+def test_invalid_arguments_are_refused():
     scores = torch.full((2, 3, 3), -torch.inf)
     scores[0] = 0.0
     for layer in (SparseMAP(Trees()), Marginals(Trees())):
@@ -149,7 +149,7 @@ def forbidden(scores):
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_every_layer_refuses_what_it_cannot_mean(layer, name):
+def test_every_layer_refuses_invalid_arguments(layer, name):
     model, shapes = SHAPES[name]
     learns = layer in (StructuredHinge, FenchelYoung)
     right = {"right": torch.tensor([[0, 0, 1, 2], [0, 2, 0, 1]])[:, : shapes[0][1]]} if learns else {}
@@ -161,7 +161,7 @@ def test_every_layer_refuses_what_it_cannot_mean(layer, name):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_threads_change_no_bit(name):
+def test_threads_do_not_change_results(name):
     model, shapes = SHAPES[name]
     heads = torch.tensor([[0, 0, 1, 2], [0, 2, 0, 9]])
     right = heads[:, : shapes[0][1]]
@@ -185,7 +185,7 @@ def test_the_page_prints_what_it_shows():
     assert names["loss"].item() == pytest.approx(0.405 / 2)
 
 
-def test_labels_mean_the_same_in_every_layer():
+def test_labels_have_the_same_meaning_in_every_layer():
     labels = torch.tensor([[0, 0, 1, 1], [5, 2, 5, -1]])
     scores = torch.randn(2, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     for make in (StructuredHinge, FenchelYoung):
@@ -214,9 +214,9 @@ def test_a_gradient_penalty_is_refused(layer):
         gradients = torch.autograd.grad(made.square().sum(), scores, create_graph=True)
         assert all(own.isfinite().all() for own in gradients)
         penalty = sum(own.square().sum() for own in gradients)
-        with pytest.raises(InputError, match="gradients of first order only"):
+        with pytest.raises(InputError, match="first-order gradients only"):
             penalty.backward()
         plain = layer(model)(*scores, **({"right": right} if layer in (StructuredHinge, FenchelYoung) else {})).sum()
         gradients = torch.autograd.grad(plain, scores, create_graph=True)  # here nothing upstream asks for derivatives
-        with pytest.raises(InputError, match="gradients of first order only"):
+        with pytest.raises(InputError, match="first-order gradients only"):
             torch.autograd.grad(sum(own.square().sum() for own in gradients), scores)

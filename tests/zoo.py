@@ -480,21 +480,21 @@ class CostForgottenSilentlyAtALargeScale(Silent):
         return 0.0
 
 
-@caged("reduced cost", "the cost alone accounts for it")
+@caged("reduced cost", "the cost alone explains it")
 class CostWrongInTheColumn(Listed):
     def encode(self, items):
         column = super().encode(items)
         return dataclasses.replace(column, cost=column.cost + 2.0 * (len(items) == 2))
 
 
-@caged("reduced cost", "the cost alone accounts for it", scale=1e-9)
+@caged("reduced cost", "the cost alone explains it", scale=1e-9)
 class CostWrongInTheColumnAtASmallScale(Listed):
     def encode(self, items):
         column = super().encode(items)
         return dataclasses.replace(column, cost=column.cost * (1.2 if len(items) == 2 else 1.0))
 
 
-@caged("reduced cost", r"one coefficient accounts for it: in row \('cover', 1\)")
+@caged("reduced cost", r"one coefficient explains it: in row \('cover', 1\)")
 class CoefficientWrong(Listed):
     def encode(self, items):
         column = super().encode(items)
@@ -502,7 +502,7 @@ class CoefficientWrong(Listed):
         return dataclasses.replace(column, coefficients=rows)
 
 
-@caged("reduced cost", r"one coefficient accounts for it: in row \('cover', 2\)")
+@caged("reduced cost", r"one coefficient explains it: in row \('cover', 2\)")
 class CoefficientWrongInAnArray(Arrays):
     def encode(self, items):
         column = super().encode(items)
@@ -529,7 +529,7 @@ class WeightIgnoredSilently(Silent):
         return super().value(items, duals, dataclasses.replace(context, cost_weight=1.0))
 
 
-@caged("row left out", r"dual values of block 'triple' were zero.*never meets the master's objective")
+@caged("row left out", r"dual values of block 'triple' were zero.*never equals the master's objective")
 class CutsForgottenInABound(Bounding):
     def cuts(self, items, duals):
         return 0.0
@@ -565,7 +565,7 @@ class DecisionsIgnored(Listed):
         return list(self.sets())
 
 
-@caged("not exact", r"either best\(\) is not exact|encode\(\) does not write")
+@caged("not exact", r"either best\(\) is not exact|encode\(\) does not match")
 class NotExact(Listed):
     """Takes the first pair where one item pays much more than another, whatever else there is."""
 
@@ -586,7 +586,7 @@ class MultiplicityTooSmall(Guess):
     multiplicity = 1.0
 
 
-@caged("multiplicity", "says that an answer uses at most 1")
+@caged("multiplicity", "states that an answer uses at most 1")
 class MultiplicityTooSmallForTheRelaxation(Listed):
     multiplicity = 1.0
 
@@ -597,7 +597,7 @@ class BoundNotANumber(Listed):
         return dataclasses.replace(super().price(duals, context), bound=math.nan)
 
 
-@caged("total", "sum to nothing better than")
+@caged("total", "sum to at best")
 class TotalTooGood(Guess):
     multiplicity = math.inf
 
@@ -605,7 +605,7 @@ class TotalTooGood(Guess):
         return dataclasses.replace(super().price(duals, context), total=context.sense.sign * -1e-3)
 
 
-@caged("not deterministic", "look for random numbers")
+@caged("not deterministic", "check for random numbers")
 class Undecided(Silent):
     calls = 0
 
@@ -647,13 +647,13 @@ class KeysShared(Listed):
         return dataclasses.replace(super().encode(items), key=("set", len(items)))
 
 
-@caged("key", r"the key \('open', 0\), which is a variable of the template", Facilities)
+@caged("key", r"the key \('open', 0\) of a variable of the template", Facilities)
 class KeyOfATemplateVariable(Serving):
     def column(self, i):
         return dataclasses.replace(super().column(i), key=("open", self.place))
 
 
-@caged("mutation", "a dictionary of coefficients of its own")
+@caged("mutation", "its own dictionary of coefficients")
 class DictionaryShared(Silent):
     def __init__(self, problem):
         super().__init__(problem)
@@ -772,7 +772,7 @@ class PartFails(Partitioning):
         return Method(heuristics=self.rounding)
 
 
-@wrong("mutation", "changed the dual values it was given|read-only")
+@wrong("mutation", "changed the dual values that it was passed|read-only")
 class WritesIntoTheDuals(Partitioning):
     def pricing(self):
         class Writing(Listed):

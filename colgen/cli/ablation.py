@@ -1,4 +1,4 @@
-"""``colgen ablation``: files solved by many methods, and what each of them took."""
+"""``colgen ablation``: solve files by many methods and tabulate the effort of each."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _PARTS = {"cuts": "separation", "rules": "branching"}
 
 
 def ablate(arguments: argparse.Namespace) -> int:
-    """Solve each file by each method, and show the table."""
+    """Solve each file by each method, and print the table."""
     template = templates.load_template(arguments.template)
     check_destinations(arguments)
     names = [_name(file, arguments.files) for file in arguments.files]
     if len(set(names)) < len(names):
-        raise InputError("a file is named twice: expected each once")
+        raise InputError("expected each FILE once, but one is named twice")
     problems = {name: _source(template, file) for name, file in zip(names, arguments.files, strict=True)}
-    with holding_signals():  # what has been measured is reported, whenever the signal comes
-        found = ablation(
+    with holding_signals():  # a signal ends the measurements, and those made are still reported
+        table = ablation(
             problems,
             _methods(arguments.vary or ["stabilization"], template, next(iter(problems.values()))()),
             time_limit=math.inf if arguments.time_limit is None else arguments.time_limit,
@@ -48,28 +48,28 @@ def ablate(arguments: argparse.Namespace) -> int:
             say=None if arguments.quiet else say,
         )
     if arguments.json != "-":
-        print(found)
+        print(table)
     if arguments.json is not None:
-        write_json(found.to_dict(), arguments.json)
+        write_json(table.to_dict(), arguments.json)
     if arguments.csv is not None:
-        found.to_csv(arguments.csv)
+        table.to_csv(arguments.csv)
     if arguments.plot is not None:
-        write_figure(found.draw().figure, arguments.plot)
-    if found.is_interrupted:
+        write_figure(table.draw().figure, arguments.plot)
+    if table.is_interrupted:
         say(ended_by())
         return exit_code()
-    return PROVED if found.agree else DIAGNOSTIC
+    return PROVED if table.agree else DIAGNOSTIC
 
 
 def _source(template: Template, file: Path) -> Callable[[], Problem]:
-    """Makes the problem of a file anew for each run, so that none finds what another has computed."""
+    """Return a function that makes the problem of a file anew, so that runs share no cached data."""
     check_readable(file)
     if template.texts is not None and template.texts.is_model(file):
         raise InputError(f"{file}: expected an instance, this is a trained model")
     try:
         instance = template.instance(file)
     except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not a text file in UTF-8 (byte {error.start})") from error
+        raise InputError(f"{file}: expected a text file in UTF-8, but byte {error.start} is not") from error
     return partial(template.problem, instance)
 
 
@@ -82,5 +82,5 @@ def _methods(varied: list[str], template: Template, problem: Problem) -> dict[st
 
 
 def _name(file: Path, files: list[Path]) -> str:
-    """A file's name; all of its path where two files have the same."""
+    """Return a file's name, or its path if several files have the same name."""
     return str(file) if [other.name for other in files].count(file.name) > 1 else file.name

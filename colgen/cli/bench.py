@@ -1,4 +1,4 @@
-"""``colgen bench`` and ``colgen train``: what ends in a table of figures."""
+"""``colgen bench`` and ``colgen train``: commands that print a table of figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def bench(arguments: argparse.Namespace) -> int:
-    """Run a benchmark and show its figures."""
+    """Run a benchmark and print its figures."""
     benchmarks = load_benchmarks()
     if arguments.list:
         print("\n".join(sorted(benchmarks.BENCHMARKS)))
@@ -31,13 +31,13 @@ def bench(arguments: argparse.Namespace) -> int:
     name = arguments.name
     if name not in benchmarks.BENCHMARKS:
         known = ", ".join(sorted(benchmarks.BENCHMARKS))
-        asked = "which benchmark?" if name is None else f"there is no benchmark {name!r};"
-        raise InputError(f"{asked} there are: {known}")
+        problem = "expected the name of a benchmark" if name is None else f"there is no benchmark {name!r}"
+        raise InputError(f"{problem}; there are: {known}")
     check_data(arguments)
     check_destinations(arguments)
     if arguments.seed is not None and name not in benchmarks.SEEDED:
         others = ", ".join(benchmarks.SEEDED)
-        say(f"colgen: the benchmark {name!r} always measures the same: --seed is read by {others}")
+        say(f"colgen: --seed has no effect on the benchmark {name!r}; it is used by {others}")
     options = benchmarks.BenchOptions(
         arguments.data,
         arguments.quick,
@@ -48,33 +48,33 @@ def bench(arguments: argparse.Namespace) -> int:
     )
     show_figures(arguments, name, benchmarks.load(name)(options))
     if arguments.plot is not None and not arguments.plot.exists():
-        say(f"colgen: the benchmark {name!r} draws nothing: there is no {arguments.plot}")
+        say(f"colgen: the benchmark {name!r} draws no plot; {arguments.plot} was not written")
     return PROVED
 
 
 def load_benchmarks() -> Any:
-    """Return the package of benchmarks of the checkout that this package is part of."""
+    """Return the package of benchmarks of this checkout."""
     if not (CHECKOUT / "pyproject.toml").is_file() or not (CHECKOUT / "benchmarks" / "__init__.py").is_file():
         raise InputError(
             "the benchmarks are not part of the installed package: clone the repository and run colgen bench there"
         )
     if str(CHECKOUT) not in sys.path:
-        sys.path.append(str(CHECKOUT))  # processes that a benchmark starts inherit it
+        sys.path.append(str(CHECKOUT))  # inherited by processes that a benchmark starts
     return importlib.import_module("benchmarks")
 
 
 def train(arguments: argparse.Namespace) -> int:
-    """Train a model and show how good it is."""
+    """Train a model and print how good it is."""
     if (arguments.data is None) == (arguments.train is None) or (arguments.dev and not arguments.train):
-        raise InputError("colgen train needs --data DIR, or --train FILE with or without --dev FILE")
+        raise InputError("colgen train: expected --data DIR, or --train FILE with an optional --dev FILE")
     template = templates.load_template(arguments.template)
     if template.train is None:
-        raise InputError(f"the template {template.name!r} has nothing to train")
+        raise InputError(f"the template {template.name!r} has no training")
     for path in (arguments.train, arguments.dev):
         if path is not None and not path.is_file():
             raise InputError(f"{path}: expected a file")
     if arguments.train is not None and not template.train_files:
-        raise InputError(f"the template {template.name!r} learns from a folder: say --data DIR")
+        raise InputError(f"the template {template.name!r} learns from a folder: use --data DIR")
     chosen = option_values(options_of(arguments), template.train_options)
     check_data(arguments)
     check_destinations(arguments, "model")
@@ -94,10 +94,10 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def train_model(make: Callable[[TrainOptions], TrainedModel], options: TrainOptions) -> list[Figure]:
-    """Train a model, write it, and return the figures of how good it is."""
+    """Train a model, write it, and return figures of its quality."""
     started = time.perf_counter()
     trained = make(options)
     trained.model.save(options.model)
-    options.say(f"{options.model} is written")
+    options.say(f"wrote {options.model}")
     figures = [*trained.measure()]
     return [*figures, Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing")]

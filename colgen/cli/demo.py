@@ -1,6 +1,6 @@
 """``colgen demo``: small instances by column generation and by brute force.
 
-Nothing heavy is imported before the first line is there.
+Slow imports come after the first printed line.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import argparse
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Solve every template's small instances in both ways."""
-    print("Small instances by column generation, compared with brute force. Proved optimal,")
-    print("unless it is said. The first run compiles kernels for a minute or more.", flush=True)
+    """Solve the small instances of templates in both ways."""
+    print("Small instances by column generation, compared with brute force. Proved optimal")
+    print("unless stated otherwise. The first run compiles kernels for over a minute.", flush=True)
     from colgen.cli.demonstration import demonstrate
 
     return demonstrate(arguments)

@@ -1,4 +1,4 @@
-"""The lines of ``colgen demo``: small instances solved by column generation and by brute force."""
+"""The output of ``colgen demo``: small instances solved by column generation and by brute force."""
 
 from __future__ import annotations
 
@@ -29,42 +29,42 @@ from colgen.solvers.linear.lp import LPStatus
 from colgen.solving import solve
 
 _WIDTH = 80
-"""Characters of a line, at most."""
+"""Most characters of a line."""
 
 _NEAR_ZERO = 1e-3
-"""Below this, what is left of sums of scores near one is rounding."""
+"""Scores are near 1: sums below this are only rounding errors."""
 
 _COMPILING = 30.0
-"""Seconds of compiling that a demo takes unasked: templates that come after these are named, and wait for ``--all``."""
+"""Seconds of compiling without ``--all``; templates beyond that are only named."""
 
 _INSTANCE, _OBJECTIVE, _USED, _TIMES = 32, 13, 18, 9
-"""Characters of a row's parts, with two spaces before each."""
+"""Widths of the columns of a row, which begin with two spaces."""
 
 _BRUTE_FORCE = 20.0
 """Seconds that brute force may take for an instance."""
 
 _MANY = 10**7
-"""Numbers of columns from here on are written by their powers of ten."""
+"""From this number on, numbers of columns are written as powers of ten."""
 
 
 def demonstrate(arguments: argparse.Namespace) -> int:
-    """Solve small instances in both ways, and show each as soon as it is solved."""
-    chosen, waiting, broken = _chosen(arguments)
+    """Solve small instances in both ways, and print each as soon as it is solved."""
+    chosen, remaining, broken = _choose(arguments)
     disagreeing: list[str] = []
     interrupted, failed = False, bool(broken)
     try:
         for template in chosen:
-            beside = None
+            previous = None
             for function in template.demo[: 1 if arguments.quick else None]:
                 try:
-                    with _waiting(template, first=beside is None):
+                    with _show_status(template, first=previous is None):
                         line = function()
-                except Exception as error:  # the other instances are still worth seeing
+                except Exception as error:  # continue with the other instances
                     failed = True
                     explain(error, arguments.traceback, f"colgen, {template.name}: ")
                     continue
-                _show(rows(template.name, line, beside))
-                beside = line.brute_force
+                _show(rows(template.name, line, previous))
+                previous = line.brute_force
                 if _contradicts(line):
                     disagreeing.append(f"{template.name}, {line.instance}")
     except KeyboardInterrupt:
@@ -76,28 +76,28 @@ def demonstrate(arguments: argparse.Namespace) -> int:
     if interrupted:
         say(ended_by())
         return exit_code()
-    if waiting:
-        names, seconds = ", ".join(t.name for t in waiting), sum(t.compiling for t in waiting)
-        _show(["", *textwrap.wrap(f"colgen demo --all goes on: {names} (about {seconds:.0f} s to compile).", _WIDTH)])
+    if remaining:
+        names, seconds = ", ".join(t.name for t in remaining), sum(t.compiling for t in remaining)
+        _show(["", *textwrap.wrap(f"colgen demo --all adds: {names} (about {seconds:.0f} s to compile).", _WIDTH)])
     return DIAGNOSTIC if disagreeing or failed else PROVED
 
 
-def _chosen(arguments: argparse.Namespace) -> tuple[list[Template], list[Template], int]:
-    """The templates asked for, in that order, or those compiled soonest; those that wait; and how many are broken."""
+def _choose(arguments: argparse.Namespace) -> tuple[list[Template], list[Template], int]:
+    """Return the templates to run, those left for ``--all``, and the number of broken ones."""
     if arguments.templates:
         return [templates.load_template(name) for name in arguments.templates], [], 0
     loaded, broken = load_all()
     ordered = sorted(loaded, key=lambda template: template.compiling)
     spent, now = 0.0, 0
-    for template in ordered:  # by what templates say of themselves, so that every machine shows the same
+    for template in ordered:  # by declared times, so that every machine selects the same
         spent += template.compiling
         now += arguments.all or not now or spent <= _COMPILING
     return ordered[:now], [template for template in ordered[now:] if template.demo], broken
 
 
 @contextmanager
-def _waiting(template: Template, first: bool) -> Iterator[None]:
-    """Say what is waited for: on a terminal until it is there, elsewhere once a template."""
+def _show_status(template: Template, first: bool) -> Iterator[None]:
+    """Show what is running: on a terminal until it ends, elsewhere once per template."""
     how_long = f" (compiling, the first time about {template.compiling:.0f} s)" if template.compiling else ""
     terminal = Console(stderr=True)
     if terminal.is_terminal:
@@ -113,14 +113,14 @@ def _show(lines: Sequence[str]) -> None:
     print("\n".join(lines), flush=True)
 
 
-def rows(name: str, line: DemoLine, beside: str | None = None) -> list[str]:
-    """The rows of an instance, below a heading if brute force is another than ``beside``, that of the one before."""
-    return [*(["", *_heading(name, line.brute_force)] if line.brute_force != beside else []), *_row(line)]
+def rows(name: str, line: DemoLine, previous: str | None = None) -> list[str]:
+    """Return the rows of an instance, below a heading if its brute force differs from the previous one."""
+    return [*(["", *_heading(name, line.brute_force)] if line.brute_force != previous else []), *_row(line)]
 
 
 def _heading(name: str, brute_force: str) -> list[str]:
-    """What a template's rows are below."""
-    left = textwrap.wrap(f"{name}, beside {brute_force}", _INSTANCE + 2, subsequent_indent="  ")
+    """Return the heading of a template's rows."""
+    left = textwrap.wrap(f"{name}, against {brute_force}", _INSTANCE + 2, subsequent_indent="  ")
     *more, above, below = left if len(left) > 1 else (*left, "")
     return [
         *more,
@@ -134,33 +134,33 @@ def _figures(left: str, objective: str, used: str, times: str) -> str:
 
 
 def _row(line: DemoLine) -> list[str]:
-    """A row, and whatever must be said of it, in lines of their own."""
+    """Return a row, and remarks about it as further lines."""
     brute, seconds = line.brute_force_objective, line.brute_force_seconds
     lines = [f"  {part}" for part in textwrap.wrap(one_line(line.instance), _INSTANCE, break_long_words=False)] or [""]
-    if len(lines[-1]) > _INSTANCE + 2:  # a word that is longer: no word is broken
+    if len(lines[-1]) > _INSTANCE + 2:  # a long word, which is not broken
         lines.append("")
     times = "" if seconds is None or not line.seconds else _about(seconds / line.seconds)
     if times and not line.brute_force_proved:
-        times = f"> {times}"  # it had not ended by then
+        times = f"> {times}"  # brute force was stopped
     used = f"{_count(line.columns_used)} of {_count(line.columns_possible)}"
     lines[-1] = _figures(lines[-1], number(line.objective, 8), used, times)
     after = "" if seconds is None else f" in {_about(seconds)} s"
-    said = []
+    remarks = []
     if line.proof != Termination.OPTIMAL.value:
-        said.append(f"column generation: {line.proof}")
+        remarks.append(f"column generation: {line.proof}")
     if brute is None:
-        said.append(f"brute force has no answer{after}")
+        remarks.append(f"brute force has no answer{after}")
     elif not line.brute_force_proved:
-        said.append(f"brute force: {number(brute, 8)}, not proved{after}")
+        remarks.append(f"brute force: {number(brute, 8)}, not proved{after}")
     elif _contradicts(line):
-        said.append(f"brute force: {number(brute, 8)} DISAGREES")
-    for sentence in said:
+        remarks.append(f"brute force: {number(brute, 8)} DISAGREES")
+    for sentence in remarks:
         lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return lines
 
 
 def _about(value: float) -> str:
-    """Two digits of what is measured on a machine that has other things to do."""
+    """Format a measured time with two digits, since it is noisy."""
     return significant(float(f"{value:.2g}"))
 
 
@@ -170,33 +170,27 @@ def _count(columns: int) -> str:
 
 
 def _contradicts(line: DemoLine) -> bool:
-    """Whether a proved optimum lies outside what column generation has proved: from its objective to its dual bound."""
+    """Whether a proved optimum lies outside the interval from column generation's objective to its dual bound."""
     optimum = line.brute_force_objective
     if optimum is None or not line.brute_force_proved:
         return False
     ends = (line.objective, line.objective if line.dual_bound is None else line.dual_bound)
-    # Relative to the numbers compared; where all are zero but for rounding, to the demo's scores, which are near one.
+    # Relative to the numbers compared, or to the demo's scores (near 1) if all are rounding errors of zero.
     room = TOLERANCES.optimality * max(_NEAR_ZERO, *(abs(value) for value in (optimum, *ends) if math.isfinite(value)))
     return not min(ends) - room <= optimum <= max(ends) + room
 
 
 Complete: TypeAlias = tuple[float | None, bool]
-"""The objective that brute force has found, None for none, and whether it is proved optimal."""
+"""The objective of brute force (None: no answer), and whether it is proved optimal."""
 
 
 def solve_model(model: Any, decimals: int | None = None) -> Complete:
-    """Solve a complete model in HiGHS, for at most 20 seconds.
-
-    Parameters
-    ----------
-    decimals
-        Of every objective, where the optimum carries the rounding errors of floating point; None: all.
-    """
-    found = solve_complete(model, _BRUTE_FORCE)
-    objective = None if found.values is None else float(found.objective)
+    """Solve a complete model in HiGHS for at most 20 seconds; round the objective to ``decimals`` if given."""
+    outcome = solve_complete(model, _BRUTE_FORCE)
+    objective = None if outcome.values is None else float(outcome.objective)
     if objective is not None and decimals is not None:
         objective = round(objective, decimals)
-    return objective, found.status is LPStatus.OPTIMAL
+    return objective, outcome.status is LPStatus.OPTIMAL
 
 
 def demonstrations(
@@ -210,22 +204,22 @@ def demonstrations(
     named: Callable[[Any, Any], str] = lambda instance, answer: instance.name,
     prepare: Callable[[Any], object] = lambda instance: None,
 ) -> tuple[Callable[[], DemoLine], ...]:
-    """Return the demo of a template: functions that solve an instance each, by brute force and by column generation.
+    """Return the demo of a template: functions that solve one instance each, by brute force and by column generation.
 
     Parameters
     ----------
     instances
-        Each makes one.
+        Functions that make one instance each.
     small
-        Makes an instance that is solved first in both ways, to compile kernels.  Compiling later is not counted either.
+        Makes an instance that is solved first in both ways, to compile kernels. Compile times are never counted.
     brute_force, complete
-        What brute force is called, and what it finds of an instance.
+        Name of the brute-force method, and a function from an instance to its outcome.
     possible, used
-        How many columns an instance has, and how many of them a run has generated.
+        Number of columns of an instance, and number of them that a run generated.
     named
-        An instance and the answer of its run to how the instance is called.
+        Names an instance, given the answer of its run.
     prepare
-        Computes what instances of one kind share, whose seconds count for neither.
+        Computes data shared by instances of one kind; its time is not counted.
     """
 
     def line(make: Callable[[], Any]) -> DemoLine:
@@ -239,7 +233,7 @@ def demonstrations(
         stated = problem(instance)
         started = working_clock()
         result = solve(stated)
-        seconds = working_clock() - started  # the engine has checked the answer
+        seconds = working_clock() - started  # includes the engine's check of the answer
         return DemoLine(
             instance=named(instance, result.answer),
             objective=result.objective,

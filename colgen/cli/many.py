@@ -1,4 +1,4 @@
-"""``colgen solve`` of several files, by one process, several, or a cluster."""
+"""``colgen solve`` for several files: in one process, several, or on a cluster."""
 
 from __future__ import annotations
 
@@ -32,29 +32,25 @@ from colgen.options import Parallel
 from colgen.problem import Problem
 
 _NAMED = 5
-"""So many instances that are not proved optimal are named by their numbers."""
+"""Most instances without a proved optimum that are listed by number."""
 
 
 @dataclass
 class Tally:
-    """The number of instances that have been solved, and those of them whose answers are not proved optimal.
+    """Counts of solved instances, and those without a proved optimum.
 
     Attributes
     ----------
-    solved
-        So many.
     unproved
-        Numbers, from 1, of those without an optimal answer, in order.
+        Numbers, from 1, of instances without a proved optimum, in order.
     infeasible
-        How many of these are proved to have no answer.
+        How many of these are proved infeasible.
     faults
-        Of how many nothing is known but why.
-    interrupted
-        Whether the user stopped it.
+        How many failed with an error.
     scopes
-        Among which answers the optimal ones are so, where that is not all of them.
+        Subsets of answers among which the optima are proved, if not all.
     given
-        What their problems take as given, where that was found on the way.
+        What the problems assumed as given.
     """
 
     solved: int = 0
@@ -67,7 +63,7 @@ class Tally:
     started: float = field(default_factory=time.perf_counter)
 
     def add(self, one: Solved) -> None:
-        """Count one more."""
+        """Count an instance."""
         self.solved += 1
         if one.termination is not Termination.OPTIMAL:
             self.unproved.append(self.solved)
@@ -96,24 +92,16 @@ def write_all(
     *,
     live: bool = False,
 ) -> None:
-    """Write answers as they come, until the user interrupts one.
+    """Write answers as they come, until the user interrupts.
 
-    Parameters
-    ----------
-    tally
-        Counts them; it is right also when solving ends with an error.
-    say
-        Called with the lines of each answer, joined; None: they are not written.
-    records
-        Gets one JSON object a line, one an instance.
-    live
-        Show on standard error how far it is.
+    ``say`` prints the joined lines of each answer; ``records`` receives one JSON object per line and instance.
+    ``tally`` counts the instances, correctly also if solving raises; with ``live`` it is shown on standard error.
     """
     budget = Budget()
     with _line(live) as shown:
         for one in solved:
             if say is not None and one.lines:
-                say("\n".join(one.lines))  # at once: nobody interrupts in the middle of an answer
+                say("\n".join(one.lines))  # in one call, so that an interrupt does not split an answer
             if records is not None:
                 record = _record(tally.solved + 1, one)
                 records.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
@@ -127,7 +115,7 @@ def write_all(
 
 
 def _line(live: bool) -> AbstractContextManager[Live | None]:
-    """A line that is redrawn on standard error; what is printed on standard output is none of its business."""
+    """Return a line that is redrawn on standard error and leaves standard output alone."""
     if not live:
         return nullcontext(None)
     return Live(console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
@@ -156,7 +144,7 @@ def _finite(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class _Named:
-    """Makes problems by a template that each worker finds by its name: its functions need not travel."""
+    """Makes problems by a template that each worker loads by name, so that no function is sent."""
 
     name: str
 
@@ -165,13 +153,13 @@ class _Named:
 
 
 def solved_files(arguments: argparse.Namespace, template: Template, stop: Sequence[StopRule]) -> Iterator[Solved]:
-    """The answers of instances, one file each, in the order of the files."""
+    """Yield the answers of instances, one per file, in the order of the files."""
     if arguments.model is not None or (arguments.option and not template.options):
-        raise InputError("--model and --option are for one text: expected one FILE with them")
+        raise InputError("--model and --option apply to one text: expected one FILE with them")
     option_values(options_of(arguments), template.options)
     for path in arguments.files:
         if str(path) == "-":
-            raise InputError("the standard input (-) holds no instance: expected files")
+            raise InputError("expected files: the standard input (-) cannot be one of several instances")
         check_readable(path)
     return _solved(arguments, template, stop)
 
@@ -202,7 +190,7 @@ def _solved(arguments: argparse.Namespace, template: Template, stop: Sequence[St
 
 
 def _written(arguments: argparse.Namespace, template: Template, instance: Any, one: OneOfMany) -> Solved:
-    """Return what is proved of a file in one line, and its answer below."""
+    """Return the outcome of a file: one line on what is proved, then its answer."""
     name, result = str(arguments.files[one.number]), one.result
     if result is None:
         lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]

@@ -1,4 +1,4 @@
-"""Options of ``--option NAME=VALUE``: what each means, and which values it may have."""
+"""Options of ``--option NAME=VALUE``, with their meanings and values."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 from colgen.core.errors import InputError
 
 _DIGITS = 18
-"""Of a number that fits into 64 bits, at least."""
+"""Digits that always fit into 64 bits."""
 
 
 class Number(Enum):
-    """Numbers that the value of an option may be; the value of a member names them in messages."""
+    """Kinds of numbers for the value of an option; a member's value is its description in messages."""
 
-    WHOLE = "a whole number, one or more"
+    WHOLE = "an integer ≥ 1"
     ANY = "a number"
     POSITIVE = "a positive number"
-    NOT_NEGATIVE = "a number from 0 on"
+    NOT_NEGATIVE = "a number ≥ 0"
 
     def parse(self, text: str) -> float | None:
-        """Return the number that a text states; None if it is none of this kind."""
+        """Return the number that a text states; None if it is not of this kind."""
         if self is Number.WHOLE:
-            is_whole = text.isascii() and text.isdigit() and len(text) <= _DIGITS and int(text)
-            return int(text) if is_whole else None
+            fits = text.isascii() and text.isdigit() and len(text) <= _DIGITS and int(text)
+            return int(text) if fits else None
         try:
             value = float(text)
         except ValueError:
@@ -37,16 +37,16 @@ class Number(Enum):
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a template: its meaning, and the values that it may have; without words and number any text.
+    """An option of a template; any text is allowed if it has neither words nor a number.
 
     Attributes
     ----------
     meaning
         Printed by ``colgen templates NAME``.
     words
-        Texts that the value may be, with what each stands for if that is not the text itself.
+        Allowed texts, or a mapping from them to values.
     number
-        The value may be a number of this kind.
+        Kind of number that is allowed.
     """
 
     meaning: str
@@ -54,13 +54,7 @@ class Option:
     number: Number | None = None
 
     def parse(self, name: str, text: str) -> Any:
-        """Return the value that a text stands for.
-
-        Raises
-        ------
-        InputError
-            With the name of the option, if it may have no such value.
-        """
+        """Return the value that a text stands for; raise InputError with the option's name if it is not allowed."""
         if text in self.words:
             return self.words[text] if isinstance(self.words, Mapping) else text
         value = None if self.number is None else self.number.parse(text)
@@ -74,13 +68,7 @@ class Option:
 
 
 def option_values(texts: Mapping[str, str], known: Mapping[str, Option]) -> dict[str, Any]:
-    """Return the values of options.
-
-    Raises
-    ------
-    InputError
-        If a template has no such option, or an option may have no such value.
-    """
+    """Return the values of options; raise InputError for an unknown option or a value that is not allowed."""
     for name in texts:
         if name not in known:
             meanings = "; ".join(f"{each}: {option.meaning}" for each, option in known.items())

@@ -1,4 +1,4 @@
-"""What all commands write: lines for people, tables of figures, JSON, errors in one sentence."""
+"""Output of all commands: messages, tables of figures, JSON, errors in one sentence."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from colgen.core.text import LONGEST, is_terminal, one_line, significant
 
 
 def say(text: str) -> None:
-    """A line for people on standard error, which may be closed."""
+    """Print a line on standard error, unless that is closed."""
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 
 
 def console() -> Console:
-    """Standard output; where it is not a terminal, wide enough that no table is folded."""
+    """Return standard output, wide enough that tables are not folded if it is not a terminal."""
     return Console() if is_terminal(sys.stdout) else Console(width=240)
 
 
 def explain(error: Exception, with_traceback: bool, who: str = "colgen: ") -> int:
-    """Say an error in one sentence; returns the exit code."""
+    """Print an error in one sentence; return the exit code."""
     if with_traceback:
         say("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, InputError):
@@ -47,13 +47,13 @@ def explain(error: Exception, with_traceback: bool, who: str = "colgen: ") -> in
     if isinstance(error, ColgenError):
         say(one_line(f"{who}{error}", None))
     else:
-        more = "" if with_traceback else " (--traceback shows where)"
+        more = "" if with_traceback else " (--traceback prints where)"
         say(one_line(f"{who}unexpected {type(error).__name__}: {error}", LONGEST - len(more)) + more)
     return DIAGNOSTIC
 
 
 def write_json(content: Any, destination: str) -> None:
-    """Write plain data to a file, or to standard output, which is called ``-``."""
+    """Write plain data to a file, or to standard output if ``destination`` is ``-``."""
     try:
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_from_numpy)
     except (TypeError, ValueError) as error:
@@ -65,14 +65,14 @@ def write_json(content: Any, destination: str) -> None:
 
 
 def _from_numpy(value: Any) -> Any:
-    """A numpy number or array as plain data."""
+    """Convert a numpy number or array to plain data."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not plain data")
 
 
 def show_figures(arguments: argparse.Namespace, title: str, figures: Sequence[Figure]) -> None:
-    """Figures as a table and as JSON, as the arguments ask for them."""
+    """Print figures as a table, or write them as JSON, according to the arguments."""
     if arguments.json is not None:
         write_json([_plain(figure) for figure in figures], arguments.json)
     if arguments.json != "-":

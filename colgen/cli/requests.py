@@ -1,4 +1,4 @@
-"""Arguments of commands, checked before any work."""
+"""Checks of arguments before any work."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ ASKED = {
     "node_batch": int | None,
     "every": float,
 }
-"""Arguments that a resumed run repeats; not the files that it writes, which a file from elsewhere must not choose."""
+"""Arguments that a resumed run repeats. Output files are not among them: a foreign checkpoint must not choose them."""
 
 
 def checkpoint_of(arguments: argparse.Namespace) -> Checkpoint | None:
-    """Return the checkpoint that a command asks for, with its arguments."""
+    """Return the checkpoint that the arguments specify, with these arguments in it."""
     if arguments.checkpoint is None:
         if arguments.every is not None:
-            raise InputError("--every says how often checkpoints are written: name their file with --checkpoint FILE")
+            raise InputError("--every sets the time between checkpoints: add --checkpoint FILE")
         return None
     if str(arguments.file) == "-":
-        raise InputError("--checkpoint needs a file that can be read again: name one instead of the standard input (-)")
+        raise InputError("--checkpoint: expected an instance in a file, since the standard input (-) is read only once")
     if arguments.certificate is not None:
-        raise InputError("--certificate: a resumed run has not seen all proofs: leave --checkpoint out")
+        raise InputError("--certificate: not available with --checkpoint, since a resumed run lacks earlier proofs")
     every = EVERY if arguments.every is None else arguments.every
     if not every:
-        raise InputError("--every: expected more than no seconds")
+        raise InputError("--every: expected more than 0 seconds")
     asked: dict[str, Any] = {name: getattr(arguments, name) for name in ASKED} | {"every": every}
     for name in ("file", "model"):
         asked[name] = None if asked[name] is None else str(Path(asked[name]).absolute())
@@ -48,16 +48,16 @@ def checkpoint_of(arguments: argparse.Namespace) -> Checkpoint | None:
 
 
 def skip_of(arguments: argparse.Namespace, template: Template) -> Callable[[str], None] | None:
-    """Return the function that reports documents left out by ``--skip-bad``; None: they are errors."""
+    """Return the function that reports documents skipped by ``--skip-bad``; None: they are errors."""
     if not arguments.skip_bad:
         return None
     if not template.skips:
-        raise InputError(f"the template {template.name!r} reads no corpora of documents: leave --skip-bad out")
+        raise InputError(f"--skip-bad: the template {template.name!r} reads no documents that could be skipped")
     return lambda line: say(f"colgen: {line}")
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the pairs of ``--option``."""
+    """Return the values of ``--option`` by name."""
     options: dict[str, str] = {}
     for option in arguments.option:
         name, equals, value = option.partition("=")
@@ -70,7 +70,7 @@ def options_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
-    """Before any work: that what is asked for can be written at its end, and over nothing that is read."""
+    """Check before any work that all outputs can be written, and that none overwrites an input."""
     outputs = ("log", "csv", "json", "plot", "picture", "report", "certificate", "checkpoint", *more)
     written = list(_paths(arguments, outputs))
     for option, path in written:
@@ -80,7 +80,7 @@ def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
     read += [("the file" if option == "file" else f"--{option}", path) for option, path in _paths(arguments, inputs)]
     pairs = [pair.partition("=") for pair in getattr(arguments, "option", ())]
     read += [(f"--option {name}", value) for name, _, value in pairs if Path(value).is_file()]
-    kept = [("what is kept of --checkpoint,", f"{path}~") for option, path in written if option == "checkpoint"]
+    kept = [("the previous --checkpoint", f"{path}~") for option, path in written if option == "checkpoint"]
     check_distinct([*((f"--{option}", path) for option, path in written), *kept], read)
     for option in ("plot", "picture"):
         picture = getattr(arguments, option, None)
@@ -94,7 +94,7 @@ def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
 
 
 def _paths(arguments: argparse.Namespace, options: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """The files that options name; none for the standard streams."""
+    """Yield the files that options name, without standard streams."""
     for option in options:
         value = getattr(arguments, option, None)
         if value is not None and str(value) != "-":
@@ -102,6 +102,6 @@ def _paths(arguments: argparse.Namespace, options: Iterable[str]) -> Iterator[tu
 
 
 def check_data(arguments: argparse.Namespace) -> None:
-    """That the folder of the data is one."""
+    """Check that the data folder exists."""
     if arguments.data is not None and not arguments.data.is_dir():
         raise InputError(f"--data {arguments.data}: expected an existing folder")

@@ -1,4 +1,4 @@
-"""``colgen solve`` and ``resume``: one instance with a report of the run, or many, one after the other."""
+"""``colgen solve`` and ``resume``: one instance with a report of the run, or many in order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from colgen.solving import solve
 
 
 def solve_file(arguments: argparse.Namespace) -> int:
-    """Solve what a file holds, or the standard input."""
+    """Solve the instances of a file or of standard input."""
     template = templates.load_template(arguments.template)
     _check_request(arguments, template)
     options, stop = options_of(arguments), _stop_rules(arguments)
@@ -48,7 +48,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
         if material is None:
             instance = template.instance(arguments.file, options)
         else:
-            assert template.texts is not None  # or there would be no material
+            assert template.texts is not None  # otherwise there is no material
             loaded = template.texts(model, option_values(options, template.texts.options))
             texts = loaded.read(material)
             one = loaded.choose(texts, material.name)
@@ -56,37 +56,37 @@ def solve_file(arguments: argparse.Namespace) -> int:
                 return _solve_all(arguments, template, loaded.solve(template, texts, stop), material.name)
             instance = loaded.instance(one)
     except UnicodeDecodeError as error:
-        raise InputError(f"{source}: not a text file in UTF-8 (byte {error.start})") from error
+        raise InputError(f"{source}: expected a text file in UTF-8, but byte {error.start} is not") from error
     except ArrayError as error:
         raise InputError(f"{source}: {error}") from error
     except (MemoryError, RecursionError) as error:
-        raise InputError(f"{source}: expected an instance that fits into the memory") from error
+        raise InputError(f"{source}: expected an instance that fits into memory") from error
     return _solve_one(arguments, template, instance, stop)
 
 
 def resume_file(arguments: argparse.Namespace) -> int:
-    """Continue the run of a checkpoint."""
-    found = read_checkpoint(arguments.checkpoint)
-    if found is None:
+    """Resume the run of a checkpoint."""
+    checkpoint = read_checkpoint(arguments.checkpoint)
+    if checkpoint is None:
         raise InputError(f"{arguments.checkpoint}: expected a checkpoint, there is no such file")
-    asked = found.asked
+    asked = checkpoint.asked
     if not asked:
         raise InputError(
-            f"{arguments.checkpoint} was written by a program, not by `colgen solve`: let that program go on, by "
+            f"{arguments.checkpoint} was written by a program, not by `colgen solve`: resume it in that program with "
             "solve(problem, checkpoint=...)"
         )
     for name, kind in ASKED.items():
         if not isinstance(asked.get(name), kind):
-            raise InputError(f"{arguments.checkpoint} does not say which {name} it was written for")
+            raise InputError(f"{arguments.checkpoint}: the argument {name} is missing or of the wrong type")
     if not all(isinstance(option, str) for option in asked["option"]):
-        raise InputError(f"{arguments.checkpoint} does not say which options it was written for")
+        raise InputError(f"{arguments.checkpoint}: the argument option is not a list of strings")
     every = asked["every"] if arguments.every is None else arguments.every
     request = argparse.Namespace(
         **{**vars(arguments), **{name: asked[name] for name in ASKED}, "every": every, "certificate": None}
     )
     request.file = Path(request.file)
     request.files, request.cluster, request.subtrees = [request.file], None, None
-    request.skip_bad = request.all_heads = False  # the options say the latter
+    request.skip_bad = request.all_heads = False  # all_heads is among the options
     request.model = None if request.model is None else Path(request.model)
     return solve_file(request)
 
@@ -94,11 +94,11 @@ def resume_file(arguments: argparse.Namespace) -> int:
 def _check_request(arguments: argparse.Namespace, template: Template) -> None:
     check_destinations(arguments)
     if arguments.picture is not None and template.draw is None:
-        raise InputError(f"the template {template.name!r} draws no answers: leave --picture out")
+        raise InputError(f"--picture: the template {template.name!r} does not draw answers")
     if arguments.all_heads:
         if template.texts is None or "all_heads" not in template.texts.options:
-            raise InputError(f"the template {template.name!r} leaves no candidates out: leave --all-heads out")
-        arguments.option = [*arguments.option, "all_heads=yes"]  # where a checkpoint keeps it
+            raise InputError(f"--all-heads: the template {template.name!r} has no such option, it uses all candidates")
+        arguments.option = [*arguments.option, "all_heads=yes"]  # options are stored in checkpoints
 
 
 def _stop_rules(arguments: argparse.Namespace) -> list[StopRule]:
@@ -113,9 +113,9 @@ def _stop_rules(arguments: argparse.Namespace) -> list[StopRule]:
 
 
 def _solve_one(arguments: argparse.Namespace, template: Template, instance: Any, stop: Sequence[StopRule]) -> int:
-    """Solve one instance and report it; returns the exit code."""
+    """Solve one instance and report it; return the exit code."""
     live = not arguments.quiet and is_terminal(sys.stderr)
-    with holding_signals():  # what has been found is reported, whenever the signal comes
+    with holding_signals():  # a signal ends the run, whose result is still reported
         try:
             result = solve(
                 template.problem(instance),
@@ -136,7 +136,7 @@ def _solve_one(arguments: argparse.Namespace, template: Template, instance: Any,
             if error.result is not None and error.result.solution is not None:
                 try:
                     _report(arguments, template, instance, error.result)
-                except OSError as failure:  # the diagnostic matters more than a file that could not be written
+                except OSError as failure:  # the diagnostic is more important than this
                     explain(failure, arguments.traceback)
             raise
         _report(arguments, template, instance, result)
@@ -144,7 +144,7 @@ def _solve_one(arguments: argparse.Namespace, template: Template, instance: Any,
 
 
 def _material(arguments: argparse.Namespace, template: Template) -> tuple[Material | None, Path]:
-    """Return the text that a model scores, and the model; None in place of the text where the file is an instance."""
+    """Return the text to score and the model; without text if the file is an instance."""
     file, model = arguments.file, arguments.model
     for path in (file, model):
         if path is not None and str(path) != "-":
@@ -152,24 +152,24 @@ def _material(arguments: argparse.Namespace, template: Template) -> tuple[Materi
     skip = skip_of(arguments, template)
     if model is not None:
         if template.texts is None:
-            raise InputError(f"the template {template.name!r} takes no model: leave --model out")
+            raise InputError(f"--model: the template {template.name!r} does not use a model")
         material = Material(None if str(file) == "-" else file, skip)
     elif str(file) == "-":
-        raise InputError("the standard input (-) is read with a trained model: say --model MODEL")
+        raise InputError("the standard input (-) needs a trained model: add --model MODEL")
     elif template.texts is not None and template.texts.is_model(file):
         material, model = Material(None, skip), file
     elif arguments.option and not template.options:
-        raise InputError("--option needs --model: it says how a model makes an instance of the file")
+        raise InputError("--option needs --model: the template's options are those of its model")
     else:
         return None, file
     if material.is_typed and not arguments.quiet:
-        say("colgen: reading the standard input, up to its end (Ctrl-D)")
+        say("colgen: reading standard input until its end (Ctrl-D)")
     return material, model
 
 
 _FOR_ONE_FILE = ("subtrees", "log", "plot", "picture", "report", "certificate", "checkpoint")
 _FOR_ONE = ("node_limit", "workers", "node_batch", "lp", "relaxation", *_FOR_ONE_FILE)
-"""Options that nobody could mean of several files, or of all instances of a text."""
+"""Options that apply to one instance only."""
 
 
 def _solve_all(
@@ -179,13 +179,13 @@ def _solve_all(
     source: str,
     refused: Sequence[str] = _FOR_ONE,
 ) -> int:
-    """Answer after answer on standard output or as JSON, and a line that sums up on standard error."""
+    """Write each answer to standard output or as JSON, and a summary to standard error."""
     for option in refused:
         if getattr(arguments, option):
             if source == "the files":
-                raise InputError(f"--{option} is for one instance: expected one FILE with it")
+                raise InputError(f"--{option} applies to one instance: expected one FILE with it")
             raise InputError(
-                f"--{option.replace('_', '-')} is for one instance: choose one of {source} with --option "
+                f"--{option.replace('_', '-')} applies to one instance: choose one of {source} with --option "
                 f"(`colgen templates {template.name}` lists the options)"
             )
     tally = Tally()
@@ -203,7 +203,7 @@ def _solve_all(
             raise
         except KeyboardInterrupt:
             tally.interrupted = True
-        except Exception as caught:  # what was solved before it is counted first
+        except Exception as caught:  # raised after the summary
             error = caught
     if tally.solved and not arguments.quiet:
         say(f"colgen: {tally}")
@@ -213,7 +213,7 @@ def _solve_all(
         say(ended_by())
         return exit_code()
     if not tally.solved:
-        raise InputError(f"{source}: expected something to solve, there is nothing")
+        raise InputError(f"{source}: expected at least one instance, there is none")
     if tally.faults:
         return DIAGNOSTIC
     if len(tally.unproved) > tally.infeasible:
@@ -238,7 +238,7 @@ def _exit_code(result: Result, scope: str) -> int:
 
 
 def _report(arguments: argparse.Namespace, template: Template, instance: Any, result: Result) -> None:
-    """Print the answer and write the files that were asked for."""
+    """Print the answer and write the requested files."""
     answered = result.solution is not None and not arguments.relaxation
     answer = template.answer(instance, result) if answered else None
     if arguments.json != "-":
@@ -252,7 +252,7 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
             write()
         except BrokenPipeError:
             raise
-        except Exception as error:  # the other files are still wanted
+        except Exception as error:  # the other files are still written
             failures.append(error)
     for failure in failures[:-1]:
         explain(failure, arguments.traceback)
@@ -263,7 +263,7 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
 def _files(
     arguments: argparse.Namespace, template: Template, instance: Any, result: Result, answered: bool, answer: Any
 ) -> Iterator[Callable[[], None]]:
-    """What writes each of the files that were asked for."""
+    """Yield a function that writes it for each requested file."""
 
     def json() -> None:
         content = result.to_dict()
@@ -310,17 +310,17 @@ _SETTINGS = (
     *("model", "option", "time_limit", "gap", "node_limit", "workers", "node_batch", "lp", "relaxation"),
     *("certificate", "checkpoint"),
 )
-"""What a reader of a report has to know to run it again."""
+"""Arguments that a report lists, so that the run can be repeated."""
 
 
 def _about(arguments: argparse.Namespace, template: Template) -> dict[str, object]:
-    said = {name.replace("_", "-"): getattr(arguments, name, None) for name in _SETTINGS}
-    settings = ", ".join(f"{name} {value}" for name, value in said.items() if value) or "as they come"
-    known: dict[str, object] = {"template": f"{template.name} ({template.source})", "settings": settings}
+    values = {name.replace("_", "-"): getattr(arguments, name, None) for name in _SETTINGS}
+    settings = ", ".join(f"{name} {value}" for name, value in values.items() if value) or "defaults"
+    about: dict[str, object] = {"template": f"{template.name} ({template.source})", "settings": settings}
     file = Path(arguments.file)
     if file.is_file():
-        known["instance"] = f"{file.name}, SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
-    return known
+        about["instance"] = f"{file.name}, SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+    return about
 
 
 def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list[str]:
@@ -330,7 +330,7 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
         lines = [f"Proved optimal {scope}."] if proved else [*lines, f"answer and bound are {scope}"]
     if relaxation:
         used = 0 if result.solution is None else len(result.solution.columns)
-        lines[0] += f" This is the relaxation: {used} columns are in use, to fractions in general."
+        lines[0] += f" This is the relaxation: {used} columns are in use, in general with fractional values."
     if reading:
         lines.append(f"read as     {reading}")
     lines += [

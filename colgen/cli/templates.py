@@ -1,4 +1,4 @@
-"""``colgen templates`` and ``colgen example``: the installed templates, their options, and a small instance of each."""
+"""``colgen templates`` and ``colgen example``: the installed templates, their options, and small instances."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def describe(arguments: argparse.Namespace) -> int:
 
 
 def _describe(template: Template) -> None:
-    """Commands and options of a template."""
+    """Print commands and options of a template."""
     print(f"{template.name}: {template.title}\nsource: {template.source}\n")
     print(f"colgen solve {template.name} FILE" + (" [--option NAME=VALUE ...]" if template.options else ""))
     _print_options(template.options)
@@ -62,7 +62,7 @@ def _print_options(options: Mapping[str, Option]) -> None:
 
 
 def load_all() -> tuple[list[Template], int]:
-    """All templates that can be loaded, and how many cannot: one broken package must not hide the others."""
+    """Return all templates that can be loaded, and the number of broken ones, which are reported."""
     loaded, broken = [], 0
     for name in templates.template_names():
         try:
@@ -74,7 +74,7 @@ def load_all() -> tuple[list[Template], int]:
 
 
 def example(arguments: argparse.Namespace) -> int:
-    """Write the template's example to the standard output, byte by byte."""
+    """Write the template's example to standard output, byte by byte."""
     template = templates.load_template(arguments.template)
     if template.example is None:
         raise InputError(f"the template {template.name!r} has no example")
@@ -84,9 +84,9 @@ def example(arguments: argparse.Namespace) -> int:
         content = path.read_bytes()
     where = f"colgen example {template.name} > example{template.suffix}"
     if b"\0" in content and is_terminal(sys.stdout):
-        raise InputError(f"the example is no text, and no terminal shows it: `{where}` writes it to a file")
+        raise InputError(f"the example is binary and cannot be shown on a terminal: use `{where}`")
     if template.suffix and not is_terminal(sys.stdout):
-        say(f"colgen: `colgen solve` takes it from a file whose name ends in {template.suffix}")
+        say(f"colgen: save it to a file whose name ends in {template.suffix}, as `colgen solve` requires")
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()

@@ -19,7 +19,7 @@ from colgen.core.text import counted
 
 
 def warm(arguments: argparse.Namespace) -> int:
-    """Solve the example of each template in a process of its own, and print how long each took."""
+    """Solve the example of each template in a process of its own, and print the time of each."""
     loaded = [templates.load_template(name) for name in arguments.templates or templates.template_names()]
     chosen = [template for template in loaded if template.example is not None]
     began, failed = time.monotonic(), 0
@@ -34,7 +34,7 @@ def warm(arguments: argparse.Namespace) -> int:
 
 
 def _solve_example(template: Template, folder: Path) -> tuple[float, str]:
-    """Return the seconds that a new process takes, and the last line of its errors if it fails."""
+    """Return the seconds of a new process, and the last line of its errors if it fails."""
     assert template.example is not None
     instance = folder / f"{template.name}{template.suffix}"
     template.example(instance)

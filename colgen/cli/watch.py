@@ -1,4 +1,4 @@
-"""``colgen watch``: a run that is under way, from the log that it writes."""
+"""``colgen watch``: show a running solve from its log."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ from colgen.reporting.live_log import read_rounds, sense_of
 from colgen.reporting.live_page import serving
 
 _EVERY = 0.5
-"""Seconds from one look at the file to the next."""
+"""Seconds between two reads of the file."""
 
 _ROUNDS = 12
-"""So many last rounds are shown."""
+"""Number of last rounds that are shown."""
 
 _BARS, _WIDTH = "▁▂▃▄▅▆▇█", 64
-"""The gap over the run: a bar is a share of its rounds, its height the logarithm of the gap."""
+"""The gap over the run: each bar is a share of the rounds, its height the logarithm of the gap."""
 
 _LEAST = 1e-6
-"""Gaps below this are drawn as none."""
+"""Gaps below this are drawn as zero."""
 
 
 def watch(arguments: argparse.Namespace) -> int:
-    """Show the file until Ctrl-C; once, where it is wanted or nobody looks."""
+    """Show the file until Ctrl-C, or once with ``--once`` or if standard output is not a terminal."""
     check_readable(arguments.file)
     if arguments.port is not None and not arguments.browser:
-        raise InputError("--port is that of the page: say --browser")
+        raise InputError("--port needs --browser: it is the port of that page")
     if arguments.browser:
         return _serve(arguments.file, arguments.port or 0)
     if arguments.once or not is_terminal(sys.stdout):
         print(picture(read_rounds(arguments.file)))
         return PROVED
 
-    def shown() -> Text:
+    def text() -> Text:
         return Text(picture(read_rounds(arguments.file)), no_wrap=True, overflow="crop")
 
-    with Live(shown(), console=Console(), auto_refresh=False) as live:
+    with Live(text(), console=Console(), auto_refresh=False) as live:
         while True:
             time.sleep(_EVERY)
-            live.update(shown(), refresh=True)
+            live.update(text(), refresh=True)
 
 
 def _serve(path: Path, port: int) -> int:
-    """Until Ctrl-C."""
-    read_rounds(path)  # what is no log is refused here
+    """Serve the page until Ctrl-C."""
+    read_rounds(path)  # raises if the file is not a log
     with serving(path, port) as server:
         address = f"http://127.0.0.1:{server.server_address[1]}/"
         print(f"{address} until Ctrl-C", flush=True)
@@ -69,7 +69,7 @@ def _serve(path: Path, port: int) -> int:
 
 
 def picture(rounds: Sequence[Iteration]) -> str:
-    """Where the run stands, its gap so far, and its last rounds, in lines of at most 80 characters."""
+    """Return the state of the run, its gap so far and its last rounds, in lines of at most 80 characters."""
     if not rounds:
         return "no round yet"
     last, sense = rounds[-1], sense_of(list(rounds))
@@ -101,7 +101,7 @@ def _describe(value: float) -> str:
 
 
 def _bars(gaps: Sequence[float]) -> str:
-    """One bar for each stretch of rounds: full where nothing is known, empty where the gap is closed."""
+    """Draw one bar per stretch of rounds: full if the gap is unknown, empty if it is closed."""
     count = min(len(gaps), _WIDTH)
     shown = [gaps[(k + 1) * len(gaps) // count - 1] for k in range(count)]
     top = math.log(1.0 / _LEAST)

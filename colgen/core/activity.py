@@ -1,4 +1,4 @@
-"""The activity of a row at a solution: one definition for the master, the checks and the branching rules."""
+"""The activity of a row at a solution, used by the master, the checks and the branching rules."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Activity(NamedTuple):
     value
         Σ_j a_j x_j, template variables included.
     excess
-        How far it lies outside the row's sides; negative, or zero, where the row holds.
+        Distance by which the value lies outside the row's sides; at most 0 if the row is satisfied.
     size
-        The largest of the row's finite sides and of the terms a_j x_j: what rounding is relative to.
+        The largest of the row's finite sides and of the terms a_j x_j; rounding errors are relative to it.
     """
 
     value: float
@@ -29,15 +29,12 @@ class Activity(NamedTuple):
 
     @property
     def violation(self) -> float:
-        """The excess as a share of the size: multiplying the row by any number changes nothing."""
+        """The excess divided by the size, which does not change if the row is scaled."""
         return self.excess / self.size if self.size else self.excess
 
 
 def coefficient(row: Row, column: Column) -> float:
-    """a_j of a generated column in a row.
-
-    What the column itself states comes first, then what the row states of it by key, then its family or function.
-    """
+    """Return a_j of a generated column in a row: what the column states, else the row by key, family or function."""
     if row.key in column.coefficients:
         return column.coefficients[row.key]
     if column.key is not None and column.key in row.coefficients:
@@ -48,27 +45,27 @@ def coefficient(row: Row, column: Column) -> float:
 
 
 def activity(row: Row, solution: Solution) -> Activity:
-    """The activity of a row at a solution, and how it lies to the row's sides."""
+    """Return the activity of a row at a solution."""
     return _of_terms(row, list(_terms(row, solution)))
 
 
 def activities(rows: Sequence[Row], solution: Solution) -> list[Activity]:
-    """The same for many rows at a time: a family is asked once for all of its rows and all columns."""
+    """Return the activities of many rows; a family computes all its rows and columns in one call."""
     families: dict[int, tuple[RowFamily, list[int]]] = {}
     for number, row in enumerate(rows):
         if row.family is not None:
             families.setdefault(id(row.family), (row.family, []))[1].append(number)
     columns = [column for column, _ in solution.columns]
-    found: list[dict[int, float]] = [{} for _ in rows]
+    entries_of: list[dict[int, float]] = [{} for _ in rows]
     for family, numbers in families.values():
         entries = family.entries(columns, [rows[number].key[1] for number in numbers]) if columns else ((), (), ())
         for owner, k, amount in zip(*entries, strict=True):
-            found[numbers[k]][int(owner)] = float(amount)
+            entries_of[numbers[k]][int(owner)] = float(amount)
     return [
         activity(row, solution)
         if row.family is None
         else _of_terms(row, [*_terms_of_variables(row, solution), *_terms_of_columns(row, solution, stated)])
-        for row, stated in zip(rows, found, strict=True)
+        for row, stated in zip(rows, entries_of, strict=True)
     ]
 
 
@@ -85,7 +82,7 @@ def _terms(row: Row, solution: Solution) -> Iterator[float]:
 
 
 def _terms_of_columns(row: Row, solution: Solution, stated: dict[int, float]) -> Iterator[float]:
-    """The terms of columns in a row of a family, by what the family states of them."""
+    """Yield the terms of columns in a row of a family, from the coefficients that the family returned."""
     for number, (column, value) in enumerate(solution.columns):
         if row.key in column.coefficients or (row.coefficients and column.key is not None):
             yield coefficient(row, column) * value
@@ -95,7 +92,7 @@ def _terms_of_columns(row: Row, solution: Solution, stated: dict[int, float]) ->
 
 def _terms_of_variables(row: Row, solution: Solution) -> Iterator[float]:
     coefficients, variables = row.coefficients, solution.variables
-    if len(coefficients) <= len(variables):  # a cut has few coefficients, a relaxation many variables, or the reverse
+    if len(coefficients) <= len(variables):  # cuts have few coefficients and relaxations many variables, or vice versa
         yield from (a * variables.get(key, 0.0) for key, a in coefficients.items())
     else:
         yield from (coefficients.get(key, 0.0) * value for key, value in variables.items())

@@ -1,7 +1,7 @@
-"""Arrays in files, numpy's ``.npz`` and ``.npy``: every way in which one can be broken is one sentence of bad input.
+"""Arrays in files, numpy's ``.npz`` and ``.npy``; every fault of a file raises one `InputError`.
 
-What a file claims is compared with what it has before any memory is taken, objects and records are not read at all.
-What the arrays *mean* is the business of who reads them, by way of :mod:`colgen.solvers.arrays`:
+The size that a file declares is compared with its length before memory is allocated. Objects and records are refused.
+Callers check the meaning of arrays with :mod:`colgen.solvers.arrays`:
 
     with reading(path, "a chain with scores and transitions") as arrays:
         scores = as_floats(arrays["scores"], "scores", shape=("tokens", "labels"))
@@ -30,20 +30,20 @@ from colgen.core.files import check_readable
 from colgen.solvers.arrays import ArrayError
 
 ARRAYS_LIMIT = 2**32
-"""Bytes of all arrays of a file; half of the machine's memory, where that is less."""
+"""Most bytes of all arrays of a file; half of the machine's memory if that is less."""
 
 MEMBERS_LIMIT = 1000
-"""Arrays of a file."""
+"""Most arrays of a file."""
 
 _CHUNK = 2**20
 
 _MISTAKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
-"""What looking at arrays raises that are not what was expected."""
+"""What using arrays of an unexpected form raises."""
 
 _BROKEN = (
     *_MISTAKEN,
     EOFError,
-    NotImplementedError,  # a compression that zipfile does not know
+    NotImplementedError,  # a compression that zipfile does not support
     RuntimeError,  # an encrypted member
     SyntaxError,
     tokenize.TokenError,  # of a header, from Python 3.12 on
@@ -54,24 +54,14 @@ _BROKEN = (
     zlib.error,
     lzma.LZMAError,
 )
-"""What numpy and zipfile raise of a broken file."""
+"""What numpy and zipfile raise for a broken file."""
 
 
 @contextlib.contextmanager
 def reading(path: Path | str, expected: str, required: Iterable[str] = ()) -> Iterator[dict[str, NDArray[Any]]]:
-    """The arrays of a file, and a place to look at them: what is wrong there is said with the file's name.
+    """Yield the arrays of a file; errors of its data, also in the block, become InputError with the file's name.
 
-    Parameters
-    ----------
-    expected
-        What the file should be, for the message.
-    required
-        Arrays that must be there.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or looking at it raised any error that the data is to blame for.
+    ``expected`` describes the file in messages; ``required`` lists arrays that must exist.
     """
     try:
         arrays = read_arrays(path, required, expected)
@@ -80,7 +70,7 @@ def reading(path: Path | str, expected: str, required: Iterable[str] = ()) -> It
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
     except MemoryError:
-        raise InputError(f"{path}: expected {expected} that fits into the memory") from None
+        raise InputError(f"{path}: expected {expected} that fits into memory") from None
     except _MISTAKEN as error:
         raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
 
@@ -88,19 +78,10 @@ def reading(path: Path | str, expected: str, required: Iterable[str] = ()) -> It
 def read_arrays(
     path: Path | str, required: Iterable[str] = (), expected: str = "arrays in numpy's .npz"
 ) -> dict[str, NDArray[Any]]:
-    """All arrays of an ``.npz`` file: numbers, truth values and strings.
+    """Return all arrays of an ``.npz`` file: numbers, truth values and strings.
 
-    Parameters
-    ----------
-    required
-        Arrays that must be there.
-    expected
-        What the file should be, for the message.
-
-    Raises
-    ------
-    InputError
-        If the file is something else, holds more than fits, or lacks an array that is ``required``.
+    ``expected`` describes the file in messages. InputError is raised if the file has another format, is too large, or
+    lacks an array of ``required``.
     """
     check_readable(path)
     arrays: dict[str, NDArray[Any]] = {}
@@ -108,30 +89,30 @@ def read_arrays(
         with zipfile.ZipFile(path) as file:
             members = file.infolist()
             if len(members) > MEMBERS_LIMIT:
-                raise _RefusedError(f"expected at most {MEMBERS_LIMIT:,} arrays, there are {len(members):,}")
+                raise _RefusedError(f"expected at most {MEMBERS_LIMIT:,} arrays, got {len(members):,}")
             _check_size(sum(member.file_size for member in members))
             for member in members:
                 name = member.filename.removesuffix(".npy")
                 if name in arrays:
-                    raise _RefusedError(f"expected each array once, {name!r} is there twice")
+                    raise _RefusedError(f"expected each array once, got {name!r} twice")
                 with file.open(member) as opened:
                     arrays[name] = _read(opened, member.file_size, f"array {name!r}")
     except _RefusedError as error:
         raise InputError(f"{path}: {error}") from None
     except MemoryError:
-        raise InputError(f"{path}: expected arrays that fit into the memory") from None
+        raise InputError(f"{path}: expected arrays that fit into memory") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {_words(error)}") from None
     except _BROKEN as error:
         raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
     for name in required:
         if name not in arrays:
-            raise InputError(f"{path}: expected an array {name!r}, there are {', '.join(arrays) or 'none'}")
+            raise InputError(f"{path}: expected an array {name!r}, got {', '.join(arrays) or 'no arrays'}")
     return arrays
 
 
 def read_array(path: Path | str, expected: str = "an array in numpy's .npy") -> NDArray[Any]:
-    """The array of an ``.npy`` file, with the errors of :func:`read_arrays`."""
+    """Return the array of an ``.npy`` file; errors as for :func:`read_arrays`."""
     check_readable(path)
     try:
         with open(path, "rb") as file:
@@ -141,7 +122,7 @@ def read_array(path: Path | str, expected: str = "an array in numpy's .npy") -> 
     except _RefusedError as error:
         raise InputError(f"{path}: {error}") from None
     except MemoryError:
-        raise InputError(f"{path}: expected an array that fits into the memory") from None
+        raise InputError(f"{path}: expected an array that fits into memory") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {_words(error)}") from None
     except _BROKEN as error:
@@ -149,13 +130,7 @@ def read_array(path: Path | str, expected: str = "an array in numpy's .npy") -> 
 
 
 def is_archive(path: Path | str) -> bool:
-    """Whether a file looks like an ``.npz``, whatever it is called.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
+    """Whether the content of a file looks like an ``.npz``; raise InputError if it cannot be read."""
     check_readable(path)
     try:
         with open(path, "rb") as file:
@@ -165,7 +140,7 @@ def is_archive(path: Path | str) -> bool:
 
 
 def arrays_in(path: Path | str) -> frozenset[str]:
-    """Names of the arrays in an ``.npz`` file, none of which is read; none in any other file."""
+    """Return the names of the arrays in an ``.npz`` file without reading them; empty for any other file."""
     try:
         check_readable(path)
         with zipfile.ZipFile(path) as file:
@@ -178,18 +153,18 @@ def arrays_in(path: Path | str) -> frozenset[str]:
 
 
 class _RefusedError(Exception):
-    """A reason in words."""
+    """The reason why a file is refused."""
 
 
 def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
-    """An array from a stream of ``size`` bytes: no more memory is taken than that."""
+    """Read an array from a stream of ``size`` bytes, allocating no more memory than that."""
     counted = _Counted(file)
     major, _ = npy.read_magic(counted)
     read_header = {1: npy.read_array_header_1_0, 2: npy.read_array_header_2_0}.get(major)
     if read_header is None:
-        raise _RefusedError(f"{what}: expected numpy's format of version 1 or 2, this is {major}")
+        raise _RefusedError(f"{what}: expected numpy's format of version 1 or 2, got version {major}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numpy's of headers that Python 2 wrote, and of names of types
+        warnings.simplefilter("ignore")  # numpy's, about headers of Python 2 and names of types
         shape, fortran, dtype = read_header(counted)
     if dtype.hasobject or dtype.kind not in "biufU":
         kinds = {"c": "complex numbers", "O": "objects", "S": "bytes", "V": "records"}
@@ -200,9 +175,7 @@ def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
     for length in shape:
         count *= length
     if counted.read_so_far + count * dtype.itemsize != size:
-        raise _RefusedError(
-            f"{what}: expected {count * dtype.itemsize:,} bytes, there are {size - counted.read_so_far:,}"
-        )
+        raise _RefusedError(f"{what}: expected {count * dtype.itemsize:,} bytes, got {size - counted.read_so_far:,}")
     array = np.zeros(count, dtype=dtype)
     if array.nbytes:
         target = array.view(np.uint8).data
@@ -210,14 +183,14 @@ def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
         while done < len(target):
             chunk = file.read(min(_CHUNK, len(target) - done))
             if not chunk:
-                raise _RefusedError(f"{what}: expected {len(target):,} bytes, there are {done:,}")
+                raise _RefusedError(f"{what}: expected {len(target):,} bytes, got {done:,}")
             target[done : done + len(chunk)] = chunk
             done += len(chunk)
     return array.reshape(shape, order="F" if fortran else "C")
 
 
 class _Counted:
-    """A stream that knows how much of it was read."""
+    """A stream that counts the bytes read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -232,11 +205,11 @@ class _Counted:
 def _check_size(size: int) -> None:
     limit = min(ARRAYS_LIMIT, _memory() // 2)
     if size > limit:
-        raise _RefusedError(f"expected arrays of at most {limit:,} bytes together, these have {size:,}")
+        raise _RefusedError(f"expected arrays of at most {limit:,} bytes in total, got {size:,}")
 
 
 def _memory() -> int:
-    """Bytes that the machine has; without limit where it does not say."""
+    """Return the bytes of the machine's memory, or a value without effect if the system does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -244,10 +217,10 @@ def _memory() -> int:
 
 
 def _words(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """Return the first line of an error's message."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if isinstance(error, KeyError):
-        return f"there is no {error.args[0]}" if error.args else "something is missing"
+        return f"{error.args[0]} is missing" if error.args else "something is missing"
     text = str(error).partition("\n")[0] or type(error).__name__
     return text if len(text) <= 120 else f"{text[:117]}..."

@@ -1,6 +1,6 @@
-"""What a run may spend: time, memory, processors, and the patience of whoever presses Ctrl-C.
+"""Limits of a run: time, memory, processors and interrupts.
 
-A :class:`Budget` exists before anything else of a run, and every call that can last looks at it.
+A :class:`Budget` is created before anything else of a run, and every long call checks it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from colgen.core.workers import ALONE, Workers
 from colgen.solvers.compiling import compile_seconds
 
 _LATE_SHARE, _LATE = 0.05, 0.1
-"""A limit of t seconds ends within t and this share of it, and so many seconds."""
+"""A run with limit t may take t, this share of t, and this many seconds."""
 
 
 def interruption() -> Termination:
-    """The reason why a run ends that a signal has ended."""
+    """Return the reason of a run that a signal ended."""
     return Termination(ended_by())
 
 
 class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
-    """Time or memory is used up, or the user has interrupted; a run ends with the best that it has."""
+    """Time or memory is used up, or the user interrupted; the run ends with its best result."""
 
     def __init__(self, reason: Termination) -> None:
         super().__init__(reason.value)
@@ -41,16 +41,16 @@ class Budget:
     Parameters
     ----------
     seconds
-        Of wall time, from now on.
+        Of wall time, from now.
     memory
-        Bytes that the process may hold.
+        Most bytes of the process.
     started
-        Value of ``time.monotonic()`` at which the run began, where that was before now.
+        Value of ``time.monotonic()`` at which the run began, if earlier than now.
 
     Attributes
     ----------
     workers
-        Who does pieces of a long call side by side; by default whoever calls, alone.
+        Run parts of a long call in parallel; by default the caller runs them all.
     """
 
     workers: Workers = ALONE
@@ -65,22 +65,22 @@ class Budget:
 
     @property
     def seconds(self) -> float:
-        """Spent since the run began."""
+        """Seconds since the run began."""
         return time.monotonic() - self.started
 
     @property
     def compiling(self) -> float:
-        """Of these, what compiling and loading kernels has taken."""
+        """Seconds of these that compiling and loading kernels took."""
         return compile_seconds() - self._compiled
 
     @property
     def seconds_left(self) -> float:
-        """Until the deadline, never negative; zero after an interrupt, infinite if there is no limit."""
+        """Seconds until the deadline: at least 0, 0 after an interrupt, infinite without a limit."""
         return 0.0 if self.interrupted else max(self.deadline - time.monotonic(), 0.0)
 
     @property
     def interrupted(self) -> bool:
-        """Whether a signal has asked this run to end."""
+        """Whether a signal requires this run to end."""
         if SIGNALS.count > self._signals:
             SIGNALS.told = SIGNALS.count
             return True
@@ -109,9 +109,9 @@ class Budget:
             raise OutOfBudget(reason)
 
     def outlived(self, call: str, began: float) -> None:
-        """Take in that a call has ended after the deadline, which had begun at this ``time.monotonic()``.
+        """Record a call that began at this ``time.monotonic()`` and ended after the deadline.
 
-        What runs of t seconds may take, 1.05 t + 0.1, is passed over, and what kernels have taken to compile.
+        Tolerated are 1.05 t + 0.1 seconds for a run of t seconds, and the time for compiling kernels.
         """
         late = time.monotonic() - self.deadline
         fair = _LATE_SHARE * (self.deadline - self.started) + _LATE
@@ -120,20 +120,20 @@ class Budget:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be said of calls that have outlived the deadline."""
+        """Warnings about calls that ended after the deadline."""
         return tuple(
-            f"{call} ended {late:.1f} s after the deadline: expected it to look at context.budget while it searches."
+            f"{call} ended {late:.1f} s after the deadline: long calls must check context.budget."
             for call, late in self._late.items()
         )
 
     def capped(self, seconds: float) -> Budget:
-        """A budget for a part of the run: so many seconds at most, and what this one has left."""
+        """Return a budget for a part of the run: at most ``seconds``, and at most the rest of this one."""
         part = Budget(min(seconds, max(self.deadline - time.monotonic(), 0.0)), self.memory)
         part._signals, part.workers = self._signals, self.workers
         return part
 
     def late(self, share: float) -> Budget:
-        """A budget for what ends a run: until a share of its time after the deadline."""
+        """Return a budget for the end of a run, whose deadline is later by a share of its time."""
         part = Budget((1.0 + share) * (self.deadline - self.started), self.memory, self.started)
         part._signals, part.workers = self._signals, self.workers
         return part
@@ -143,7 +143,7 @@ class Budget:
 
 
 def resident_bytes() -> int:
-    """Memory that the process holds now (where the system does not say, its peak so far)."""
+    """Return the memory of the process now, or its peak if the system does not report that."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -152,9 +152,9 @@ def resident_bytes() -> int:
 
 
 def begin_peak() -> int:
-    """What the process holds now, in bytes; on Linux, :func:`peak_bytes` speaks of what comes from now on.
+    """Reset :func:`peak_bytes` (on Linux) and return the memory of the process now, in bytes.
 
-    Memory that is free goes back to the system before: what comes would not be seen in it.
+    Free memory is first returned to the system; otherwise its reuse would not be measured.
     """
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):
@@ -165,7 +165,7 @@ def begin_peak() -> int:
 
 
 def peak_bytes() -> int:
-    """The most memory that the process has held."""
+    """Return the peak memory of the process, in bytes."""
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -28,13 +28,7 @@ Compressed: TypeAlias = tuple[Ints32, Ints32, Floats]
 
 
 def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compressed:
-    """Entries of each column by rising row number.
-
-    Raises
-    ------
-    ValueError
-        If a column states a row twice; the message says which.
-    """
+    """Return the entries of each column sorted by row number; raise ValueError if a column has two in a row."""
     begins, numbers = starts.astype(np.int32), rows.astype(np.int32)
     if len(numbers) < 2:
         return begins, numbers, values
@@ -42,7 +36,7 @@ def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compre
     if len(falls):
         is_begin = np.zeros(len(numbers) + 1, dtype=np.bool_)
         is_begin[begins] = True
-    if not len(falls) or is_begin[falls].all():  # from one column to the next
+    if not len(falls) or is_begin[falls].all():  # numbers fall only between columns
         return begins, numbers, values
     owners = np.repeat(np.arange(len(begins) - 1), begins[1:] - begins[:-1])
     order = np.lexsort((numbers, owners))
@@ -50,14 +44,14 @@ def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compre
     twice = np.flatnonzero((numbers[1:] == numbers[:-1]) & (np.diff(owners) == 0))
     if len(twice):
         entry = int(twice[0])
-        raise ValueError(f"column {owners[entry]} of a batch states the row number {numbers[entry]} twice")
+        raise ValueError(f"column {owners[entry]} of a batch has two entries in row number {numbers[entry]}")
     return begins, numbers, values[order]
 
 
 def picked(
     starts: NDArray[np.integer], rows: Ints32, values: Floats, chosen: NDArray[np.integer] | slice
 ) -> Compressed:
-    """The columns of these numbers, in this order; of a slice of them, views."""
+    """Return the columns with these numbers, in this order; a slice gives views."""
     if isinstance(chosen, slice):
         begin, end = int(starts[chosen.start]), int(starts[chosen.stop])
         return starts[chosen.start : chosen.stop + 1] - starts.dtype.type(begin), rows[begin:end], values[begin:end]
@@ -74,25 +68,17 @@ Entries: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], F
 """Column, row and value of each entry."""
 
 FEW = 16
-"""So many single columns, or fewer, are priced term by term sooner than as a batch."""
+"""Up to this many single columns are priced faster term by term than as a batch."""
 
 _NO_ROW = -1
 """The number of a row that a master does not have."""
 
 Structures: TypeAlias = Callable[[int], Any] | Sequence[Any] | NDArray[Any] | None
-"""What the columns of a batch mean: ``structure(k)``, made when somebody asks for it, or ``structure[k]``."""
+"""The meanings of the columns of a batch: ``structure(k)``, computed on demand, or ``structure[k]``."""
 
 
-class Kept(Sequence[Column]):
-    """Columns that somebody makes when they are asked for, and keeps.
-
-    Parameters
-    ----------
-    column
-        The column at a place.
-    places
-        Of the columns.
-    """
+class LazyColumns(Sequence[Column]):
+    """Columns that are made on demand; ``column`` makes and caches the one at a place."""
 
     __slots__ = ("_column", "_places")
 
@@ -105,27 +91,17 @@ class Kept(Sequence[Column]):
     @overload
     def __getitem__(self, k: int) -> Column: ...
     @overload
-    def __getitem__(self, k: slice) -> Kept: ...
-    def __getitem__(self, k: int | slice) -> Column | Kept:
-        return Kept(self._column, self._places[k]) if isinstance(k, slice) else self._column(self._places[k])
+    def __getitem__(self, k: slice) -> LazyColumns: ...
+    def __getitem__(self, k: int | slice) -> Column | LazyColumns:
+        return LazyColumns(self._column, self._places[k]) if isinstance(k, slice) else self._column(self._places[k])
 
-    def take(self, chosen: Sequence[int]) -> Kept:
-        """Some of the columns, not made yet."""
-        return Kept(self._column, [self._places[k] for k in chosen])
+    def take(self, chosen: Sequence[int]) -> LazyColumns:
+        """Return some of the columns without making them."""
+        return LazyColumns(self._column, [self._places[k] for k in chosen])
 
 
 class Lookup:
-    """Structures that are looked up, one at a time or many at once.
-
-    Parameters
-    ----------
-    one
-        The structure at a place.
-    many
-        Those at several places.
-    places
-        Of the columns.
-    """
+    """Structures that are looked up by place, one (``one``) or several (``many``) at a time."""
 
     __slots__ = ("_many", "_one", "_places")
 
@@ -135,11 +111,11 @@ class Lookup:
         self._one, self._many, self._places = one, many, places
 
     def __call__(self, k: int) -> Any:
-        """The structure of column k."""
+        """Return the structure of column k."""
         return self._one(self._places[k])
 
     def each(self, numbers: Sequence[int]) -> list[Any]:
-        """The structures of several columns."""
+        """Return the structures of several columns."""
         return self._many([self._places[k] for k in numbers])
 
 
@@ -150,13 +126,13 @@ class Meanings:
     Attributes
     ----------
     structure
-        As the oracle gave it.
+        As the oracle returned it.
     index
-        The numbers that the columns have there; None: their own.
+        Numbers of the columns in ``structure``; None: 0, 1, ...
     given
-        The columns themselves, where they came one by one.
+        The columns themselves, if they were returned as objects.
     brought
-        The rows that these bring, by the number of the column: only single columns bring any.
+        Rows to add with columns, by column number; only single columns have any.
     """
 
     structure: Structures = None
@@ -165,14 +141,14 @@ class Meanings:
     brought: Mapping[int, Sequence[Row]] = field(default_factory=dict)
 
     def of(self, k: int) -> Any:
-        """The structure of column k."""
+        """Return the structure of column k."""
         if self.structure is None:
             return None if self.given is None else self.given[k].structure
         k = k if self.index is None else int(self.index[k])
         return self.structure(k) if callable(self.structure) else self.structure[k]
 
     def each(self, numbers: Sequence[int]) -> list[Any]:
-        """The structures of several columns."""
+        """Return the structures of several columns."""
         structure = self.structure
         if structure is None:
             return [self.of(k) for k in numbers]
@@ -187,8 +163,8 @@ class Meanings:
         return {k: self.brought[number] for k, number in enumerate(chosen.tolist()) if number in self.brought}
 
     def take(self, chosen: NDArray[np.integer]) -> Meanings:
-        """What some of the columns stand for."""
-        if isinstance(self.given, Kept):
+        """Return the meanings of some of the columns."""
+        if isinstance(self.given, LazyColumns):
             index = chosen if self.index is None else self.index[chosen]
             return Meanings(self.structure, index, self.given.take(chosen.tolist()), self._brought_by(chosen))
         if self.given is not None:
@@ -199,31 +175,31 @@ class Meanings:
 
 
 class Columns(Sequence[Column]):
-    """A batch of columns in compressed form: what an oracle returns that finds many at a time.
+    """A batch of columns in compressed form, for oracles that return many at once.
 
-    Column j has the coefficients ``values[starts[j]:starts[j + 1]]`` in the master's rows of the numbers
-    ``rows[starts[j]:starts[j + 1]]``; ``duals.rows("cover")`` gives the numbers of a block's rows once and for all.
-    A batch is a sequence of :class:`Column`, each made when it is asked for; the engine asks for those in an answer.
+    Column j has coefficients ``values[starts[j]:starts[j + 1]]`` in the master's rows number
+    ``rows[starts[j]:starts[j + 1]]``; ``duals.rows("cover")`` gives the row numbers of a block, which never change.
+    A batch is a sequence of :class:`Column` objects, made on demand; the engine makes those of an answer.
 
     Parameters
     ----------
     costs
-        One number a column.
+        One number per column.
     starts
-        One more than there are columns, from 0 to the number of entries.
+        One more than the number of columns, from 0 to the number of entries.
     rows, values
-        One entry a coefficient; a column states a row once.
+        One per coefficient; a column has at most one entry per row.
     structure
-        What the columns mean: a function of their number in the batch, or an array or list.
+        Meanings of the columns: a function of their number in the batch, or an array or list.
     keys
-        A name for each column, or None; see :class:`Column`.
+        A name or None for each column; see :class:`Column`.
     upper, lower, integer
-        One entry a column, or one for all: by default no upper bound, 0, and True.
+        One per column, or one for all: by default no upper bound, 0, and True.
 
     Raises
     ------
     FormulationError
-        If the arrays do not fit together, or hold what no column may have.
+        If lengths differ, or a value is not allowed in a column.
     """
 
     __slots__ = (
@@ -257,22 +233,22 @@ class Columns(Sequence[Column]):
         lower: ArrayLike | None = None,
         integer: ArrayLike | None = None,
     ) -> None:
-        # copied: an oracle may use its arrays again
+        # copied: the oracle may reuse its arrays
         self.costs = np.array(as_numbers(costs, "the costs of a batch of columns"))
         count = len(self.costs)
         begins, row_numbers = np.asarray(starts), np.asarray(rows)
         amounts = np.array(as_numbers(values, "the values of a batch of columns"))
         ordered = _in_order(self.costs, begins, row_numbers, amounts)
-        if ordered is None:  # it is out of order, or wrong
+        if ordered is None:  # unsorted or invalid
             _check_shape(count, begins, row_numbers, amounts)
         self.meanings = Meanings(structure)
         self.keys = None if keys is None else list(keys)
         for name, given in (("structures", structure), ("keys", keys)):
             if given is not None and not callable(given) and len(given) != count:
-                raise FormulationError(f"a batch of {count} columns has {len(given)} {name}, expected one for each")
+                raise FormulationError(f"a batch of {count} columns has {len(given)} {name}, expected one per column")
         self.upper = _each(math.inf if upper is None else upper, count, np.float64, "upper bounds")
         self.lower = _each(0.0 if lower is None else lower, count, np.float64, "lower bounds")
-        self.integer = _each(True if integer is None else integer, count, np.bool_, "marks of whole columns")
+        self.integer = _each(True if integer is None else integer, count, np.bool_, "marks of integer columns")
         try:
             self.starts, self.rows, self.values = ordered or in_order(begins, row_numbers, amounts)
         except ValueError as error:
@@ -286,30 +262,30 @@ class Columns(Sequence[Column]):
             self._check_bounds("an integer value between its bounds")
 
     def _begin(self, row_keys: Sequence[Key] | None, row_position: Mapping[Key, int], itself: bool = False) -> None:
-        """Begin over these rows, of which nothing has been asked yet."""
+        """Set the rows that numbers refer to; nothing is cached yet."""
         self.row_keys, self.row_position, self._named_by_itself = row_keys, row_position, itself
         self._signatures: NDArray[np.uint64] | None = None
         self._made: dict[int, Column] = {}
         self.stated: Entries | None = None
-        """What rows state of the columns besides; a master fills it in."""
+        """Coefficients that rows add to those of the columns; filled by a master."""
         self.stated_by = -1
-        """So many rows were asked for it."""
+        """Number of rows that were evaluated for it."""
 
     @classmethod
     def of(cls, columns: Sequence[Column]) -> Columns:
-        """Single columns as a batch, over the rows that they name, in the order in which these occur."""
+        """Return single columns as a batch over the rows that they use, in order of first use."""
         number: defaultdict[Key, int] = defaultdict(itertools.count().__next__)
         patterns = [column.coefficients for column in columns]
         starts = np.zeros(len(patterns) + 1, dtype=np.int32)
         np.cumsum([*map(len, patterns)], out=starts[1:])
         rows = np.array([*map(number.__getitem__, chain.from_iterable(patterns))], dtype=np.int32)
-        number.default_factory = None  # from now on a key that is not there is missing
+        number.default_factory = None  # missing keys raise from now on
         values = np.array([*chain.from_iterable(map(_VALUES, patterns))], dtype=np.float64)
         costs, lower, upper, integer, keys, brought = zip(*map(_FIELDS, columns), strict=True) if columns else 6 * [()]
-        rows_by_number = {k: mine for k, mine in enumerate(brought) if mine}
-        whole = np.array(integer, dtype=np.bool_)
-        least, most = integral_bounds(np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64), whole)
-        # What a column checks of itself needs no second look: it has a cost, bounds, and each row once.
+        rows_by_number = {k: rows_of for k, rows_of in enumerate(brought) if rows_of}
+        is_integer = np.array(integer, dtype=np.bool_)
+        least, most = integral_bounds(np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64), is_integer)
+        # Each column has checked its cost and bounds, and has one entry per row.
         batch = made_of(
             np.array(costs, dtype=np.float64),
             (starts, rows, values),
@@ -317,18 +293,18 @@ class Columns(Sequence[Column]):
             None if keys.count(None) == len(keys) else list(keys),
             most,
             least,
-            whole,
+            is_integer,
             list(number),
             number,
         )
         batch._named_by_itself = True
-        if not math.isfinite(np.vdot(values, values)):  # as it is only if all of them are
+        if not math.isfinite(np.vdot(values, values)):  # finite only if all values are
             batch._check_values()
         return batch
 
     @classmethod
     def joined(cls, batches: Sequence[Columns], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
-        """The columns of several batches as one over a master's rows, and over those besides that they bring."""
+        """Return the columns of several batches as one, over a master's rows and the rows added with the columns."""
         brought = {
             row.key: None for batch in batches for rows in batch.meanings.brought.values() for row in rows
         }  # fmt: skip
@@ -395,8 +371,8 @@ class Columns(Sequence[Column]):
         return f"<Columns: {len(self):,}, of {counted(len(self.values), 'coefficient')}>"
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.html", "show_columns")(self)
-        return shown
+        page: str = behind("reporting.html", "show_columns")(self)
+        return page
 
     @overload
     def __getitem__(self, k: int) -> Column: ...
@@ -410,7 +386,7 @@ class Columns(Sequence[Column]):
             return self.meanings.given[k]
         if self.row_keys is None:
             raise FormulationError(
-                "a batch of columns speaks of rows by number: it has columns once a linear master has seen it"
+                "this batch of columns has row numbers but no row keys: its columns exist once a linear master has it"
             )
         made = self._made.get(k)
         if made is None:
@@ -432,11 +408,11 @@ class Columns(Sequence[Column]):
 
     @property
     def structures(self) -> list[Any]:
-        """What each column means."""
+        """The structure of each column."""
         return self.meanings.each(range(len(self)))
 
     def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
-        """The batch of some of the columns, by their numbers or a mask."""
+        """Return some of the columns as a batch, by number or mask."""
         numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
         taken = made_of(
             self.costs[numbers],
@@ -461,7 +437,7 @@ class Columns(Sequence[Column]):
         return taken
 
     def distinct(self) -> NDArray[np.int64] | None:
-        """The numbers of the columns that are not in the batch already; None if that is all of them."""
+        """Return the numbers of columns without duplicates of earlier ones; None if all are distinct."""
         if len(self) < 2:
             return None
         if self.keys is not None and None not in self.keys:
@@ -482,19 +458,10 @@ class Columns(Sequence[Column]):
     # --- over a master's rows ----------------------------------------------------------------------------------------
 
     def over(self, row_keys: Sequence[Key], position: Mapping[Key, int], *, strict: bool = True) -> Columns:
-        """The batch over a master's rows: itself if it is over them already, or over nobody's as yet.
+        """Return the batch over a master's rows, itself if it is over them already or over no master's rows yet.
 
-        Entries in rows that are not there are left out, in another batch.
-
-        Parameters
-        ----------
-        strict
-            Whether these must be in rows that their column brings.
-
-        Raises
-        ------
-        KeyError
-            If a column has a coefficient in a row that is not there, and does not bring it.
+        An entry may be in a row that neither the master has nor its column adds. With ``strict`` this raises KeyError;
+        otherwise the result is a new batch without such entries.
         """
         if self.row_keys is row_keys:
             return self
@@ -502,7 +469,7 @@ class Columns(Sequence[Column]):
             if len(self.rows) and int(self.rows.max()) >= len(row_keys):
                 raise FormulationError(
                     f"a batch of columns has a coefficient in row number {int(self.rows.max())}, but the master has "
-                    f"{len(row_keys)} rows: duals.rows(block) gives their numbers"
+                    f"{len(row_keys)} rows: use the numbers that duals.rows(block) returns"
                 )
             self.row_keys, self.row_position = row_keys, position
             return self
@@ -524,7 +491,7 @@ class Columns(Sequence[Column]):
         return batch
 
     def _check_brought(self, missing: NDArray[np.integer]) -> None:
-        """Raise KeyError if any of these entries is in a row that its column does not bring."""
+        """Raise KeyError if one of these entries is in a row that its column does not add."""
         assert self.row_keys is not None
         brought, owners = self.meanings.brought, self.owners
         for entry in missing.tolist():
@@ -534,7 +501,7 @@ class Columns(Sequence[Column]):
 
     @property
     def entries(self) -> Entries:
-        """Column, row and value of each entry, those that rows state included."""
+        """Column, row and value of each entry, including those that rows add."""
         if self.stated is None:
             return self.owners, self.rows, self.values
         owners, rows, values = self.stated
@@ -546,20 +513,20 @@ class Columns(Sequence[Column]):
 
     @property
     def signatures(self) -> NDArray[np.uint64]:
-        """A number of 64 bits for the cost and pattern of each column: equal columns have equal ones."""
+        """A 64-bit hash of cost and coefficients of each column; equal columns have equal hashes."""
         if self._signatures is None:
-            from colgen.solvers.columns.identity import signatures  # late: who only makes batches does without kernels
+            from colgen.solvers.columns.identity import signatures  # late: batches alone do not need kernels
 
             self._signatures = signatures(self.costs, self.starts, self.rows, self.values)
         return self._signatures
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """The number of the column that each entry belongs to."""
+        """The number of the column of each entry."""
         return np.repeat(np.arange(len(self)), self.starts[1:] - self.starts[:-1])
 
     def covering(self, key: Key) -> Mask:
-        """Which columns have a coefficient other than zero in a row."""
+        """Return which columns have a nonzero coefficient in a row."""
         mask = np.zeros(len(self), dtype=np.bool_)
         row = self.row_position.get(key)
         if row is not None:
@@ -568,17 +535,17 @@ class Columns(Sequence[Column]):
         return mask
 
     def covering_of_two(self, first: Key, second: Key) -> NDArray[np.uint8]:
-        """Of each column 1 if it covers the first row, plus 2 if it covers the second."""
+        """Return, per column, 1 if it covers the first row plus 2 if it covers the second."""
         from colgen.solvers.columns.compressed import find_covered  # late, as above
 
         find = self.row_position.get
-        found: NDArray[np.uint8] = find_covered(
+        covered: NDArray[np.uint8] = find_covered(
             self.starts, self.rows, self.values, find(first, _NO_ROW), find(second, _NO_ROW)
         )
-        return found
+        return covered
 
     def products(self, duals: Floats) -> Floats:
-        """πᵀa_j of each column; rows younger than the dual values count as zero."""
+        """Return πᵀa_j of each column; rows without a dual value yet count as zero."""
         if len(self.rows) and int(self.rows.max()) >= len(duals):
             duals = np.append(duals, np.zeros(int(self.rows.max()) + 1 - len(duals)))
         terms = self.values * duals[self.rows]
@@ -592,7 +559,7 @@ _VALUES = methodcaller("values")
 
 
 def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meanings:
-    """What the columns of several batches stand for; ``firsts``: the number of the first of each, and of all."""
+    """Return the meanings of several batches; ``firsts``: number of the first column of each batch, then the total."""
     meanings = [batch.meanings for batch in batches]
     brought = {
         first + k: rows for first, each in zip(firsts, meanings, strict=False) for k, rows in each.brought.items()
@@ -612,7 +579,7 @@ def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meani
         part = bisect_right(firsts, k) - 1
         return batches[part][k - firsts[part]]
 
-    return Meanings(structure, None, Kept(column, range(firsts[-1])), brought)
+    return Meanings(structure, None, LazyColumns(column, range(firsts[-1])), brought)
 
 
 def made_of(
@@ -627,7 +594,7 @@ def made_of(
     row_position: Mapping[Key, int],
     signatures: NDArray[np.uint64] | None = None,
 ) -> Columns:
-    """A batch of what has been checked before."""
+    """Return a batch of data that has been checked already."""
     batch = Columns.__new__(Columns)
     batch.costs, batch.upper, batch.lower, batch.integer = costs, upper, lower, integer
     batch.starts, batch.rows, batch.values = entries
@@ -640,11 +607,11 @@ def made_of(
 def _in_order(
     costs: Floats, starts: NDArray[Any], rows: NDArray[Any], values: Floats
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats] | None:
-    """The entries of columns that are as they must be; None where they are not, or need a closer look."""
-    whole = starts.dtype.kind == rows.dtype.kind == "i" and starts.ndim == rows.ndim == values.ndim == costs.ndim == 1
-    if not whole or len(starts) != len(costs) + 1:
+    """Return entries that are valid and sorted; None if they are not, or need a closer check."""
+    usual = starts.dtype.kind == rows.dtype.kind == "i" and starts.ndim == rows.ndim == values.ndim == costs.ndim == 1
+    if not usual or len(starts) != len(costs) + 1:
         return None
-    from colgen.solvers.columns.compressed import copy_if_valid  # late: the engine's data is there without kernels
+    from colgen.solvers.columns.compressed import copy_if_valid  # late: the engine's data does not need kernels
 
     begins, numbers = np.empty(len(starts), np.int32), np.empty(len(rows), np.int32)
     long_starts, long_rows = (np.ascontiguousarray(array, dtype=np.int64) for array in (starts, rows))
@@ -654,7 +621,7 @@ def _in_order(
 def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> None:
     for name, numbers in (("starts", starts), ("rows", rows)):
         if numbers.dtype.kind not in "iu" and len(numbers):
-            raise FormulationError(f"the {name} of a batch of columns are {numbers.dtype}, expected whole numbers")
+            raise FormulationError(f"the {name} of a batch of columns are {numbers.dtype}, expected integers")
     fits = starts.shape == (count + 1,) and rows.shape == values.shape == (starts[-1],)
     if not fits or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
         raise FormulationError(
@@ -666,10 +633,10 @@ def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: F
 
 
 def _each(given: ArrayLike, count: int, kind: type, what: str) -> NDArray[Any]:
-    """One entry a column, made of one for all where need be."""
+    """Return one entry per column, repeating a single one."""
     if isinstance(given, float | bool):
         return np.full(count, given, dtype=kind)
     array: NDArray[Any] = np.array(as_numbers(given, f"the {what} of a batch of columns"), dtype=kind)
     if array.ndim and array.shape != (count,):
-        raise FormulationError(f"a batch of {count} columns has {len(array)} {what}, expected one for each")
+        raise FormulationError(f"a batch of {count} columns has {len(array)} {what}, expected one per column")
     return array if array.ndim else np.full(count, array)

@@ -1,4 +1,4 @@
-"""Columns and rows: the frozen data that oracles and separations hand to the master."""
+"""Columns and rows: the frozen data that oracles and separations return to the master."""
 
 from __future__ import annotations
 
@@ -18,27 +18,22 @@ from colgen.core.terms import Term
 from colgen.core.text import FORGOTTEN
 
 Key: TypeAlias = tuple[str, Any]
-"""``(block, index)``, the index hashable, as Pyomo keys a component's members: ``("demand", 3)``, ``("arc", (1, 2))``.
-
-A scalar component has one member, whose index is None: the row of ``m.budget = pyo.Constraint(...)`` is
-``("budget", None)``.
-"""
+"""``(block, index)`` with a hashable index, as Pyomo keys the members of a component: ``("demand", 3)``,
+``("arc", (1, 2))``. A scalar component has one member with index None: ``m.budget = pyo.Constraint(...)`` has the row
+``("budget", None)``."""
 
 _NO_COEFFICIENTS: Mapping[Key, float] = {}
 
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
-"""Types of costs, coefficients, sides and bounds; numpy would convert some texts without a word."""
+"""Types of costs, coefficients, sides and bounds; numpy would silently convert some strings."""
 
 _PLAIN = frozenset((float, int, np.float64, np.int64))
 
 
 def as_number(value: Any) -> Any:
-    """Return a number that mixes with floats: fractions, decimals and arrays without axes become floats.
+    """Return a number that mixes with floats, or None for anything else.
 
-    Returns
-    -------
-    float, int or numpy scalar, or None
-        None for what is no number, texts among them.
+    Fractions, decimals and arrays without axes become floats; strings are not numbers.
     """
     if isinstance(value, NUMBERS):
         return value
@@ -50,9 +45,9 @@ def as_number(value: Any) -> Any:
 
 
 def _check_coefficients(coefficients: Any, whose: str, of: str) -> Mapping[Key, float]:
-    """Return coefficients as numbers that mix with floats; refuse those that are no numbers by name."""
+    """Return coefficients as numbers; raise if one is not a number."""
     if not isinstance(coefficients, Mapping):
-        raise InputError(f"{whose} has a {type(coefficients).__name__} of coefficients, expected a dictionary")
+        raise InputError(f"{whose} has coefficients of type {type(coefficients).__name__}, expected a dictionary")
     if all(isinstance(value, NUMBERS) for value in coefficients.values()):
         return coefficients
     numbers = {key: as_number(value) for key, value in coefficients.items()}
@@ -63,7 +58,7 @@ def _check_coefficients(coefficients: Any, whose: str, of: str) -> Mapping[Key, 
 
 
 def as_numbers(given: ArrayLike, what: str) -> NDArray[np.float64]:
-    """Numbers as an array of float64, maybe without a copy; texts, of which numpy makes numbers, are refused."""
+    """Return a float64 array, copied only if necessary; raise for strings, which numpy would convert."""
     array = np.asarray(given)
     if array.dtype.kind not in "fiub" and array.size and None in map(as_number, array.flat):
         raise InputError(f"{what}: expected numbers, not entries such as {array.flat[0]!r}")
@@ -71,67 +66,66 @@ def as_numbers(given: ArrayLike, what: str) -> NDArray[np.float64]:
 
 
 class RowFamily(ABC):
-    """The rows of one block, whose coefficients are known for many columns at a time.  Write :meth:`coefficients`.
+    """The rows of one block, with coefficients computed for many columns at once. Implement :meth:`coefficients`.
 
-    The engine asks for each column and row once, in batches: new columns in all rows of the family that the master has,
-    new rows in all of its columns.  Separations make rows by :meth:`row`; dual values are read as arrays,
+    The engine requests each column and row once, in batches: new columns in all rows of the family that the master has,
+    and new rows in all its columns. Separations make rows by :meth:`row`. Dual values are available as arrays,
     ``duals.members(block)`` and ``duals.array(block)``.
 
     Parameters
     ----------
     block
-        The first part of the rows' keys; the second, the index, says which row it is.
+        The first part of the rows' keys; the second, the index, identifies the row.
     idle_after
-        A row that has been slack for so many solves in a row is taken out of the linear program, and put back as soon
-        as a solution violates it; None: never.
+        A row that was slack in this many consecutive solves is removed from the linear program, and put back when a
+        solution violates it. None: never.
     """
 
     def __init__(self, block: str, *, idle_after: int | None = None) -> None:
         if idle_after is not None and idle_after < 1:
-            raise FormulationError(f"idle_after of the rows {block!r} is {idle_after}, expected at least 1, or None")
+            raise FormulationError(f"idle_after of the rows {block!r} is {idle_after}, expected at least 1 or None")
         self.block = block
         self.idle_after = idle_after
 
     @abstractmethod
     def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable], /) -> ArrayLike:
-        """Coefficients of columns in the rows of these indices: an array of shape (columns, indices)."""
+        """Return the coefficients of columns in the rows of these indices, shape (columns, indices)."""
 
     def row(self, index: Hashable, lower: float = -math.inf, upper: float = math.inf) -> Row:
-        """The row of an index."""
+        """Return the row of an index."""
         return Row((self.block, index), lower, upper, family=self)
 
     def entries(
         self, columns: Sequence[Column], indices: Sequence[Hashable]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The coefficients that are not zero, as triples: number of the column, number of the index, coefficient.
+        """Return the nonzero coefficients as triples: column number, position in ``indices``, coefficient.
 
         Raises
         ------
         FormulationError
-            If :meth:`coefficients` returns another shape, or what is not a finite number.
+            If :meth:`coefficients` returns another shape, or an entry that is not a finite number.
         """
-        found = as_numbers(self.coefficients(columns, indices), f"{type(self).__name__}.coefficients")
-        if found.shape != (len(columns), len(indices)):
+        matrix = as_numbers(self.coefficients(columns, indices), f"{type(self).__name__}.coefficients")
+        if matrix.shape != (len(columns), len(indices)):
             raise FormulationError(
-                f"{type(self).__name__}.coefficients returned the shape {found.shape} for {len(columns)} columns and "
-                f"{len(indices)} rows of {self.block!r}"
+                f"{type(self).__name__}.coefficients returned an array of shape {matrix.shape}, expected "
+                f"{(len(columns), len(indices))}: {len(columns)} columns and {len(indices)} rows of {self.block!r}"
             )
-        owners, members = np.nonzero(found)
-        return owners, members, found[owners, members]
+        owners, members = np.nonzero(matrix)
+        return owners, members, matrix[owners, members]
 
 
 @dataclass(frozen=True)
 class Codec:
-    """Two functions for the structures of columns in files: checkpoints, and pools between runs.
+    """Two functions for structures of columns in files: checkpoints, and pools between runs.
 
     Attributes
     ----------
     read
-        Returns the column that an oracle of this instance returns for a structure that another run has found, with the
-        costs and coefficients of this instance, or None if it is no column here.  Its argument is what ``write`` has
-        returned.
+        Returns the column of this instance for data that ``write`` returned, as the oracle would return it, with costs
+        and coefficients of this instance. None if the structure is not valid here.
     write
-        Returns the data of a structure: numbers, strings, tuples, lists, dictionaries and arrays.  None: structures are
+        Returns the data of a structure: numbers, strings, tuples, lists, dictionaries and arrays. None: structures are
         such data themselves.
     """
 
@@ -146,16 +140,16 @@ class Row:
     Parameters
     ----------
     key
-        Its name; no two rows of a master share one.
+        Its name, unique within a master.
     lower, upper
         Its sides; at least one is finite.
     coefficients
-        a_j by the key of the column: template variables, and generated columns that carry a key, present or future.
+        a_j by key of the column: template variables, and present or future columns that have a key.
     coefficient
-        a_j as a function of the column, for every generated column that does not state the row itself: this is how a
-        row reaches columns that are generated after it.
+        a_j as a function of the column, for generated columns that do not state this row. It gives the row coefficients
+        in columns that are generated later.
     family
-        The same for many columns and rows at a time, and in place of the function.
+        Computes coefficients for many columns and rows at once; replaces ``coefficient``.
     """
 
     key: Key
@@ -180,60 +174,53 @@ class Row:
                 object.__setattr__(self, name, number)
 
     def coefficient_in(self, column: Column) -> float:
-        """What :attr:`coefficient` computes for a column, 0 without it.
-
-        Raises
-        ------
-        InputError
-            If it is no number.
-        """
+        """Return the value of :attr:`coefficient` for a column, 0 without it; raise InputError if not a number."""
         if self.coefficient is None:
             return 0.0
         value = self.coefficient(column)
         number = value if type(value) is float else as_number(value)
         if number is not None:
             return float(number)
-        found = f"None ({FORGOTTEN})" if value is None else repr(value)
+        shown = f"None ({FORGOTTEN})" if value is None else repr(value)
         raise InputError(
-            f"the function of row {self.key!r} returned {found} for the column of {column.structure!r}, expected a "
+            f"the function of row {self.key!r} returned {shown} for the column of {column.structure!r}, expected a "
             "number"
         )
 
     def term(self) -> Term | None:
-        """What the row counts in a column, where its dual value changes the pricing problem; None: nobody says."""
+        """Return the term whose dual value enters the pricing problem; None if the row has none."""
         index = self.key[1] if isinstance(self.key, tuple) and len(self.key) == 2 else None
         return index if isinstance(index, Term) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the master, and the structure it stands for.
+    """A column of the master, and the structure that it stands for.
 
     Parameters
     ----------
     cost
         Its coefficient c_j in the objective, in the problem's own sense.
     coefficients
-        a_ij by the key of the row.
+        a_ij by key of the row.
     structure
-        What the column means (a pattern, a cluster, a path): handed back in the answer, never looked at by the engine.
+        The meaning of the column, such as a pattern, cluster or path. The engine only returns it with the answer.
     key
-        A name, where rows have to speak of this very column.  Columns without a key are told apart by cost and
-        coefficients alone: structures that agree in both but differ otherwise (two routes over the same stops) need
-        keys.
+        A name, if rows must refer to this column. Columns without keys are identified by cost and coefficients:
+        different structures that agree in both, such as two routes over the same stops, need keys.
     lower, upper
         Bounds of its variable.
     integer
-        Whether its variable must be whole in an answer.
+        Whether its variable must be integer in an answer.
     rows
-        Rows that come with the column and are not in the master yet (those that are there already are passed over).
+        Rows to add with the column; rows that the master has already are ignored.
 
     Raises
     ------
     InputError
-        If the cost, a bound or a coefficient is no number.
+        If the cost, a bound or a coefficient is not a number.
     FormulationError
-        If the cost is not finite, or the bounds leave no value.
+        If the cost is not finite, or the bounds allow no value.
     """
 
     cost: float
@@ -246,7 +233,7 @@ class Column:
     rows: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
-        # Columns come by the thousand: numbers of the usual types need no closer look.
+        # There may be thousands of columns: numbers of the usual types take a fast path.
         coefficients = self.coefficients
         if not (type(coefficients) is dict and _PLAIN.issuperset(map(type, coefficients.values()))):
             checked = _check_coefficients(coefficients, f"the column of {self.structure!r}", "row")
@@ -254,7 +241,7 @@ class Column:
         plain = type(self.cost) in _PLAIN and type(self.lower) in _PLAIN and type(self.upper) in _PLAIN
         if not plain or type(self.integer) is not bool:
             self._convert()
-        if not -math.inf < self.cost < math.inf:  # not a number fails every comparison
+        if not -math.inf < self.cost < math.inf:  # NaN fails every comparison
             raise FormulationError(f"the column of {self.structure!r} costs {self.cost}, expected a finite number")
         if not self.lower <= self.upper or self.lower == math.inf or self.upper == -math.inf:
             raise FormulationError(
@@ -273,5 +260,5 @@ class Column:
 
     @property
     def identity(self) -> Hashable:
-        """What makes two columns the same column."""
+        """What identifies the column: its key, or else its cost and coefficients."""
         return self.key if self.key is not None else (self.cost, frozenset(self.coefficients.items()))

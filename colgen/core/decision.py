@@ -19,53 +19,50 @@ from colgen.core.tolerances import TOLERANCES
 
 
 class Decision(ABC):
-    """One branching decision.  Frozen data: it reaches oracles in their context, and the master switches it on and off.
+    """One branching decision: frozen data that oracles read in their context and the master applies and releases.
 
-    A decision acts in up to three ways: it forbids columns, it bounds a row, it bounds template variables.
+    A decision may forbid columns, bound a row, and bound template variables.
 
     Attributes
     ----------
     exhaustive
-        Whether the siblings of this decision keep every answer.  False for decisions of a reduction, which drop answers
-        that are no better than the incumbent.
+        Whether this decision and its siblings together keep every answer. False for decisions of a reduction, which
+        drop answers that are no better than the incumbent.
     """
 
     exhaustive: bool = True
 
     @property
     def concerns(self) -> Collection[Key] | None:
-        """Rows without any of which a column is allowed; None if nothing of the kind is known."""
+        """Rows at least one of which a forbidden column covers; None if unknown."""
         return None
 
     def allows(self, column: Column) -> bool:
-        """Whether the column may be used below this decision.
-
-        An oracle must not return a column that it does not allow.
-        """
+        """Whether the column may be used below this decision; oracles must not return it otherwise."""
         return True
 
     def allows_each(self, columns: Columns) -> Mask:
-        """The same for a batch of columns; override it where a look at the arrays tells."""
-        found = [self.allows(column) for column in columns]
-        if None in found:
+        """Return the same for a batch of columns; override to compute it from the arrays."""
+        allowed = [self.allows(column) for column in columns]
+        if None in allowed:
             _refuse(self)
-        return np.array(found, dtype=np.bool_)
+        return np.array(allowed, dtype=np.bool_)
 
     def row(self) -> Row | None:
-        """A row that the decision imposes.
+        """Return a row that the decision imposes.
 
         Decisions on one quantity share the row's key; the master intersects their sides.
         """
         return None
 
     def bounds(self) -> Mapping[Key, tuple[float, float]]:
-        """Bounds (lower, upper) that the decision imposes on template variables."""
+        """Return bounds (lower, upper) that the decision imposes on template variables."""
         return {}
 
     def forbids(self, block: str) -> Collection[Hashable]:
-        """Variables of the original formulation, by their names in ``block``, that no column below may use.
+        """Return original variables, by their names in ``block``, that no column below may use.
 
-        Oracles hear of them as :meth:`PricingContext.forbidden`; what they forbid, :meth:`allows` refuses.
+        Oracles read them as :meth:`PricingContext.forbidden`. :meth:`allows` must refuse columns that use them.
         """
         return ()
 
@@ -76,7 +73,7 @@ def _refuse(decision: Decision) -> NoReturn:
 
 @dataclass(frozen=True)
 class Together(Decision):
-    """Rows ``first`` and ``second`` are covered by the same column: a column holds both or neither."""
+    """Rows ``first`` and ``second`` are covered by the same column: each column covers both or neither."""
 
     first: Key
     second: Key
@@ -97,7 +94,7 @@ class Together(Decision):
 
 @dataclass(frozen=True)
 class Apart(Decision):
-    """Rows ``first`` and ``second`` are covered by different columns: no column holds both."""
+    """Rows ``first`` and ``second`` are covered by different columns: no column covers both."""
 
     first: Key
     second: Key
@@ -116,7 +113,7 @@ class Apart(Decision):
 
 
 class Screen:
-    """Branching decisions by the rows that they concern: a column is shown only those that may have to do with it."""
+    """Branching decisions indexed by the rows that they concern, so that a column is checked only by relevant ones."""
 
     def __init__(self, decisions: Sequence[Decision]) -> None:
         self.decisions = decisions
@@ -130,7 +127,7 @@ class Screen:
                 self._by_row.setdefault(row, []).append(decision)
 
     def objections(self, column: Column) -> Iterator[Decision]:
-        """The decisions that do not allow a column; one that concerns two of its rows may come twice."""
+        """Yield the decisions that forbid a column; one that concerns several of its rows may be repeated."""
         for decision in self._always:
             allowed = decision.allows(column)
             if not allowed:
@@ -143,7 +140,7 @@ class Screen:
                         yield decision if allowed is not None else _refuse(decision)
 
     def objection(self, column: Column) -> Decision | None:
-        """A decision that does not allow a column; None if all of them do."""
+        """Return a decision that forbids a column, or None."""
         return next(self.objections(column), None)
 
 
@@ -151,7 +148,7 @@ _LAST: list[Screen] = [Screen(())]
 
 
 def screen_of(decisions: Sequence[Decision]) -> Screen:
-    """The screen of a node's decisions, made once while the node is treated."""
+    """Return the screen of a node's decisions, cached for the node."""
     screen = _LAST[0]
     if screen.decisions is not decisions:
         screen = _LAST[0] = Screen(decisions)
@@ -159,7 +156,7 @@ def screen_of(decisions: Sequence[Decision]) -> Screen:
 
 
 def groups_of(pairs: Iterable[tuple[Key, Key]]) -> list[tuple[Key, ...]]:
-    """The classes of the equivalence that some pairs generate, each in the order of first mention."""
+    """Return the equivalence classes generated by pairs, each in order of first mention."""
     group: dict[Key, list[Key]] = {}
     for first, second in pairs:
         one, other = group.setdefault(first, [first]), group.setdefault(second, [second])
@@ -176,8 +173,8 @@ def admits(decisions: Iterable[Decision], solution: Solution) -> bool:
             return False
         row = decision.row()
         if row is not None:
-            found = activity(row, solution)
-            if found.excess > TOLERANCES.integrality * min(1.0, found.size):
+            at = activity(row, solution)
+            if at.excess > TOLERANCES.integrality * min(1.0, at.size):
                 return False
         for key, (lower, upper) in decision.bounds().items():
             if not lower - TOLERANCES.integrality <= solution.variables.get(key, 0.0) <= upper + TOLERANCES.integrality:
@@ -186,9 +183,9 @@ def admits(decisions: Iterable[Decision], solution: Solution) -> bool:
 
 
 class DecisionPath:
-    """A chain of decisions that a node shares with its ancestors, so that a deep node costs no more than a shallow one.
+    """An immutable chain of decisions whose prefix is shared with the node's ancestors.
 
-    Immutable.  Two paths of the same decisions are equal.
+    A deep node stores no more than a shallow one. Paths with the same decisions are equal.
     """
 
     __slots__ = ("_above", "_own")
@@ -197,12 +194,12 @@ class DecisionPath:
         self._own, self._above = tuple(decisions), above
 
     def below(self, decisions: Sequence[Decision]) -> DecisionPath:
-        """The path that some more decisions lead to."""
+        """Return the path extended by some decisions."""
         return DecisionPath(decisions, self) if decisions else self
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """All of them, from the root on; put together anew each time."""
+        """All decisions from the root on, in a new tuple."""
         parts: list[tuple[Decision, ...]] = []
         path: DecisionPath | None = self
         while path is not None:
@@ -212,12 +209,12 @@ class DecisionPath:
 
     @property
     def own(self) -> tuple[Decision, ...]:
-        """Those that were added last."""
+        """The decisions added last."""
         return self._own
 
     @property
     def above(self) -> DecisionPath | None:
-        """The path that they were added to; None if there is none."""
+        """The path before the last decisions; None at the root."""
         return self._above
 
     def __eq__(self, other: object) -> bool:
@@ -230,8 +227,8 @@ class DecisionPath:
         return f"DecisionPath({self.decisions!r})"
 
     def __reduce__(self) -> tuple[type[DecisionPath], tuple[tuple[Decision, ...]]]:
-        return DecisionPath, (self.decisions,)  # link by link it would be as deep as the tree
+        return DecisionPath, (self.decisions,)  # pickling links would recurse as deep as the tree
 
 
 ROOT = DecisionPath()
-"""Where nothing has been decided."""
+"""The path without decisions."""

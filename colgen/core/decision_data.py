@@ -1,4 +1,4 @@
-"""Decisions as plain data: what a checkpoint holds of a node, and who makes decisions of it again."""
+"""Decisions as plain data in checkpoints, and the makers that restore them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from colgen.core.serialization import as_plain, of_plain
 
 
 class DecisionMaker:
-    """Whoever makes decisions: a branching rule, or a reduction.
+    """Makes decisions: base of branching rules and reductions.
 
-    A decision that a checkpoint can hold is a frozen dataclass.  Of its fields those that are plain data (numbers,
-    strings, None, tuples, sets, arrays, ...) are written; what else it has, a function or a network, :meth:`revived`
-    puts back.
+    A decision that a checkpoint can store is a frozen dataclass. Its fields with plain data (numbers, strings, None,
+    tuples, sets, arrays, ...) are written. :meth:`revived` supplies the others, such as a function or a network.
 
     Attributes
     ----------
     makes
-        The classes of the decisions that it makes; None: nobody knows, and a checkpoint is refused before any work.
+        The classes of its decisions. None: unknown, and a checkpoint is refused before any work.
     """
 
     makes: Sequence[type[Decision]] | None = None
 
     def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
-        """The decision of this class whose plain fields are ``data``; None if it is none of this maker's.
+        """Return the decision of this class with plain fields ``data``; None if this maker does not make it.
 
-        By default the fields that are no plain data are the maker's own attributes of the same names: a rule that hands
-        its ``layout`` to its decisions has nothing to write.
+        The default takes the other fields from attributes of the maker with the same names, such as ``layout``.
         """
         missing = [name for name in _fields(kind) if name not in data]
         if not all(hasattr(self, name) for name in missing):
@@ -41,20 +39,17 @@ class DecisionMaker:
 
 
 def kinds_of(makers: Sequence[DecisionMaker]) -> dict[str, type[Decision]]:
-    """The classes of decisions that makers make, by name.
+    """Return the classes of decisions that makers make, by name.
 
-    Raises
-    ------
-    InputError
-        If a maker does not say, or one of the classes is nothing that can be written.
+    InputError is raised if a maker does not declare its classes, or a class is not a frozen dataclass.
     """
     kinds: dict[str, type[Decision]] = {}
     for maker in makers:
         name = type(maker).__name__
         if maker.makes is None:
             raise InputError(
-                f"checkpoint: {name} does not say what decisions it makes: let it have `makes = (MyDecision,)`, the "
-                "classes of its decisions, each a frozen dataclass"
+                f"checkpoint: {name} does not declare its decisions: set `makes = (MyDecision,)`, the classes of its "
+                "decisions, each a frozen dataclass"
             )
         for kind in maker.makes:
             if not dataclasses.is_dataclass(kind) or not kind.__dataclass_params__.frozen:
@@ -70,13 +65,7 @@ _LARGEST = 10**300
 
 
 class DecisionWriter:
-    """Writes decisions as data, and makes sure that each class of them can be read again.
-
-    Parameters
-    ----------
-    makers
-        Of the problem.
-    """
+    """Converts decisions of makers to data, after checking that each class can be restored."""
 
     def __init__(self, makers: Sequence[DecisionMaker]) -> None:
         self._makers = makers
@@ -84,66 +73,54 @@ class DecisionWriter:
         self._tried: set[type[Decision]] = set()
 
     def try_once(self, decision: Decision) -> None:
-        """Make sure that decisions of this class can be written; errors as of :meth:`data`."""
+        """Check that decisions of this class can be written; errors as for :meth:`data`."""
         if type(decision) not in self._tried:
             self.data(decision)
 
     def data(self, decision: Decision) -> list[Any]:
-        """A decision as plain data: the name of its class, and its fields.
-
-        Raises
-        ------
-        InputError
-            If nobody could make it again.
-        """
+        """Return a decision as the name of its class and its fields; raise InputError if it could not be restored."""
         kind = type(decision)
         if _named(kind) not in self._kinds:
             raise InputError(
-                f"checkpoint: {decision} is a {kind.__name__}, which is in no list `makes` of a branching rule or "
-                "reduction of the problem"
+                f"checkpoint: {decision} is a {kind.__name__}: add the class to `makes` of the branching rule or "
+                "reduction that makes it"
             )
-        found = {}
+        plain = {}
         for name in _fields(kind):
-            with contextlib.suppress(InputError):  # what is no plain data is the maker's
-                found[name] = as_plain(getattr(decision, name), name)
-        written = [_named(kind), found]
+            with contextlib.suppress(InputError):  # the maker supplies fields that are not plain data
+                plain[name] = as_plain(getattr(decision, name), name)
+        written = [_named(kind), plain]
         if kind not in self._tried:
             again = self.made(written)
             if type(again) is not kind or any(
-                as_plain(getattr(again, name), name) != value for name, value in found.items()
+                as_plain(getattr(again, name), name) != value for name, value in plain.items()
             ):
                 raise InputError(_nobody(kind))
             self._tried.add(kind)
         return written
 
     def made(self, data: Any) -> Decision:
-        """The decision that some data are of.
-
-        Raises
-        ------
-        InputError
-            If it is none that the problem makes.
-        """
+        """Return the decision of some data; raise InputError if the problem makes no such decision."""
         name, fields = data
         kind = self._kinds.get(name)
         if kind is None:
-            raise InputError(f"it holds decisions of a class {name!r}, which the problem does not make")
+            raise InputError(f"it contains decisions of a class {name!r}, which the problem does not make")
         known = {field: of_plain(value) for field, value in fields.items()}
         for entry in dataclasses.fields(cast(Any, kind)):
-            number = known.get(entry.name, 0)
-            whole = str(entry.type) in ("int", "<class 'int'>")
-            if (whole or str(entry.type) in ("float", "<class 'float'>")) and not _is_number(number, whole):
-                raise InputError(f"it holds a {kind.__name__} whose {entry.name} is no number")
+            value = known.get(entry.name, 0)
+            integer = str(entry.type) in ("int", "<class 'int'>")
+            if (integer or str(entry.type) in ("float", "<class 'float'>")) and not _is_number(value, integer):
+                raise InputError(f"it contains a {kind.__name__} whose {entry.name} is {value!r}, not a number")
         for maker in self._makers:
             if maker.makes is not None and kind in maker.makes:
-                found = maker.revived(kind, known)
-                if found is not None:
-                    return found
+                decision = maker.revived(kind, known)
+                if decision is not None:
+                    return decision
         raise InputError(_nobody(kind))
 
 
-def _is_number(value: Any, whole: bool) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+def _is_number(value: Any, integer: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if integer else (int, float)):
         return False
     return abs(value) < _LARGEST or value in (math.inf, -math.inf)
 
@@ -158,6 +135,6 @@ def _named(kind: type) -> str:
 
 def _nobody(kind: type) -> str:
     return (
-        f"checkpoint: nobody makes a {kind.__name__} of its plain fields again: let the branching rule or reduction "
-        "that makes it have a method revived(kind, data)"
+        f"checkpoint: no branching rule or reduction restores a {kind.__name__} from its plain fields: define "
+        "revived(kind, data) in the one that makes it"
     )

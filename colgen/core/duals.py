@@ -19,16 +19,14 @@ Floats = NDArray[np.float64]
 
 DualPoint: TypeAlias = object
 """Where a bound is proved: :class:`Duals` of a linear master, messages of a dynamic program, multipliers of an ascent.
-
-So the engine holds it: it hands it on, and neither reads nor compares anything in it.
-"""
+The engine only passes it on and never reads it."""
 
 OwnDuals: TypeAlias = Any
-"""The same, to masters, oracles and boundings that belong together: they know which, and say so where they take it."""
+"""The same, for masters, oracles and boundings that belong together; their signatures state the actual type."""
 
 
 class RowNames:
-    """The names of a master's rows in order, growing as rows are added; shared by all dual vectors of the master."""
+    """The names of a master's rows in order; it grows with the rows and is shared by all dual vectors of the master."""
 
     def __init__(self) -> None:
         self.keys: list[Key] = []
@@ -50,23 +48,23 @@ class RowNames:
         return position
 
     def declare(self, names: Iterable[str]) -> None:
-        """Blocks that the model has, if only with rows for other data: they are empty, not unknown."""
+        """Declare blocks of the model that may have no rows, so that they are empty and not unknown."""
         for name in names:
             self._blocks.setdefault(name, [])
 
     def has(self, block: str) -> bool:
-        """Whether rows of this name are known, be there any or not."""
+        """Whether a block is declared or has rows."""
         return block in self._blocks
 
     def with_terms(self, kind: type[Term]) -> list[int]:
-        """Positions of the rows that count a kind of term."""
+        """Return the positions of the rows whose index is a term of this kind."""
         return self._terms.get(kind, [])
 
     def extend(self, keys: Sequence[Key]) -> None:
-        """Add many rows' names, those of a block one after the other as a rule."""
+        """Add the names of many rows; those of a block are usually consecutive."""
         place = len(self.keys)
         self.keys.extend(keys)
-        count = any(issubclass(kind, Term) for kind in {type(key[1]) for key in keys})  # asking each key is slow
+        count = any(issubclass(kind, Term) for kind in {type(key[1]) for key in keys})  # faster than checking each key
         for position, key in enumerate(keys if count else (), place):
             if isinstance(key[1], Term):
                 self._terms.setdefault(type(key[1]), []).append(position)
@@ -79,7 +77,7 @@ class RowNames:
             place = end
 
     def block(self, name: str) -> NDArray[np.int64]:
-        """Positions of the rows of one block, in the order in which they were added."""
+        """Return the positions of the rows of one block, in order of addition."""
         array = self._arrays.get(name)
         if array is None:
             array = self._arrays[name] = np.array(self._blocks.get(name, ()), dtype=np.int64)
@@ -87,7 +85,7 @@ class RowNames:
         return array
 
     def members(self, name: str) -> tuple[Hashable, ...]:
-        """Indices of the rows of one block, in the order of :meth:`block`."""
+        """Return the indices of the rows of one block, in the order of :meth:`block`."""
         known = self._members.get(name)
         if known is None:
             keys = self.keys
@@ -99,7 +97,7 @@ class RowNames:
         return len(positions) == 1 and self.keys[positions[0]][1] is None
 
     def instead_of(self, key: Any) -> str:
-        """What may have been meant by a key that no row has: the end of a message, from ``;`` on."""
+        """Return the end of a message about an unknown key, from ``;`` on: what may have been meant."""
         block, index = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
         if isinstance(key, tuple) and len(key) > 2:
             block, index = key[0], key[1:]
@@ -108,7 +106,7 @@ class RowNames:
                 return f"; {block!r} is a scalar constraint: its key is {(block, None)!r}"
             known = {str(member): member for member in self.members(block)}
             if not known:
-                return f"; {block!r} has no rows at all"
+                return f"; {block!r} has no rows"
             near = [str(index)] if str(index) in known else []
             if isinstance(index, str) and not near:
                 near = difflib.get_close_matches(index, known, n=1)
@@ -117,37 +115,36 @@ class RowNames:
             return f"; the rows of {block!r} have the indices {_listed(list(known.values()))}"
         names = sorted(self._blocks)
         guess = difflib.get_close_matches(str(block), names, n=1)
-        meant = f"; did you mean {guess[0]!r}?" if guess else ";"
-        return f"{meant} It has rows of {', '.join(map(repr, names))}" if names else "; it has none"
+        start = f"; did you mean {guess[0]!r}? The" if guess else "; the"
+        return f"{start} master has rows named {', '.join(map(repr, names))}" if names else "; the master has none"
 
 
 class DualVector:
-    """Dual values that are numbers in an order: means of two of them can be priced at, so that they can be smoothed."""
+    """Dual values that are numbers in a fixed order, so that they can be averaged and smoothed."""
 
     __slots__ = ("values",)
 
     values: Floats
 
     def replace(self, values: Floats) -> Self:
-        """Dual values of the same master with other numbers."""
+        """Return dual values of the same master with other numbers."""
         raise NotImplementedError
 
 
 class Duals(DualVector):
-    """Dual values π, one a row, so that a column's reduced cost is c_j - πᵀa_j in the problem's own sense.
+    """Dual values π, one per row; a column's reduced cost is c_j - πᵀa_j in the problem's own sense.
 
-    One convention: what stands beside a block's name is always a member of its index set, never a position.
+    The index after a block's name is always a member of its index set, never a position.
 
     ==========================  =====================================================================================
-    ``duals["visit"]``          the block's array, in the order of its index set: of :meth:`members`
+    ``duals["visit"]``          array of the block, in the order of :meth:`members`
     ``duals["visit", "Oslo"]``  one value
-    ``duals["visit", [3, 1]]``  an array, of the members in a list or array
-    ``duals["budget"]``         a plain float, for a scalar constraint; its key is ``("budget", None)``
+    ``duals["visit", [3, 1]]``  array of the members in a list or array
+    ``duals["budget"]``         a float, for a scalar constraint; its key is ``("budget", None)``
     ==========================  =====================================================================================
 
-    Rows that come and go, such as those of a separation or of a branching rule, are asked for in ways that know of a
-    block without rows: :meth:`items`, :meth:`array`, :meth:`get`.  Objects are immutable; ``values`` holds all dual
-    values in the order of the master's rows.
+    :meth:`items`, :meth:`array` and :meth:`get` accept blocks without rows, such as those of a separation or branching
+    rule. Objects are immutable; ``values`` contains all dual values in the order of the master's rows.
     """
 
     __slots__ = ("_names",)
@@ -177,25 +174,25 @@ class Duals(DualVector):
     def _one(self, key: Key) -> float:
         try:
             position = self._names.position.get(key)
-        except TypeError:  # what cannot be hashed is no index
+        except TypeError:  # an unhashable object is not an index
             position = None
         if position is None:
             raise UnknownRowError(f"the master has no row {key!r}{self._names.instead_of(key)}")
         return float(self.values[position]) if position < len(self.values) else 0.0
 
     def members(self, block: str) -> tuple[Hashable, ...]:
-        """Indices of the rows of a block, in the order of its array; none if there is no such block."""
+        """Return the indices of a block's rows, in the order of its array; empty without such a block."""
         return self._names.members(block)[: len(self.array(block))]
 
     def array(self, block: str) -> Floats:
-        """Dual values of the rows of a block, in the order of :meth:`members`; empty if there is no such block."""
+        """Return the dual values of a block's rows, in the order of :meth:`members`; empty without such a block."""
         positions = self._names.block(block)
         return self.values[positions[positions < len(self.values)]]
 
     def rows(self, block: str) -> NDArray[np.int64]:
-        """Numbers of a block's rows, in the order of its index set: what a batch of :class:`~colgen.Columns` states.
+        """Return the row numbers of a block for batches of :class:`~colgen.Columns`, in the order of its index set.
 
-        They are the same as long as the master lives.
+        They never change during the life of the master.
         """
         positions = self._names.block(block)
         if not len(positions):
@@ -203,16 +200,16 @@ class Duals(DualVector):
         return positions
 
     def get(self, key: Key, default: float = 0.0) -> float:
-        """The dual value of a row, ``default`` where the master has no such row."""
+        """Return the dual value of a row, or ``default`` if the master has no such row."""
         position = self._names.position.get(key)
         if position is None or position >= len(self.values):
             return default
         return float(self.values[position])
 
     def items(self, block: str) -> Iterator[tuple[Hashable, float]]:
-        """``(index, dual value)`` for each row of a block, none if there is no such block: for passing rows.
+        """Yield ``(index, dual value)`` for each row of a block; nothing without such a block.
 
-        Linear terms over the block are counted with its rows: what is listed is what a unit of each component earns.
+        Dual values of linear terms over the block are added, so the values are the gain per unit of each component.
         """
         if not self._names.with_terms(Linear):
             yield from zip(self._names.members(block), self.array(block).tolist(), strict=False)
@@ -223,27 +220,27 @@ class Duals(DualVector):
         yield from earned.items()
 
     def terms(self, kind: type[Kind]) -> PricedTerms[Kind]:
-        """The terms of a kind that rows count, with their dual values; those of dual value zero are left out."""
+        """Return the terms of a kind with nonzero dual values."""
         positions = np.array(self._names.with_terms(kind), dtype=np.int64)
         positions = positions[positions < len(self.values)]
         positions = positions[self.values[positions] != 0.0]
-        found: list[Any] = [self._names.keys[k][1] for k in positions.tolist()]
-        return PricedTerms(found, self.values[positions])
+        terms: list[Any] = [self._names.keys[k][1] for k in positions.tolist()]
+        return PricedTerms(terms, self.values[positions])
 
     def named(self) -> dict[Key, float]:
-        """Return the dual values by the names of their rows."""
+        """Return the dual values by row key."""
         return dict(zip(self._names.keys, self.values.tolist(), strict=False))
 
     @property
     def names(self) -> RowNames:
-        """Of the rows of the master that they belong to, which may have more of them by now."""
+        """Names of the master's rows, which may be more than there are values."""
         return self._names
 
     def replace(self, values: Floats) -> Self:
-        """Dual values of the same rows with other numbers."""
+        """Return dual values of the same rows with other numbers."""
         return type(self)(values, self._names)
 
 
 def _listed(members: list[Hashable]) -> str:
-    """The first of some members, for a message."""
+    """Return the first of some members, for a message."""
     return ", ".join(map(repr, members[:5])) + (", ..." if len(members) > 5 else "")

@@ -1,7 +1,7 @@
-"""Named diagnostics: what went wrong, which oracle or rule is to blame, and what to look at.
+"""Named diagnostics: what went wrong, which oracle or rule caused it, and what to check.
 
-Every one of them is raised where continuing could end in a silently wrong answer.  ``solve`` attaches the best result
-so far as ``error.result``.
+Each is raised where continuing could give a wrong answer. ``solve`` attaches the best result so far as
+``error.result``.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ class ColgenError(Exception):
     """Base of all diagnostics."""
 
     result: Any = None
-    """The :class:`~colgen.Result` so far, where a run was under way: the best answer and bound."""
+    """The :class:`~colgen.Result` so far with the best answer and bound; None if no run was under way."""
 
 
 class InputError(ColgenError, ValueError):
-    """An instance, a file or a setting is not what was expected."""
+    """An instance, a file or an option is not what was expected."""
 
 
 class FormulationError(ColgenError):
-    """A Pyomo model cannot serve as a master: not linear, no objective, rows that no column can ever satisfy."""
+    """A model cannot be a master: it is not linear, has no objective, or has rows that no column can satisfy."""
 
 
 class UnknownRowError(ColgenError):
-    """A column or a row refers to something that the master does not have."""
+    """A column or row refers to a name that the master does not have."""
 
 
 class RepeatedColumnError(ColgenError):
-    """An oracle returned, as improving, a column that the master already holds at a reduced cost of zero or worse."""
+    """An oracle returned as improving a column that the master already has, with a reduced cost of zero or worse."""
 
 
 class ReducedCostError(ColgenError):
-    """A column's cost and coefficients give another reduced cost than its oracle stated."""
+    """The reduced cost computed from a column's cost and coefficients differs from the oracle's."""
 
 
 class InvalidBoundError(ColgenError):
-    """A stated bound cannot be true: the master's objective or the incumbent beats the dual bound that it implies."""
+    """An oracle's bound is wrong: the master's objective or the incumbent is better than the implied dual bound."""
 
 
 class OracleBeatenError(ColgenError):
-    """An oracle claims a bound that a column known to the master beats: it is not exact."""
+    """An oracle is not exact: a column of the master is better than the bound that the oracle claims."""
 
 
 class ChildBoundError(ColgenError):
@@ -53,7 +53,7 @@ class DecisionViolatedError(ColgenError):
 
 
 class BranchingError(ColgenError):
-    """A branching rule makes no progress, or its reconstruction of an answer does not hold."""
+    """A branching rule makes no progress, or reconstructs an invalid answer."""
 
 
 class SeparationError(ColgenError):
@@ -61,12 +61,12 @@ class SeparationError(ColgenError):
 
 
 class UnpricedCutError(ColgenError):
-    """A cut's dual value changes the pricing problem in a way that one of the oracles does not know."""
+    """A cut changes the pricing problem by a term that one of the oracles cannot price."""
 
 
 class InfeasibleAnswerError(ColgenError):
-    """What is offered as an answer violates a row, is not whole, or has another objective than it states."""
+    """A proposed answer violates a row, is not integer, or has another objective than stated."""
 
 
 class SolverError(ColgenError):
-    """A linear program could not be solved: not warm, not from a fresh start, not with another tolerance."""
+    """A linear program could not be solved: not warm, not from scratch, not with another tolerance."""

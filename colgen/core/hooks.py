@@ -1,4 +1,4 @@
-"""Misspelt and old hooks: methods and attributes of a user's class that the engine would have to know to use them."""
+"""Detection of misspelt and renamed hooks: methods of a user's class that the engine would never call."""
 
 from __future__ import annotations
 
@@ -16,42 +16,36 @@ from colgen.core.errors import InputError
 from colgen.core.renamed import METHODS
 
 _OF_FILES = frozenset({"codec", "finish", "identity", "name"})
-"""Hooks for files and speed, which few programs need: ordinary words such as `write` and `column` resemble them."""
+"""Optional hooks for files and speed. Their names resemble ordinary words such as `write` and `column`."""
 
 _CLOSE = 0.75
-"""How similar two names are, by :mod:`difflib`, where one may be meant for the other: "branch" and "branching" are."""
+"""Least similarity by :mod:`difflib` of a misspelt hook: "branch" is that close to "branching"."""
 
 
 def check_hooks(part: Any) -> None:
-    """Refuse an object with a method that the engine does not call: one of an old name, or most likely a misspelt hook.
-
-    Raises
-    ------
-    InputError
-        Naming the method, and what replaces it or the hook that is meant.
-    """
+    """Raise InputError if a method has the old name of a hook, or a name that is likely a misspelt hook."""
     kind: Any = type(part)
     renamed, own = _old_names(kind)
     for name in (*own, *(getattr(part, "__dict__", {}).keys() & renamed)):
         if callable(getattr(part, name)):
             raise InputError(
-                f"{kind.__name__}.{name}() is never used any more: write {renamed[name]}. If it is your own, choose "
-                "another name"
+                f"{kind.__name__}.{name}() is never called: write {renamed[name]} instead. If the method is your own, "
+                "rename it"
             )
-    found = _misspelt(kind)
-    if found is None:
+    match = _misspelt(kind)
+    if match is None:
         return
-    name, hook = found
+    name, hook = match
     called = "()" if callable(getattr(kind, name)) else ""
     raise InputError(
-        f"{kind.__name__}.{name}{called} is never used: did you mean {hook}{called}? If it is your own, choose another "
-        "name, or override that one as well"
+        f"{kind.__name__}.{name}{called} is never used: did you mean {hook}{called}? If it is your own, rename it, or "
+        f"override {hook} as well"
     )
 
 
 @lru_cache(maxsize=1000)
 def _old_names(kind: type) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the methods that the engine's classes had, with what replaces them, and those that a user's class has."""
+    """Return the old hooks of a class with their replacements, and those that the user's classes define."""
     renamed: dict[str, str] = {}
     for each in kind.__mro__:
         renamed |= METHODS.get(each.__name__, {}) if _is_engine(each) else {}
@@ -65,15 +59,14 @@ def _is_engine(kind: type) -> bool:
 
 @lru_cache(maxsize=1000)
 def _misspelt(kind: type) -> tuple[str, str] | None:
-    """A name of a class that is a misspelt hook, and the hook.
+    """Return a name that is a misspelt hook, and the hook; None if there is none.
 
-    A helper of the user's may be called much the same as a hook.  So all of this has to hold:
+    A user's helper may resemble a hook, so all of this must hold:
 
     * a class outside the engine defines the name, and no class of the engine does;
-    * it is similar to the name of a hook, both are methods or both are data, and no class outside the engine overrides
-      that hook: who does has spelt it right;
-    * a method takes the arguments that the hook is called with;
-    * nothing in the files of these classes uses the name as an attribute, as the caller of a helper does.
+    * it is similar to a hook of the same kind (method or data) that no class outside the engine overrides;
+    * a method accepts the arguments of the hook;
+    * no code in the files of these classes uses the name as an attribute, as a caller of a helper would.
     """
     engine = [each for each in kind.__mro__ if _is_engine(each)]
     others = [each for each in kind.__mro__ if each not in engine and each not in (object, ABC, Generic)]
@@ -91,7 +84,7 @@ def _misspelt(kind: type) -> tuple[str, str] | None:
 
 
 def _can_stand_for(value: Any, hook: Any) -> bool:
-    """Whether the engine could use a member of a class as it uses the hook."""
+    """Whether the engine could use a member of a class like the hook."""
     if not inspect.isfunction(hook):
         data = (inspect.isfunction(value), callable(value), isinstance(value, (classmethod, staticmethod)))
         return not callable(hook) and not any(data)
@@ -106,20 +99,20 @@ def _can_stand_for(value: Any, hook: Any) -> bool:
 
 
 def _is_used(name: str, kinds: list[type]) -> bool:
-    """Whether code near some classes asks an object for this name."""
+    """Whether code near some classes accesses an attribute of this name."""
     pattern = re.compile(rf"\.\s*{re.escape(name)}\b")
     for module in {each.__module__ for each in kinds}:
         try:
             if pattern.search(inspect.getsource(sys.modules[module])):
                 return True
-        except (KeyError, OSError, TypeError):  # a notebook, or code that no file holds: its methods have to do
+        except (KeyError, OSError, TypeError):  # no source file, such as in a notebook: only its methods are searched
             pass
     functions = (value for each in kinds for value in vars(each).values() if inspect.isfunction(value))
     return any(name in code.co_names for function in functions for code in _codes(function.__code__))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function, and of all functions that it defines."""
+    """Yield the code of a function and of all functions that it defines."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -1,4 +1,4 @@
-"""Doors to what is imported when somebody asks for it: rooms above, and libraries that take long to come."""
+"""Imports on first use: from packages of higher layers, and of libraries that load slowly."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ from typing import Any
 
 
 def behind(module: str, name: str) -> Any:
-    """What a room above makes, imported when somebody asks for it: the rooms below know nothing but its address."""
+    """Import a name of a colgen module now; lower layers may not import higher ones at their top."""
     return getattr(import_module(f"colgen.{module}"), name)
 
 
 class Late:
-    """A module that is imported when something of it is first asked for.
+    """A module that is imported when one of its attributes is first used.
 
-    Pyomo takes a second, which those wait for who build a model: most templates know what theirs is compiled to.
-
-    Parameters
-    ----------
-    name
-        Of the module.
+    Importing Pyomo takes a second, and most templates need it only if a model is built.
     """
 
     def __init__(self, name: str) -> None:

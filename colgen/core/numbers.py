@@ -1,4 +1,4 @@
-"""Checks of numbers that users state: real and whole numbers, and their domains."""
+"""Checks of numbers from users: real and integer numbers with their domains."""
 
 from __future__ import annotations
 
@@ -13,17 +13,9 @@ from colgen.solvers.arrays import ArrayError, as_float, as_integer
 
 
 def as_whole(value: object, what: str) -> int:
-    """A whole number, also one that is written as a float.
+    """Return an integer, also if given as a float; raise InputError for anything else, also truth values.
 
-    Parameters
-    ----------
-    what
-        Of the number, as an error begins with it: "the roll width".
-
-    Raises
-    ------
-    InputError
-        For fractions, texts, truth values and whatever else is none.
+    ``what`` begins the message, such as "the roll width".
     """
     try:
         number = int(value)  # type: ignore[call-overload]
@@ -31,39 +23,25 @@ def as_whole(value: object, what: str) -> int:
             return int(number)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InputError(f"{what} must be a whole number, not {repr(value)[:40]}")
+    raise InputError(f"{what} must be an integer, not {repr(value)[:40]}")
 
 
 def numbers_of(answer: Iterable[Any], what: str) -> list[int]:
-    """An answer that gives a number to each of the things: the machines of tasks, the colours of vertices.
+    """Return an answer that assigns an integer to each item, such as machines to tasks or colours to vertices.
 
-    Parameters
-    ----------
-    what
-        Is given to what, as an error says it: "a machine for each task".
-
-    Raises
-    ------
-    ValueError
-        If an answer has something else than integers.
+    ValueError is raised for other entries; ``what`` describes the assignment: "a machine for each task".
     """
     try:
         return [operator.index(value) for value in answer]
     except TypeError as error:
-        raise ValueError(f"expected {what}, a whole number: {error}") from None
+        raise ValueError(f"expected {what}, an integer: {error}") from None
 
 
 Value = TypeVar("Value")
 
 
 def real(value: Any, name: str, *, low: float = 0.0, high: float = math.inf, finite: bool = True) -> float:
-    """A number from ``low`` to ``high``.
-
-    Raises
-    ------
-    InputError
-        Naming the setting and what was expected.
-    """
+    """Return a number from ``low`` to ``high``; raise InputError with the name and the range otherwise."""
     try:
         return as_float(value, name, low=low, high=high, finite=finite)
     except ArrayError as error:
@@ -71,13 +49,7 @@ def real(value: Any, name: str, *, low: float = 0.0, high: float = math.inf, fin
 
 
 def whole(value: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
-    """A whole number from ``low`` to ``high``.
-
-    Raises
-    ------
-    InputError
-        Naming the setting and what was expected.
-    """
+    """Return an integer from ``low`` to ``high``; raise InputError with the name and the range otherwise."""
     try:
         return as_integer(value, name, low=low, high=high)
     except ArrayError as error:
@@ -85,13 +57,7 @@ def whole(value: Any, name: str, *, low: int = 0, high: int | None = None) -> in
 
 
 def returned(value: Value | None, method: str, expected: str) -> Value:
-    """What a method of the user's returned, where None can only be a forgotten ``return``.
-
-    Raises
-    ------
-    InputError
-        Naming the method and what was expected.
-    """
+    """Return the result of a user's method; raise InputError for None, which means a forgotten ``return``."""
     if value is None:
         raise InputError(f"{method} returned None: {FORGOTTEN} Expected {expected}")
     return value

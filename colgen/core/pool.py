@@ -1,4 +1,4 @@
-"""The columns that a run has left, with what its last dual values and its last linear program say of them."""
+"""The columns at the end of a run, with reduced costs and the last basis."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Pool(Sequence[Column]):
     Attributes
     ----------
     reduced_costs
-        One entry a column: at the dual values that prove the root's bound, those of ``result.certificate``; not a
-        number where nothing was proved.
+        One per column, at the dual values that prove the root's bound (``result.certificate``); NaN if no bound was
+        proved.
     positions
-        Of each column in the master, which had so many columns before it.
+        Position of each column in the master.
     """
 
     def __init__(
@@ -39,38 +39,38 @@ class Pool(Sequence[Column]):
     ) -> None:
         self._columns = columns
         self.origin: Any = None
-        """Where it comes from, a ``colgen.checkpoint.pools.Origin``; None for results of another process."""
+        """A ``colgen.checkpoint.pools.Origin``; None for results of another process."""
         self.positions = positions
         self.reduced_costs = reduced_costs
-        self._find_basic = basic  # found out if somebody asks: most never do
+        self._find_basic = basic  # computed on demand, since it is rarely needed
 
     @cached_property
-    def _found(self) -> tuple[NDArray[np.bool_], Sequence[Key], Sequence[Key]]:
+    def _basis(self) -> tuple[NDArray[np.bool_], Sequence[Key], Sequence[Key]]:
         return self._find_basic()
 
     @property
     def basic(self) -> NDArray[np.bool_]:
         """Which columns are basic in the last linear program."""
-        return self._found[0]
+        return self._basis[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What other processes are sent: results travel."""
+        """Return the data for other processes."""
         arrays = {"reduced_costs": self.reduced_costs, "positions": self.positions}
-        return {"origin": None, "_columns": list(self), **arrays, "_found": self._found}
+        return {"origin": None, "_columns": list(self), **arrays, "_basis": self._basis}
 
     def save(self, path: Path | str) -> None:
-        """Write the columns to a file for other runs, ``solve(problem, start=path)``, of changed instances too.
+        """Write the columns to a file for ``solve(problem, start=path)``, also for changed instances.
 
-        With them go the names of separated rows and the dual values that prove the root's bound.  All of it is a guess
-        there.
+        The file also contains the names of separated rows and the dual values that prove the root's bound. The other
+        run treats all of it as guesses.
 
         Raises
         ------
         InputError
-            If a structure is no data, and the problem's :meth:`Problem.codec` makes none of it.
+            If a structure is not plain data and :meth:`Problem.codec` does not convert it.
         """
         if self.origin is None:
-            raise InputError("pool: expected that of a run in this process; those of others are saved where they ran")
+            raise InputError("pool: expected a pool of this process; save pools of other processes where they ran")
         behind("checkpoint.pools", "write_pool")(path, self._columns, self.reduced_costs, self.origin)
 
     def __len__(self) -> int:
@@ -90,11 +90,11 @@ class Pool(Sequence[Column]):
         return f"<Pool of {len(self)} columns, {int(self.basic.sum())} of them basic>"
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.html", "show_columns")(self)
-        return shown
+        page: str = behind("reporting.html", "show_columns")(self)
+        return page
 
     @property
     def basis(self) -> Basis:
-        """What is basic in the last linear program: columns, variables of the template, slacks of rows."""
-        mask, variables, rows = self._found
+        """The basis of the last linear program: columns, variables of the template, slacks of rows."""
+        mask, variables, rows = self._basis
         return Basis([self._columns[k] for k in np.flatnonzero(mask).tolist()], variables, rows)

@@ -1,4 +1,4 @@
-"""What old names have become: one table, for the errors that name the new ones and for the changelog."""
+"""Old names and their replacements, for error messages and the changelog."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RENAMED: dict[str, dict[str, str]] = {
         "patterns": "CuttingStockInstance(..., patterns=...)",
     },
 }
-"""Old keywords and new ones, by the function that they belonged to."""
+"""Old keywords and their replacements, by function."""
 
 METHODS: dict[str, dict[str, str]] = {
     "Problem": {
@@ -123,7 +123,7 @@ METHODS: dict[str, dict[str, str]] = {
         "violation": "rows.violation",
     },
 }
-"""Old methods and attributes and new ones, by the class that a user's own class inherits from."""
+"""Old methods and attributes and their replacements, by the class that users subclass."""
 
 
 MOVED = {
@@ -192,24 +192,18 @@ MOVED = {
     "seeds_from": "colgen.parallel.executor",
     "solve_complete": "colgen.reporting.compared",
 }
-"""Names that were in ``colgen`` itself, and the modules that they are imported from now."""
+"""Names that were moved out of ``colgen``, and the modules to import them from."""
 
 GONE = {
     "Formulation": "Rows",
     "load_columns": "solve(problem, start=path)",
     "save_columns": "result.pool.save(path)",
 }
-"""Names that were in ``colgen`` itself, and what to write instead."""
+"""Names that were removed from ``colgen``, and their replacements."""
 
 
 def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:
-    """Refuse keywords that a function does not have, with the new form of those that it or ``solve`` had.
-
-    Raises
-    ------
-    InputError
-        Naming the first of them.
-    """
+    """Raise InputError for the first unknown keyword, with the replacement of an old one of it or of ``solve``."""
     owner = function.__name__
     for name in names:
         new, of_solve = RENAMED.get(owner, {}).get(name), RENAMED["solve"].get(name)
@@ -222,20 +216,14 @@ def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:
 
 
 def refuse_old_methods(owner: str, kind: type) -> None:
-    """Refuse a class that defines methods or attributes which none of its base classes has any longer.
-
-    Raises
-    ------
-    InputError
-        Naming the first of them, and the new name.
-    """
+    """Raise InputError if a class defines a method or attribute that its base classes no longer have."""
     old = METHODS[owner].keys() & vars(kind).keys()
     for name in sorted(name for name in old if not any(name in vars(base) for base in kind.__mro__[1:])):
-        raise InputError(f"{kind.__name__}.{name}: {owner} has no such member any more; define {METHODS[owner][name]}")
+        raise InputError(f"{kind.__name__}.{name}: {owner} no longer has this member; define {METHODS[owner][name]}")
 
 
 def missing(owner: str, instance: object, name: str) -> AttributeError:
-    """The error for an attribute that an object does not have, with the new name if it had it once."""
+    """Return the error for a missing attribute, with the replacement of an old one."""
     new = METHODS[owner].get(name)
     instead = "" if new is None else f" any more; write {new}"
     return AttributeError(f"{type(instance).__name__!r} object has no attribute {name!r}{instead}")

@@ -1,4 +1,4 @@
-"""What a run returns: why it stopped, what is proved, what was found, how it went."""
+"""The result of a run: why it stopped, what was proved and found, and its rounds and nodes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from colgen.core.type_variables import Answer
 from colgen.core.warm_start import WarmStart
 
 OWN = "colgen"
-"""The source of a dual bound that the run itself has proved."""
+"""The source of a dual bound that the run itself proved."""
 
 
 class Termination(enum.Enum):
-    """Why a run stopped; the value is the sentence shown to the user."""
+    """Why a run stopped; the value is a sentence for the user."""
 
     OPTIMAL = "Proved optimal."
     INFEASIBLE = "Proved infeasible: no answer satisfies all rows."
@@ -54,44 +54,44 @@ class Termination(enum.Enum):
 
     @property
     def is_proof(self) -> bool:
-        """Whether the run ended with a proof about the problem."""
+        """Whether the run ended with a proof."""
         return self in (Termination.OPTIMAL, Termination.INFEASIBLE, Termination.UNBOUNDED)
 
     @property
     def is_interrupt(self) -> bool:
-        """Whether a signal ended the run: Ctrl-C, or SIGTERM."""
+        """Whether a signal (Ctrl-C or SIGTERM) ended the run."""
         return self in (Termination.INTERRUPTED, Termination.TERMINATED)
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One round of the engine: a line of the log, a row of the saved table, the argument of every stop rule.
+    """One round of the engine: a line of the log, a row of the saved table, the argument of stop rules.
 
     Attributes
     ----------
     number, node, depth
         Round (over the whole run), branch-and-bound node, and its depth.
     phase
-        1 while a feasible solution is sought; ``objective`` and ``dual_bound`` then speak of the artificial variables'
-        sum.
+        1 while a feasible solution is sought; ``objective`` and ``dual_bound`` then refer to the sum of the artificial
+        variables.
     objective, dual_bound
         Of the node's restricted master and relaxation.
     incumbent, global_bound
-        Best answer of the run, and bound on all answers.
+        Objective of the best answer of the run, and bound on all answers.
     columns, rows
         In the master when it was solved.
     new_columns, new_rows
-        Added by this round.
+        Added in this round.
     misprices
-        How often this round priced in vain before it found a column, or none.
+        Number of pricing attempts of this round that found no column before one did, or before the round ended.
     seconds
         Since the start of the run.
     master_seconds, pricing_seconds, separation_seconds
         Of this round.
     duals
-        Dual values, if ``solve`` was told to keep them.
+        Dual values, with ``Record(duals=True)``.
     values
-        The restricted master's solution, if ``solve`` was told to keep it; None in rounds that solve none.
+        The restricted master's solution, with ``Record(values=True)``; None in rounds that do not solve it.
     """
 
     number: int
@@ -115,17 +115,17 @@ class Iteration:
     values: Solution | None = field(default=None, repr=False, compare=False)
 
     def gap(self, sense: Sense) -> float:
-        """Relative gap between the incumbent and the bound on all answers."""
+        """Return the relative gap between the incumbent and the bound on all answers."""
         return sense.gap(self.incumbent, self.global_bound)
 
 
 WRITTEN = tuple(f for f in dataclasses.fields(Iteration) if f.repr)
-"""What is written of a round: all but dual values and columns."""
+"""The fields of a round that are written: all but dual values and columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """What became of one node of the branch-and-bound tree; ``path`` is shared with its ancestors."""
+    """One processed node of the branch-and-bound tree; ``path`` is shared with its ancestors."""
 
     number: int
     parent: int | None
@@ -142,18 +142,18 @@ class NodeRecord:
 
 @dataclass(frozen=True, slots=True)
 class NodeVisit:
-    """The state of the search after a node: what ``solve(..., on_node=...)`` is called with.
+    """The state of the search after a node, the argument of ``Record(on_node=...)``.
 
     Attributes
     ----------
     node
-        What became of the node.
+        The node and its outcome.
     incumbent
-        The best answer so far, as the problem's :meth:`Problem.answer` reads it; None if there is none.
+        The best feasible solution so far, or None.
     objective, dual_bound
         Of the incumbent, and the bound on all answers.
     open_nodes
-        How many nodes are left to look at.
+        Number of nodes still to process.
     seconds
         Since the start of the run.
     """
@@ -168,9 +168,9 @@ class NodeVisit:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Dual values that prove the root's dual bound by weak duality, for a check that trusts no solver.
+    """Dual values that prove the root's dual bound by weak duality, for checks that trust no solver.
 
-    ``duals`` maps row keys to values.  How to check them is the template's affair: it knows all columns.
+    ``duals`` maps row keys to values. Templates check them, since that requires all columns.
     """
 
     bound: float
@@ -188,36 +188,33 @@ class Result(Generic[Answer]):
     objective, dual_bound
         Of the best answer, and a bound on all answers; always defined, infinite if there is none.
     solution
-        The columns and template variables of the best answer; of the relaxation, fractional, if only that was asked
-        for.
+        Columns and template variables of the best answer; with ``relaxation=True`` those of the relaxation.
     answer
-        The same in the problem's own terms, as :meth:`Problem.answer` gives it; None without an answer, though its type
-        is the problem's (``Result[Answer]``): who has no proof asks first.
+        The solution in the problem's terms (:meth:`Problem.answer`); None if no answer was found, although the type
+        ``Result[Answer]`` does not show it.
     relaxation
         The last solution of the root's relaxation, fractional in general.
     root_bound
-        The dual bound of the root node, before any branching: what it has proved, which is less than the relaxation's
-        value where a rounded bound decided earlier (``solve(problem, relaxation=True).objective`` is the value).
+        The dual bound proved at the root before branching. It is below the relaxation's value if a rounded bound
+        decided earlier (``solve(problem, relaxation=True).objective`` is that value).
     iterations
-        One record a round.
+        One record per round.
     nodes
-        One record a branch-and-bound node.
+        One record per branch-and-bound node.
     columns_generated, rows_generated
         By the oracles and separations, over the whole run.
     seconds
         By stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``compiling``, ``other`` and
-        ``total``.  Compiling numba's kernels, or loading them, is what the first call of each takes; no other stage
-        counts it.
+        ``total``. Compiling or loading numba's kernels, on the first call of each, is counted in no other stage.
     certificate
-        Dual values that prove the root's bound, where the master has row names.
+        Dual values that prove the root's bound, if the master has row names.
     bound_source
-        Whose the dual bound is: :data:`OWN`, or another solver's.  That one's is trusted, and never checked.
+        The source of the dual bound: :data:`OWN`, or another solver, whose bound is trusted and not checked.
     notes
-        What else a reader should know, a sentence each: heuristics that failed and were skipped, oracles whose bounds
-        prove nothing.
+        Further remarks, one sentence each: heuristics that failed and were skipped, oracles whose bounds prove nothing.
     pool
-        The columns that are left in the restricted master, with their reduced costs and which of them are basic: none
-        of them where no linear program was needed.  None where the restricted master is no linear program.
+        The columns of the restricted master, with reduced costs and which are basic; no basic ones if no linear program
+        was solved. None if the restricted master is not a linear program.
     """
 
     sense: Sense
@@ -260,42 +257,42 @@ class Result(Generic[Answer]):
         return f"<Result: {' '.join(str(self).splitlines()[:2])}>"
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.html", "show_result")(self)
-        return shown
+        page: str = behind("reporting.html", "show_result")(self)
+        return page
 
     def warm_start(self, *, basis_only: bool = False) -> WarmStart:
-        """What another run may start from: the dual values that prove the root's bound, the answer, the columns.
+        """Return a start for another run: the dual values that prove the root's bound, the answer, the columns.
 
-        All of it is a guess there: the other run may have other sides or rows, as long as the columns are columns of
-        it; an answer that does not fit is left out.  Costs that have changed are the caller's to change in the columns.
+        The other run treats all of it as guesses. It may have other sides or rows, as long as the columns are valid in
+        it; an answer that is infeasible there is dropped. If costs changed, the caller must change them in the columns.
 
         Parameters
         ----------
         basis_only
-            The basic columns alone.
+            Only the basic columns.
         """
         columns: Sequence[Column] = () if self.pool is None else self.pool.basis.columns if basis_only else self.pool
         duals = None if self.certificate is None else self.certificate.duals
-        whole = self.solution is not None and self.answer is not None  # a relaxation's solution is no answer
-        answers = (self.solution,) if whole and self.solution is not None else ()
+        is_answer = self.solution is not None and self.answer is not None  # not a relaxation's solution
+        answers = (self.solution,) if is_answer and self.solution is not None else ()
         basis = None if self.pool is None else self.pool.basis
         return WarmStart(duals, answers, columns, basis=basis, tentative=True)
 
     def to_pyomo(self) -> Any:
-        """The Pyomo model that :func:`colgen.decompose` took apart, with this answer in its variables.
+        """Return the Pyomo model given to :func:`colgen.decompose`, with this answer in its variables.
 
-        The dual values of constraints that stay in the master, at the root, are in ``model.dual``: a suffix that is
-        made where there is none.
+        The dual values at the root of constraints that stay in the master are in the suffix ``model.dual``, which is
+        created if missing.
 
         Raises
         ------
         InputError
-            If there is no answer, or it is not that of a decomposed model.
+            If there is no answer, or the problem is not a decomposed model.
         """
         return behind("decomposition.answers", "to_pyomo")(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the answer, the solutions and the rounds, as plain data for JSON (infinities as None)."""
+        """Return a summary as plain data for JSON, without answer, solutions and rounds; infinities become None."""
         return {
             "termination": self.termination.name,
             "message": self.termination.value,
@@ -313,20 +310,20 @@ class Result(Generic[Answer]):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rounds as dictionaries, one a round."""
+        """Return one dictionary per round."""
         names = [f.name for f in WRITTEN]
         return [{name: getattr(i, name) for name in names} for i in self.iterations]
 
     def to_frame(self, of: Literal["rounds", "columns", "nodes"] = "rounds") -> Any:
-        """The run as a pandas frame (pandas must be installed).
+        """Return the run as a pandas frame; pandas must be installed.
 
         Parameters
         ----------
         of
-            ``"rounds"``: an :class:`Iteration` a line.  ``"columns"``: the columns left in the restricted master, the
+            ``"rounds"``: one :class:`Iteration` per row. ``"columns"``: the columns left in the restricted master, the
             oldest first: structure, cost, value in the answer and in the root's relaxation, reduced cost at the dual
-            values that prove the root's bound, whether it is basic at the end, and the round in which, or after which,
-            it came (-1: before the first).  ``"nodes"``: a :class:`NodeRecord` a line, with its own decision.
+            values that prove the root's bound, whether it is basic at the end, and the round in which it was added
+            (-1: before the first). ``"nodes"``: one :class:`NodeRecord` per row, with its own decision.
         """
         return behind("reporting.frames", "frame")(self, of)
 
@@ -338,24 +335,24 @@ class Result(Generic[Answer]):
         about: Mapping[str, object] | None = None,
         picture: Any = None,
     ) -> None:
-        """Write summary, answer, pictures, versions and log as one HTML page that opens without a network.
+        """Write summary, answer, plots, versions and log as one self-contained HTML page.
 
         Parameters
         ----------
         about
-            What else is to be known of the run, by name: settings, seed, digest of the instance.
+            Further facts by name: settings, seed, digest of the instance.
         picture
             A matplotlib figure of the answer.
         """
         behind("reporting.report", "report")(self, path, title, about=about, picture=picture)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the rounds as CSV, one line a round."""
+        """Write the rounds as CSV, one per line."""
         write_csv(self.rows(), path)
 
 
 def write_csv(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
-    """Write dictionaries of the same keys as CSV; rounds without any write the header of an :class:`Iteration`."""
+    """Write dictionaries with equal keys as CSV; without any, write the header of an :class:`Iteration`."""
     names = list(rows[0]) if rows else [f.name for f in WRITTEN]
     with writing(path) as file:
         writer = csv.DictWriter(file, names)

@@ -1,4 +1,4 @@
-"""Rows in batches: arrays over a master's column numbers."""
+"""Batches of rows: arrays over a master's column numbers."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from colgen.core.errors import FormulationError
 
 
 class RowBatch:
-    """A batch of rows in compressed form, for a master that has many to add: no object is made a row.
+    """A batch of rows in compressed form, for many rows at once without an object per row.
 
-    Row i has the coefficients ``values[starts[i]:starts[i + 1]]`` in the master's columns of the numbers
-    ``columns[starts[i]:starts[i + 1]]``.  Of columns that are still to come it knows nothing, but for those of these
-    keys that come again.
+    Row i has coefficients ``values[starts[i]:starts[i + 1]]`` in the master's columns number
+    ``columns[starts[i]:starts[i + 1]]``. Its coefficient in a later column is zero, unless that column has one of these
+    keys.
 
     Parameters
     ----------
     keys
         A name for each row.
     starts
-        One more than there are rows, from 0 to the number of entries.
+        One more than the number of rows, from 0 to the number of entries.
     columns, values
-        One entry a coefficient; a row states a column once.
+        One per coefficient; a row has at most one entry per column.
     lower, upper
-        One entry a row, or one for all: by default no side.
+        One per row, or one for all; infinite by default.
 
     Raises
     ------
     FormulationError
-        If the arrays do not fit together, or hold what no row may have.
+        If lengths differ, or a value is not allowed in a row.
     """
 
     __slots__ = ("columns", "keys", "lower", "starts", "upper", "values")
@@ -62,7 +62,7 @@ class RowBatch:
         bad = ~((self.lower <= self.upper) & (self.lower < np.inf) & (self.upper > -np.inf))
         for k in np.flatnonzero(bad).tolist():
             raise FormulationError(
-                f"row {self.keys[k]!r} has the sides {self.lower[k]} and {self.upper[k]}; expected lower ≤ upper"
+                f"row {self.keys[k]!r} has the sides {self.lower[k]} and {self.upper[k]}, expected lower ≤ upper"
             )
         for entry in np.flatnonzero(~np.isfinite(self.values)).tolist():
             key = self.keys[int(np.searchsorted(self.starts, entry, side="right")) - 1]
@@ -72,7 +72,7 @@ class RowBatch:
         return len(self.keys)
 
     def take(self, chosen: NDArray[np.integer]) -> RowBatch:
-        """Some of the rows, by their numbers."""
+        """Return some of the rows, by number."""
         starts, columns, values = picked(self.starts, self.columns, self.values, chosen)
         keys = [self.keys[k] for k in chosen.tolist()]
         return RowBatch(keys, starts, columns, values, self.lower[chosen], self.upper[chosen])

@@ -1,4 +1,4 @@
-"""The direction of optimisation: the one place that knows which way is better."""
+"""The direction of optimisation, and comparisons that depend on it."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 _NEARLY = 0.99
-"""A tolerance of a whole step, less rounding, would take a step off a bound that floating point delivers a hair off."""
+"""A tolerance this close to a step disables rounding: it would lower a bound with a small rounding error by a step."""
 
 
 class Sense(enum.Enum):
     """Whether a problem minimises or maximises.
 
-    Problems keep the sense of their Pyomo objective.  Everything that depends on it asks this type: which of two
-    objectives is better, how much a reduced cost gains, in which direction a dual bound may be rounded.  The enum's
-    value is the factor that turns an objective into one to be minimised.
+    Problems keep the sense of their Pyomo objective. Everything that depends on it uses this type: which objective is
+    better, how much a reduced cost gains, in which direction a dual bound is rounded. The value is the factor that
+    turns an objective into one to minimise.
     """
 
     MINIMIZE = 1
     MAXIMIZE = -1
 
     sign: int
-    """+1 for minimise, -1 for maximise: ``sign * objective`` is to be minimised."""
+    """+1 to minimise, -1 to maximise: ``sign * objective`` is to be minimised."""
     ideal: float
-    """The objective that nothing can beat, and so the dual bound that proves nothing: -inf for minimise."""
+    """The best possible objective, and the dual bound that proves nothing: -inf to minimise."""
     hopeless: float
-    """The objective of having no answer at all: +inf for minimise."""
+    """The objective without an answer: +inf to minimise."""
 
-    def __init__(self, sign: int) -> None:  # plain attributes: a round reads them hundreds of times
+    def __init__(self, sign: int) -> None:  # plain attributes, for speed
         self.sign = sign
         self.ideal = -sign * math.inf
         self.hopeless = sign * math.inf
 
     def improvement(self, new: float, old: float) -> float:
-        """How much better ``new`` is than ``old``: positive if it is better."""
-        if new == old:  # also equal infinities, whose difference is not a number
+        """Return how much better ``new`` is than ``old``: positive if better."""
+        if new == old:  # also equal infinities, whose difference is NaN
             return 0.0
         return self.sign * (old - new)
 
     def gains(self, reduced_costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How much columns of these reduced costs improve the master, per unit: positive if they do."""
+        """Return the gain per unit of columns with these reduced costs: positive if they improve the master."""
         return -self.sign * reduced_costs
 
     def is_better(self, new: float, old: float, tolerance: float = 0.0) -> bool:
@@ -50,17 +50,17 @@ class Sense(enum.Enum):
         return self.improvement(new, old) > tolerance
 
     def best(self, *values: float) -> float:
-        """The best of some objectives; of dual bounds, the weakest."""
+        """Return the best of some objectives; the weakest of dual bounds."""
         return min(values) if self.sign > 0 else max(values)
 
     def worst(self, *values: float) -> float:
-        """The worst of some objectives; of dual bounds, the tightest."""
+        """Return the worst of some objectives; the tightest of dual bounds."""
         return max(values) if self.sign > 0 else min(values)
 
     def gap(self, objective: float, bound: float) -> float:
-        """Relative gap of a bound: ``|objective - bound| / |objective|``, infinite if either is.
+        """Return the relative gap ``|objective - bound| / |objective|``; infinite if either is.
 
-        Beside an objective of zero any bound that proves less leaves a gap of one.
+        If the objective is zero and the bound is not, the gap is 1.
         """
         if math.isinf(objective) or math.isinf(bound):
             return math.inf
@@ -68,16 +68,15 @@ class Sense(enum.Enum):
         return difference / abs(objective or bound) if difference else 0.0
 
     def round_bound(self, bound: float, step: float | None, tolerance: float) -> float:
-        """Tighten a dual bound to the next multiple of ``step``, of which every answer's objective is a multiple.
+        """Round a dual bound to the next multiple of ``step``, which divides every answer's objective.
 
-        A bound is first relaxed by ``tolerance`` (relative to its size, or to a step where that is larger): a true
-        value of exactly 66 that floating point delivers as 66.0000000001 must stay 66, and one of 65.9999 becomes 66,
-        as it should.
+        The bound is first relaxed by ``tolerance``, relative to the larger of its size and the step: a bound of 66 that
+        is computed as 66.0000000001 stays 66, and 65.9999 becomes 66.
         """
         if step is None or math.isinf(bound):
             return bound
         slack = tolerance * max(abs(bound), step)
-        if slack >= _NEARLY * step:  # numbers so large that the steps between them drown: rounding could only weaken
+        if slack >= _NEARLY * step:  # steps are smaller than rounding errors: rounding could only weaken
             return bound
         units = math.ceil((self.sign * bound - slack) / step)
         return self.sign * units * step

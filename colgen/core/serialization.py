@@ -24,22 +24,14 @@ from colgen.core.terms import Box, Count, Linear, Term
 _TERMS: dict[str, type[Term]] = {kind.__name__: kind for kind in (Linear, Count, Box)}
 
 _LISTED = 64
-"""Arrays of so many entries, or fewer, are written as lists that people can read."""
+"""Arrays with at most this many entries are written as readable lists."""
 
 
 def as_plain(value: Any, what: str) -> Any:
-    """A value as JSON has it.
+    """Convert a value to JSON data; ``what`` is its name in an error message.
 
-    Parameters
-    ----------
-    what
-        The value's name in an error message.
-
-    Raises
-    ------
-    InputError
-        If it is made of anything but numbers, strings, bytes, None, tuples, lists, sets, dictionaries, arrays, and the
-        terms of cuts.
+    Allowed are numbers, strings, bytes, None, tuples, lists, sets, dictionaries, arrays, and the terms of cuts.
+    InputError is raised for anything else.
     """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
@@ -56,10 +48,10 @@ def as_plain(value: Any, what: str) -> Any:
     for kind, name in ((tuple, "tuple"), (frozenset, "frozenset"), (set, "set")):
         if type(value) is kind:
             parts = [as_plain(part, what) for part in value]
-            # The order of a set depends on how it was filled: equal sets are written alike.
+            # The order of a set depends on its history: sort, so that equal sets are written equally.
             return {name: parts if kind is tuple else sorted(parts, key=repr)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        raise InputError(f"{what}, {value!r}, is a {type(value).__name__}: expected plain tuples")
+        raise InputError(f"{what}, {value!r}, is a {type(value).__name__}: expected a plain tuple")
     if type(value) in _TERMS.values():
         fields = [getattr(value, entry.name) for entry in dataclasses.fields(value)]
         return {"term": [type(value).__name__, *(as_plain(part, what) for part in fields)]}
@@ -70,13 +62,7 @@ def as_plain(value: Any, what: str) -> Any:
 
 
 def of_plain(value: Any) -> Any:
-    """The value that :func:`as_plain` has written.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError, ColgenError
-        If it has not.
-    """
+    """Return the value that :func:`as_plain` converted; for other data raise one of IMPOSSIBLE or ColgenError."""
     if isinstance(value, list):
         return [of_plain(part) for part in value]
     if not isinstance(value, dict):
@@ -112,25 +98,15 @@ def _to_array(value: dict[str, Any]) -> np.ndarray[Any, Any]:
     if kind.kind == "b":
         count = int(np.prod(shape))
         return np.unpackbits(raw, count=count).astype(np.bool_).reshape(shape)
-    whole: np.ndarray[Any, Any] = raw.view(kind).reshape(shape).copy()
-    return whole
+    decoded: np.ndarray[Any, Any] = raw.view(kind).reshape(shape).copy()
+    return decoded
 
 
 def digest_of(value: Any, name: str = "the instance") -> str:
-    """SHA-256 of data, as hexadecimal digits: the same for equal data, in this process or another.
+    """Return the SHA-256 of data in hexadecimal, the same for equal data in every process.
 
-    Parameters
-    ----------
-    value
-        Numbers, strings, None, arrays, and tuples, lists, sets, dictionaries and dataclasses of these.  A dataclass's
-        field called ``name`` is passed over: what an instance is called changes nothing.
-    name
-        What an error message calls it.
-
-    Raises
-    ------
-    InputError
-        If something in it is none of these.
+    Allowed are numbers, strings, None, arrays, and tuples, lists, sets, dictionaries and dataclasses of these; anything
+    else raises InputError with ``name``. A dataclass's field ``name`` is ignored: names of instances change nothing.
     """
     digest = hashlib.sha256()
     _feed(digest.update, value, name)
@@ -138,46 +114,41 @@ def digest_of(value: Any, name: str = "the instance") -> str:
 
 
 def digest_of_object(thing: Any) -> str:
-    """Of an object: its class and its ``instance``, or else its fields, or all its attributes.
+    """Return the digest of an object: its class, and its ``instance``, else its fields, else all attributes.
 
-    What a ``cached_property`` remembers counts for nothing.
-
-    Raises
-    ------
-    InputError
-        If an attribute is no data.
+    Values of a ``cached_property`` are ignored. An attribute that is not plain data raises InputError.
     """
     kind = type(thing)
-    held = vars(thing)
-    remembered = {
+    attributes = vars(thing)
+    cached = {
         name
         for base in kind.__mro__
-        for name, found in vars(base).items()
-        if isinstance(found, functools.cached_property)
+        for name, member in vars(base).items()
+        if isinstance(member, functools.cached_property)
     }
-    if "instance" in held:
-        data = {"instance": held["instance"]}
+    if "instance" in attributes:
+        data = {"instance": attributes["instance"]}
     elif dataclasses.is_dataclass(thing):
-        data = {entry.name: held[entry.name] for entry in dataclasses.fields(thing) if entry.init}
+        data = {entry.name: attributes[entry.name] for entry in dataclasses.fields(thing) if entry.init}
     else:
-        data = {name: value for name, value in held.items() if name not in remembered}
+        data = {name: value for name, value in attributes.items() if name not in cached}
     return digest_of([kind.__module__, kind.__qualname__, data], kind.__name__)
 
 
 def _feed(update: Any, value: Any, name: str) -> None:
-    """Each value begins with its kind and its size, so that no two are written alike."""
+    """Update a digest; each value begins with its kind and size, so that different values have different encodings."""
     if value is None or isinstance(value, (bool, int, float, str, bytes, Fraction, np.generic)):
         plain = value.item() if isinstance(value, np.generic) else value
-        said = repr(plain).encode()
-        update(b"v%d:" % len(said) + said)
+        text = repr(plain).encode()
+        update(b"v%d:" % len(text) + text)
     elif isinstance(value, np.ndarray) and value.dtype.kind in "biufSU":
         head = f"{value.dtype.str}{value.shape}".encode()
         update(b"a%d:" % len(head) + head)
         update(np.ascontiguousarray(value).tobytes())
     elif sparse.issparse(value):
-        whole = sparse.csc_array(value)
-        whole.sort_indices()
-        _feed(update, [list(whole.shape), whole.indptr, whole.indices, whole.data], name)
+        matrix = sparse.csc_array(value)
+        matrix.sort_indices()
+        _feed(update, [list(matrix.shape), matrix.indptr, matrix.indices, matrix.data], name)
     elif isinstance(value, (list, tuple)):
         update(b"l%d:" % len(value))
         for part in value:
@@ -195,17 +166,17 @@ def _feed(update: Any, value: Any, name: str) -> None:
                 _feed(update, getattr(value, entry.name), f"{name}.{entry.name}")
     else:
         raise InputError(
-            f"{name} holds a {type(value).__name__}: expected numbers, strings, arrays, tuples of these, ..."
+            f"{name} contains a {type(value).__name__}: expected numbers, strings, arrays, tuples of these, ..."
         )
 
 
 _MAGIC = b"colgen sealed 1\n"
 _DIGEST = hashlib.sha256().digest_size
 _LENGTH = 8
-"""Bytes of the number that says how long the text is."""
+"""Bytes of the number that states the length of the text."""
 
 LIMIT = 2**36
-"""Bytes of a file that is read: 64 gigabytes."""
+"""Most bytes of a file that is read: 64 GiB."""
 
 
 IMPOSSIBLE = (
@@ -219,11 +190,11 @@ IMPOSSIBLE = (
     MemoryError,
     AssertionError,
 )
-"""What reading raises where a file's checksum is right and its contents are none of ours."""
+"""What reading raises if a file's checksum is right but its contents are of another form."""
 
 
 class Sealed(NamedTuple):
-    """What a file holds: plain data, and arrays by name."""
+    """The content of a file: plain data, and arrays by name."""
 
     said: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
@@ -232,22 +203,16 @@ class Sealed(NamedTuple):
 def write_sealed(
     path: Path | str, kind: str, said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, keep: bool = False
 ) -> int:
-    """Write a file which is there whole, or not at all, after a power cut too; returns its number of bytes.
+    """Write a file atomically, also in case of a power cut, and return its number of bytes.
 
-    Parameters
-    ----------
-    kind
-        What it is a file of, with the number of the format.
-    said
-        For JSON.
-    keep
-        Keep what the file held before under its name with a ``~``.
+    ``kind`` is the kind of file with the version of the format, ``said`` data for JSON. With ``keep`` the old content
+    is kept under the name with ``~`` appended.
     """
     return write_parts(path, parts_of(kind, said, arrays), keep=keep)
 
 
 def parts_of(kind: str, said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview[int]]:
-    """What such a file holds, but for its checksum; arrays are not copied."""
+    """Return the content of such a file without its checksum; arrays are not copied."""
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     listed = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
     text = json.dumps({"kind": kind, "arrays": listed, "said": said}, separators=(",", ":")).encode()
@@ -255,7 +220,7 @@ def parts_of(kind: str, said: Mapping[str, Any], arrays: Mapping[str, NDArray[An
 
 
 def write_parts(path: Path | str, parts: Sequence[bytes | memoryview[int]], *, keep: bool = False) -> int:
-    """Write the parts of a file and its checksum, as :func:`write_sealed` does."""
+    """Write the parts of a file and its checksum like :func:`write_sealed`."""
     digest = hashlib.sha256()
     with writing(path, "wb", durable=True, keep=keep) as file:
         for part in parts:
@@ -266,20 +231,14 @@ def write_parts(path: Path | str, parts: Sequence[bytes | memoryview[int]], *, k
 
 
 def read_sealed(path: Path | str, kind: str, limit: int = LIMIT) -> Sealed:
-    """Read a file of a kind.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, if it is no such file, or if a single bit of it is not what was written.
-    """
+    """Read a file of a kind; raise InputError if unreadable, of another kind, or changed by a single bit."""
     content = memoryview(read_bytes(path, limit))
     begin = len(_MAGIC) + _LENGTH
     if bytes(content[: len(_MAGIC)]) != _MAGIC and not _nearly(bytes(content[: len(_MAGIC)])):
-        raise InputError(f"{path}: expected a file that colgen has written as {kind!r}")
+        raise InputError(f"{path}: expected a file of {kind!r} that colgen wrote")
     body = content[: max(len(content) - _DIGEST, 0)]
     if len(body) < begin or hashlib.sha256(body).digest() != bytes(content[len(body) :]):
-        raise InputError(f"{path} is damaged or half-written: its checksum is not that of its content")
+        raise InputError(f"{path} is damaged or incomplete: its checksum does not match its content")
     try:
         end = begin + int.from_bytes(body[len(_MAGIC) : begin], "little")
         read = json.loads(bytes(body[begin:end]))
@@ -303,7 +262,7 @@ def read_sealed(path: Path | str, kind: str, limit: int = LIMIT) -> Sealed:
 
 
 def before(path: Path | str) -> Path:
-    """Where :func:`write_sealed` keeps what a file held before."""
+    """Return where :func:`write_sealed` keeps the old content of a file."""
     place = Path(os.path.realpath(path))
     return place.with_name(place.name + "~")
 
@@ -313,6 +272,6 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 
 
 def _nearly(start: bytes) -> bool:
-    """Whether a beginning is a damaged one of ours: most of its bytes are right."""
+    """Whether the start of a file is a damaged start of one of ours: more than half of its bytes agree."""
     same = sum(a == b for a, b in zip(start, _MAGIC, strict=False))
     return 2 * same > len(_MAGIC)

@@ -1,10 +1,9 @@
-"""Ctrl-C and its like: remembered where something could be lost, raised elsewhere.
+"""Ctrl-C and SIGTERM: recorded during a run, raised as exceptions elsewhere.
 
-An exception out of nowhere can land inside a compiled kernel or a half-finished update, and an answer that was found
-would be lost with it.  Every run that is under way sees the signal at its next look at its
-:class:`~colgen.core.budget.Budget`, ends, and returns what it has.
+An exception at an arbitrary point could interrupt a compiled kernel or an unfinished update and lose the best answer.
+A run sees the signal when it next checks its :class:`~colgen.core.budget.Budget`, and returns its best result.
 
-Nothing heavy is imported here: a command handles signals before it imports anything that takes long.
+This module imports nothing heavy, so that a command handles signals before slow imports.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ Answer = TypeVar("Answer")
 
 
 class Signals:
-    """The signals that have come, and whether they are to be remembered or raised.
+    """The signals received so far, and whether to record or raise them.
 
     Attributes
     ----------
     count, last
-        How many have come, and which came last.
+        Number of signals, and the last of them.
     holding
-        How many calls want them remembered.
+        Number of active calls that want signals recorded.
     is_command
-        Whether a command owns the process, which a signal asks to end.
+        Whether a command owns the process; a signal then means that it should end.
     seen
-        How many had come when the first of these began.
+        Value of ``count`` when the outermost such call began.
     told
-        How many had come when a budget last told a run to end for them: up to these, somebody knows.
+        Value of ``count`` when a budget last ended a run; signals up to here are handled.
     """
 
     def __init__(self) -> None:
@@ -51,55 +50,51 @@ class Signals:
             raise KeyboardInterrupt
 
     def begin(self) -> None:
-        """Begin to remember signals.
+        """Begin to record signals.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            For one that came when the last run was about to end, and that nobody has seen; in a command for any that
-            has come, since what runs one solve after the other would go on for ever.
+        KeyboardInterrupt is raised for a signal that arrived at the end of the last run and was not handled; in a
+        command for any earlier signal, since a loop over runs would otherwise continue.
         """
         if self.count > self.told or (self.is_command and self.last is not None):
             self.told = self.count
             raise KeyboardInterrupt
         self.seen = self.count
         if not self.is_command:
-            self.last = None  # of a run before
+            self.last = None  # of an earlier run
 
 
 SIGNALS = Signals()
 
 _INTERRUPT = int(signal.SIGINT)
 
-# What the functions of ``signal`` call, once they have looked for each handler among the members of an enumeration,
-# which takes a tenth of a small solve.
+# The functions that ``signal`` wraps; the wrappers convert handlers to enum members, 10% of the time of a small solve.
 _handler_of = signal._signal.getsignal  # type: ignore[attr-defined]
 _handle = signal._signal.signal  # type: ignore[attr-defined]
 
 BY_THE_USER, BY_SIGTERM = "Interrupted by the user.", "Terminated by SIGTERM."
 
 _PATIENCE = 1
-"""So many signals of one run are remembered; the next one is raised, wherever the run is."""
+"""This many signals of a run are recorded; the next one is raised at once."""
 
 
 def was_interrupted() -> bool:
-    """Whether a signal has come since this process began to handle them."""
+    """Whether a signal was received since this process began to handle them."""
     return SIGNALS.last is not None
 
 
 def ended_by() -> str:
-    """A sentence that says which signal came last; Ctrl-C where none is known."""
+    """Return a sentence about the last signal; Ctrl-C if none is recorded."""
     return BY_SIGTERM if SIGNALS.last == signal.SIGTERM else BY_THE_USER
 
 
 def exit_code() -> int:
-    """What a command that a signal has ended exits with: 128 and the signal's number."""
+    """Return the exit code of a command that a signal ended: 128 plus the signal's number."""
     return 128 + (SIGNALS.last or signal.SIGINT)
 
 
 @contextlib.contextmanager
 def raising_signals() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` at once inside, where nothing can be lost: waiting for input, say."""
+    """Raise ``KeyboardInterrupt`` at once inside, where nothing can be lost, such as while waiting for input."""
     holding, SIGNALS.holding = SIGNALS.holding, 0
     try:
         if holding and SIGNALS.count > SIGNALS.seen:
@@ -110,11 +105,10 @@ def raising_signals() -> Iterator[None]:
         SIGNALS.holding = holding
 
 
-class holding_signals:  # noqa: N801  # it is called as a function; a generator would cost a small solve a tenth
-    """Remember Ctrl-C inside, so that budgets see it, instead of raising ``KeyboardInterrupt``.
+class holding_signals:  # noqa: N801  # called like a function; a generator would cost 10% of a small solve
+    """Record Ctrl-C inside, for budgets to see, instead of raising ``KeyboardInterrupt``; a second one is raised.
 
-    It holds in the main thread, where Python would handle the signal itself; a handler that somebody else has installed
-    stays.  A second Ctrl-C is raised.
+    Only in the main thread, and only if Python's own handler is installed.
     """
 
     __slots__ = ("_holds", "_mine")
@@ -139,7 +133,7 @@ class holding_signals:  # noqa: N801  # it is called as a function; a generator 
 
 
 def held(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-    """The same function, which holds signals from its first line on."""
+    """Decorate a function so that it records signals from its first line on."""
 
     @functools.wraps(function)
     def holding(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
@@ -151,7 +145,7 @@ def held(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
 
 @contextlib.contextmanager
 def handling_signals() -> Iterator[None]:
-    """Handle Ctrl-C and SIGTERM as budgets understand them: for a command, which owns its process."""
+    """Record Ctrl-C and SIGTERM for budgets; for a command, which owns its process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -160,14 +154,14 @@ def handling_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        SIGNALS.is_command, SIGNALS.told = False, SIGNALS.count  # the command has said so
+        SIGNALS.is_command, SIGNALS.told = False, SIGNALS.count  # the command has reported them
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 @contextlib.contextmanager
 def holding_termination() -> Iterator[None]:
-    """Remember SIGTERM inside as well, where it would end the process on the spot: for who has a last file to write."""
+    """Also record SIGTERM inside, which would otherwise end the process before a last file is written."""
     here = threading.current_thread() is threading.main_thread()
     mine = here and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if mine:

@@ -1,4 +1,4 @@
-"""A solution of the master: which columns are used, and how much."""
+"""A solution of the master: columns and variables with their values."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _NO_VARIABLES: Mapping[Key, float] = {}
 
 @dataclass(frozen=True)
 class Complete:
-    """What another solver has found and proved for the complete model of a problem.
+    """What another solver found and proved for the complete model of a problem.
 
     Attributes
     ----------
     source
-        Whose bound it is.
+        Name of the solver.
     bound
-        On all answers: the ideal objective where nothing is proved, the hopeless one where there is no answer.
+        On all answers: the ideal objective if nothing is proved, the hopeless one if the problem is infeasible.
     solution
-        The best answer found, as a solution of the master; None without one.
+        The best solution found, as one of the master; None without one.
     """
 
     source: str
@@ -34,18 +34,18 @@ class Complete:
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """Columns in use and the template's variables; fractional in a relaxation, whole in an answer.
+    """Columns in use and the template's variables; fractional in a relaxation, integer in an answer.
 
     Attributes
     ----------
     objective
         In the problem's own sense.
     columns
-        ``(column, value)`` for each column whose value is not zero.
+        ``(column, value)`` for each column with a nonzero value.
     variables
-        Values of the template's variables that are not zero.
+        Nonzero values of the template's variables.
     integer
-        Which of these variables must be whole in an answer.
+        Which of these variables must be integer in an answer.
     """
 
     objective: float
@@ -55,18 +55,18 @@ class Solution:
 
     @property
     def terms(self) -> float:
-        """The sum of the magnitudes of the columns' costs times their values, in which much may cancel out."""
+        """The sum of |cost · value| over the columns; the objective may cancel out."""
         return sum(abs(column.cost * value) for column, value in self.columns)
 
     @property
     def is_integral(self) -> bool:
-        """Whether every column and variable that must be whole in an answer is whole, within the tolerance."""
+        """Whether all columns and variables that must be integer are so, within the tolerance."""
         return all(not fractionality(value) for column, value in self.columns if column.integer) and not any(
             fractionality(self.variables[key]) for key in self.integer
         )
 
     def round(self) -> Solution:
-        """Return the same solution with values within the tolerance of whole numbers made exactly whole."""
+        """Return the solution with values within the tolerance of integers rounded to them."""
         if not self.variables and all(value == round(value) and value for _, value in self.columns):
             return self
         columns = tuple(
@@ -84,5 +84,5 @@ class Solution:
         return f"<Solution: objective {number(self.objective)}, {columns} and {variables} in use>"
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.html", "show_solution")(self)
-        return shown
+        page: str = behind("reporting.html", "show_solution")(self)
+        return page

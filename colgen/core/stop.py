@@ -1,9 +1,9 @@
-"""Stop rules: callables that look at an iteration and may name a reason to stop.
+"""Stop rules: callables that check an iteration and may return a reason to stop.
 
-A rule is anything that takes an :class:`~colgen.core.result.Iteration` and a :class:`~colgen.core.sense.Sense` and
-returns a :class:`~colgen.core.result.Termination` or None.  A rule that also has ``seconds`` limits the clock, one that
-has ``bytes`` the memory: they become the run's :class:`~colgen.core.budget.Budget`, which holds inside a long call as
-well.  A rule with ``nodes`` or ``depth`` limits the branch-and-bound tree.
+A rule takes an :class:`~colgen.core.result.Iteration` and a :class:`~colgen.core.sense.Sense` and returns a
+:class:`~colgen.core.result.Termination` or None. The attribute ``seconds`` or ``bytes`` of a rule limits time or
+memory: it enters the run's :class:`~colgen.core.budget.Budget`, which is also checked within long calls. The attributes
+``nodes`` and ``depth`` limit the branch-and-bound tree.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TimeLimit:
     seconds: float
 
     def __post_init__(self) -> None:
-        real(self.seconds, "a time limit in seconds", finite=False)
+        real(self.seconds, "TimeLimit.seconds", finite=False)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.TIME_LIMIT if iteration.seconds >= self.seconds else None
@@ -42,7 +42,7 @@ class GapLimit:
     gap: float
 
     def __post_init__(self) -> None:
-        real(self.gap, "a limit of the gap", finite=False)
+        real(self.gap, "GapLimit.gap", finite=False)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.GAP_LIMIT if iteration.gap(sense) <= self.gap else None
@@ -55,7 +55,7 @@ class IterationLimit:
     rounds: int
 
     def __post_init__(self) -> None:
-        whole(self.rounds, "a limit of rounds", low=1)
+        whole(self.rounds, "IterationLimit.rounds", low=1)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.ITERATION_LIMIT if iteration.number + 1 >= self.rounds else None
@@ -63,12 +63,12 @@ class IterationLimit:
 
 @dataclass(frozen=True)
 class NodeLimit:
-    """Stop once this many nodes of the branch-and-bound tree are done."""
+    """Stop once this many nodes of the branch-and-bound tree are processed."""
 
     nodes: int
 
     def __post_init__(self) -> None:
-        whole(self.nodes, "a limit of nodes", low=1)
+        whole(self.nodes, "NodeLimit.nodes", low=1)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return None  # the tree counts its nodes
@@ -81,18 +81,18 @@ class DepthLimit:
     depth: int
 
     def __post_init__(self) -> None:
-        whole(self.depth, "a limit of the depth")
+        whole(self.depth, "DepthLimit.depth")
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return None  # the tree measures its depth
 
 
 class Stalled:
-    """Stop once neither objective nor bound of a node has moved for ``rounds`` rounds."""
+    """Stop once neither objective nor bound of a node has changed for ``rounds`` rounds."""
 
     def __init__(self, rounds: int, tolerance: float = TOLERANCES.pruning) -> None:
-        self.rounds = whole(rounds, "stalled for so many rounds", low=1)
-        self.tolerance = real(tolerance, "a tolerance of what has stalled")
+        self.rounds = whole(rounds, "Stalled: rounds", low=1)
+        self.tolerance = real(tolerance, "Stalled: tolerance")
         self._last: Iteration | None = None
         self._since = 0
 
@@ -115,12 +115,12 @@ class Stalled:
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """Stop once the process holds more than this many bytes."""
+    """Stop once the process uses more than this many bytes."""
 
     bytes: float
 
     def __post_init__(self) -> None:
-        real(self.bytes, "a limit of the memory in bytes")
+        real(self.bytes, "MemoryLimit.bytes")
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.MEMORY_LIMIT if resident_bytes() > self.bytes else None
@@ -135,13 +135,13 @@ class AnyOf:
 
     @property
     def nodes(self) -> int | None:
-        """The least limit of nodes; None without one."""
+        """The smallest limit of nodes, or None."""
         least = self._least("nodes")
         return None if math.isinf(least) else int(least)
 
     @property
     def depth(self) -> int | None:
-        """The least limit of the depth; None without one."""
+        """The smallest limit of the depth, or None."""
         least = self._least("depth")
         return None if math.isinf(least) else int(least)
 

@@ -1,8 +1,8 @@
-"""What a cut counts in a column: data that master, oracles and separations agree on.
+"""Terms: what a cut counts in a column, as data shared by master, oracles and separations.
 
-A row whose coefficients are a term of the columns reaches the pricing problem by its dual value: the reduced cost of a
-column that the term counts q times is lower by q times that value (it is ``c_j - πᵀa_j`` as for every row).  An oracle
-has to know the kind of term, and says which it knows (:attr:`colgen.Pricing.prices`).
+If the coefficient of a row in a column is a term, its dual value enters the pricing problem: the reduced cost
+``c_j - πᵀa_j`` falls by the dual value for each unit of the term. Oracles list the kinds of terms that they can price
+(:attr:`colgen.Pricing.prices`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Term(ABC):
     Attributes
     ----------
     block
-        The name of the components: a block of the master's rows, whose coefficients are then the amounts, or the name
-        that a branching rule or a family of cuts has for variables of the original formulation.
+        Block of the components: rows of the master, whose coefficients are the amounts, or original variables, as named
+        by a branching rule or a family of cuts.
     """
 
     block: str
@@ -39,26 +39,26 @@ class Term(ABC):
 
 
 _HASH = "_hash"
-"""Where a term keeps its hash: rows are found by their terms, and those of cuts have hundreds of members."""
+"""Attribute that caches a term's hash: rows are found by their terms, and cuts may have hundreds of members."""
 
 
-def _remembered(term: Term, what: Hashable) -> int:
-    found: int | None = term.__dict__.get(_HASH)
-    if found is None:
-        found = hash(what)
-        object.__setattr__(term, _HASH, found)
-    return found
+def _cached_hash(term: Term, what: Hashable) -> int:
+    value: int | None = term.__dict__.get(_HASH)
+    if value is None:
+        value = hash(what)
+        object.__setattr__(term, _HASH, value)
+    return value
 
 
 @dataclass(frozen=True)
 class Linear(Term):
-    """``Σ_i coefficients_i a_i``: robust, the pricing problem stays what it is."""
+    """``Σ_i coefficients_i a_i``: a robust cut, which does not change the pricing problem."""
 
     members: tuple[Hashable, ...]
     coefficients: tuple[float, ...]
 
     def __hash__(self) -> int:
-        return _remembered(self, (self.block, self.members, self.coefficients))
+        return _cached_hash(self, (self.block, self.members, self.coefficients))
 
     def __post_init__(self) -> None:
         if len(self.members) != len(self.coefficients):
@@ -70,18 +70,18 @@ class Linear(Term):
 
 @dataclass(frozen=True)
 class Count(Term):
-    """``⌊Σ_i weights_i a_i / divisor⌋``: a rank-1 cut's, by Chvátal and Gomory's rounding of rows.
+    """``⌊Σ_i weights_i a_i / divisor⌋``: the term of a rank-1 cut, by Chvátal-Gomory rounding of rows.
 
     Parameters
     ----------
     members, weights
-        Components that count, and how much: whole numbers from 1 to ``divisor - 1``.
+        Components that count, and their weights: integers from 1 to ``divisor - 1``.
     divisor
         At least 2.
     memory
-        Components that a route visits without forgetting what it has collected, ``members`` among them; None: all.  The
-        term then depends on the order of visits: the sum begins anew at a component that is not in the memory, and
-        counts one, losing ``divisor``, whenever it reaches ``divisor``.  It counts no more than without.
+        Limited memory: components, ``members`` among them, at which a route keeps its partial sum; None: all. The term
+        then depends on the order of visits. The sum restarts at a component outside the memory; when it reaches
+        ``divisor`` the term counts 1 and the sum is reduced by ``divisor``. It is at most the term without memory.
 
     References
     ----------
@@ -95,19 +95,19 @@ class Count(Term):
     memory: tuple[Hashable, ...] | None = None
 
     def __post_init__(self) -> None:
-        whole = all(isinstance(w, int) for w in (*self.weights, self.divisor))
-        if not whole or not all(0 < w < self.divisor for w in self.weights):
+        integer = all(isinstance(w, int) for w in (*self.weights, self.divisor))
+        if not integer or not all(0 < w < self.divisor for w in self.weights):
             raise FormulationError(
-                f"a term that counts {self.block!r} has the weights {self.weights} and the divisor {self.divisor!r}: "
-                "expected whole numbers, weights from 1 to the divisor less 1"
+                f"a Count term of {self.block!r} has the weights {self.weights} and the divisor {self.divisor!r}: "
+                "expected integers, weights from 1 to divisor - 1"
             )
         if len(self.members) != len(self.weights) or len(set(self.members)) < len(self.members):
             raise FormulationError(
-                f"a term that counts {self.block!r} has {len(self.weights)} weights for {len(self.members)} members: "
-                "expected one for each, no member twice"
+                f"a Count term of {self.block!r} has {len(self.weights)} weights for {len(self.members)} members: "
+                "expected one per member and no member twice"
             )
         if self.memory is not None and not set(self.members) <= set(self.memory):
-            raise FormulationError(f"a term that counts {self.block!r} has members that its memory lacks")
+            raise FormulationError(f"a Count term of {self.block!r} has members that its memory lacks")
 
     @property
     def side(self) -> int:
@@ -132,7 +132,7 @@ class Box(Term):
         return tuple(member for member, _, _ in self.bounds)
 
     def holds(self, amounts: Mapping[Any, float]) -> bool:
-        """Whether amounts by component lie within; those that are left out are zero."""
+        """Whether amounts by component lie within the bounds; missing ones are zero."""
         return all(lower <= amounts.get(member, 0.0) <= upper for member, lower, upper in self.bounds)
 
 
@@ -140,16 +140,16 @@ Kind = TypeVar("Kind", bound=Term)
 
 
 class CountArrays(NamedTuple):
-    """Terms of kind ``Count`` in an oracle's own numbers.
+    """``Count`` terms with an oracle's own numbers for components.
 
     Attributes
     ----------
     starts
-        One more than there are terms: where each one's ``members`` and ``weights`` begin.
+        Begin of each term's ``members`` and ``weights``; one more than the number of terms.
     divisors, limited, values
-        One a term: its divisor, whether it has a limited memory, its dual value.
+        Per term: divisor, whether it has a limited memory, dual value.
     memory_starts, memory
-        Where the memory of each term begins, and whom it holds; nobody where it is not limited.
+        Begin and members of each term's memory; empty if not limited.
     """
 
     starts: Ints
@@ -163,13 +163,7 @@ class CountArrays(NamedTuple):
 
 
 class PricedTerms(Generic[Kind]):
-    """The terms of one kind whose dual value is not zero.
-
-    Attributes
-    ----------
-    terms, values
-        The terms and their dual values, in the order in which their rows were added.
-    """
+    """The terms of one kind with nonzero dual values, in the order in which their rows were added."""
 
     __slots__ = ("terms", "values")
 
@@ -181,13 +175,7 @@ class PricedTerms(Generic[Kind]):
         return len(self.terms)
 
     def arrays(self: PricedTerms[Count], number: Mapping[Any, int]) -> CountArrays:
-        """Terms of kind ``Count`` as arrays in an oracle's own numbers; members that it has no number for are left out.
-
-        Parameters
-        ----------
-        number
-            Of each component that the oracle knows.
-        """
+        """Return ``Count`` terms as arrays with an oracle's numbers; members that ``number`` lacks are dropped."""
         starts, members, weights, memory_starts, memory = [0], [], [], [0], []
         for term in self.terms:
             known = [(number[i], w) for i, w in zip(term.members, term.weights, strict=True) if i in number]
@@ -208,10 +196,10 @@ class PricedTerms(Generic[Kind]):
         )
 
     def earned(self: PricedTerms[Linear], block: str) -> dict[Hashable, float]:
-        """What one unit of each component of a block earns by linear terms: the sum of dual value times coefficient."""
-        found: dict[Hashable, float] = {}
+        """Return the gain per unit of each component of a block by linear terms: Σ dual value · coefficient."""
+        gain: dict[Hashable, float] = {}
         for term, value in zip(self.terms, self.values.tolist(), strict=True):
             if term.block == block:
                 for member, coefficient in zip(term.members, term.coefficients, strict=True):
-                    found[member] = found.get(member, 0.0) + value * coefficient
-        return found
+                    gain[member] = gain.get(member, 0.0) + value * coefficient
+        return gain

@@ -1,4 +1,4 @@
-"""What a problem knows before its first round: guesses, which the engine proves or drops."""
+"""Guesses to start a run from, which the engine verifies or drops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colgen.core.solution import Solution
 
 @dataclass(frozen=True)
 class Basis:
-    """Which variables of a linear program are basic, by name: of the template, generated, and the slacks of rows."""
+    """The basic variables of a linear program, by name: generated, of the template, and slacks of rows."""
 
     columns: Sequence[Column] = ()
     variables: Sequence[Key] = ()
@@ -24,35 +24,34 @@ class Basis:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """Guesses from which a run starts.  None of them is believed.
+    """Guesses to start a run from. Every guess is verified.
 
-    The engine checks each answer, and prices every oracle once at the dual values: the bound that the oracles state
-    there holds whatever the guess is worth.  If it meets the best answer then that is proved optimal, in one round and
-    without a linear program.
+    The engine checks each answer and prices every oracle once at the dual values. The resulting bound is valid for any
+    guess. If it equals the objective of the best answer, the answer is proved optimal in one round without a linear
+    program.
 
     Attributes
     ----------
     duals
-        Dual values near the optimal ones: ``{block: values}`` by the names of the master's rows, ``{key: value}`` row
-        by row (those that the master does not have are passed over), or whatever the problem's own master and oracles
-        understand.  None: no guess; a master that needs dual values is not priced.
+        Dual values near the optimal ones: ``{block: values}``, ``{key: value}`` for single rows (rows that the master
+        lacks are ignored), or any form that the problem's own master and oracles accept. None: no guess; a master that
+        needs dual values is then not priced.
     answers
-        Whole solutions; the best becomes the first incumbent, and their columns join the master.
+        Integer solutions. The best becomes the first incumbent; their columns join the master.
     columns
-        To start from, each one that an oracle could return.
+        Initial columns, each one that an oracle could return.
     rows
-        To start from, each one that separation could return.
+        Initial rows, each one that separation could return.
     basis
-        Where the first linear program starts from, if it can: a basis of another run, whose columns are among those
-        above.
+        Basis for the first linear program, if usable; its columns must be among ``columns``.
     tentative
-        Whether answers may be none of this problem, those of another day's data, say: one that does not fit is then
-        left out with a note in the result, and is no mistake.
+        Whether answers may be infeasible, for example from yesterday's data. Infeasible ones are then dropped with a
+        note in the result; otherwise they are an error.
 
     Raises
     ------
     InputError
-        If answers, columns or rows are no lists of such objects.
+        If answers, columns or rows are not lists of such objects.
     """
 
     duals: OwnDuals = None
@@ -71,7 +70,7 @@ class WarmStart:
                 raise InputError(
                     f"WarmStart.{name}: expected a list of {kind.__name__} objects, not a {type(given).__name__}"
                 )
-            # Columns may be yielded one by one: a run whose guess is proved makes none of them.
+            # Columns may be yielded lazily: a run whose guess is proved makes none of them.
             checked = _check_elements(given, name, kind)
             object.__setattr__(
                 self, name, checked if isinstance(given, Iterator) and kind is Column else tuple(checked)
@@ -79,7 +78,7 @@ class WarmStart:
 
 
 def _check_elements(given: Iterable[Any], name: str, kind: type) -> Iterator[Any]:
-    """Yield elements once it is clear that they are of a class."""
+    """Yield elements after checking their class."""
     for each in given:
         if not isinstance(each, kind):
             raise InputError(f"WarmStart.{name}: expected {kind.__name__} objects only, not a {type(each).__name__}")

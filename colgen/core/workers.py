@@ -1,4 +1,4 @@
-"""Who does several pieces of work at once: what a part of a run may ask for, and whoever does them one by one."""
+"""Parallel execution of independent pieces of work within a run."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ Outcome = TypeVar("Outcome")
 
 
 class Workers(Protocol):
-    """Does pieces of work, and returns what they bring in the order of the pieces: who did them cannot be seen.
+    """Runs pieces of work and returns their outcomes in order, whichever worker ran them.
 
     Attributes
     ----------
     count
-        How many pieces are worked on at once.
+        Number of pieces that run at once.
     """
 
     count: int
 
     def each(self, work: Callable[[Piece], Outcome], pieces: Sequence[Piece]) -> list[Outcome]:
-        """What the work brings of each piece; of errors, that of the first piece which has one is raised.
+        """Return the outcome of each piece; if several raise, the error of the first piece is raised.
 
-        Pieces share nothing that they change: then the outcome is the same for any number of workers.
+        Pieces must not share mutable data; then the outcome is the same for any number of workers.
         """
         ...
 
 
 class Alone(Workers):
-    """Whoever has called does all pieces, one after the other."""
+    """Runs all pieces in the calling thread, one after the other."""
 
     count = 1
 
@@ -42,7 +42,7 @@ ALONE = Alone()
 
 
 def shares(number: int, count: int) -> list[slice]:
-    """So many things in consecutive shares, as equal as they can be: one a worker, none of them empty.
+    """Split a number of items into consecutive slices of nearly equal size, at most one per worker, none empty.
 
     Examples
     --------

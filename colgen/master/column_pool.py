@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.column_batch import Columns, Kept, Lookup, Meanings, made_of, picked
+from colgen.core.column_batch import Columns, LazyColumns, Lookup, Meanings, made_of, picked
 from colgen.core.columns import Column, Key, Row
 from colgen.master.growing_arrays import Growing, GrowingTogether, SignatureIndex
 
@@ -228,7 +228,7 @@ class ColumnPool:
             Meanings(
                 Lookup(self.structure, self.structures, places),
                 None,
-                Kept(self._generated, places),
+                LazyColumns(self._generated, places),
                 {k: self._rows_brought[place] for k, place in enumerate(places) if place in self._rows_brought}
                 if self._rows_brought
                 else {},

@@ -1,4 +1,4 @@
-"""Variables of a Pyomo model that the engine treats in a way of its own, and the marks by which it finds them."""
+"""Pyomo variables with a special role in the engine, and the attributes that mark them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ else:
     pyo = Late("pyomo.environ")
 
 ARTIFICIAL, EXCHANGE, SOLVED = "_colgen_artificial", "_colgen_exchange", "_colgen_solved"
-"""Attributes of variables, and of a model that is made of rows: how these are solved."""
+"""Attributes of variables, and of a model made from rows: how these are solved."""
 
 
 def artificial(*index: Any) -> pyo.Var:
-    """A nonnegative Pyomo variable that makes rows feasible before columns do, and must be zero in any answer.
+    """Return a nonnegative Pyomo variable that makes rows feasible without columns, and must be zero in any answer.
 
-    ``artificial(m.item)`` is used like ``pyo.Var(m.item)``.  The engine first minimises the sum of all artificial
-    variables (phase 1), then fixes them at zero: no big-M is needed, and a minimum above zero proves that the problem
-    is infeasible.
+    Use ``artificial(m.item)`` like ``pyo.Var(m.item)``. The engine first minimises the sum of all artificial variables
+    (phase 1), then fixes them at zero. No big-M is needed, and a minimum above zero proves infeasibility.
     """
     variable = pyo.Var(*index, domain=pyo.NonNegativeReals)
     setattr(variable, ARTIFICIAL, True)
@@ -28,15 +27,15 @@ def artificial(*index: Any) -> pyo.Var:
 
 
 def exchange(*index: Any) -> pyo.Var:
-    """A nonnegative Pyomo variable that trades one row's activity for others', and must be zero in any answer.
+    """Return a nonnegative Pyomo variable that trades one row's activity for others', and must be zero in any answer.
 
-    Its column a with cost c says ``πᵀa ≤ c`` (``≥`` when maximising) of the dual values: a *dual-optimal inequality*,
-    if some optimal dual solution of the relaxation satisfies it.  It stabilises column generation from the first round
-    on.  ``exchange(m.pair)`` is used like ``pyo.Var(m.pair)``.
+    Its column a with cost c imposes ``πᵀa ≤ c`` (``≥`` when maximising) on the dual values. This is a *dual-optimal
+    inequality* if some optimal dual solution of the relaxation satisfies it; it stabilises column generation from the
+    first round on. Use ``exchange(m.pair)`` like ``pyo.Var(m.pair)``.
 
-    An inequality that is none costs rounds, and no proof: bounds are those of a master in which these variables are
-    zero, and where no column improves while one of them is not, all are fixed at zero and column generation goes on.
-    They are zero below the root, in dives, and in whatever is looked at as an answer.
+    An invalid inequality costs extra rounds, but no proof: bounds are those of a master without these variables. If no
+    column improves while one of them is nonzero, all are fixed at zero and column generation continues. They are zero
+    below the root, in dives, and in every candidate answer.
 
     References
     ----------

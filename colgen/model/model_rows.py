@@ -1,4 +1,4 @@
-"""The objective and rows of a Pyomo model: read where they are plain sums, compiled by Pyomo where they are not."""
+"""The objective and rows of a Pyomo model: read directly if they are plain sums, otherwise compiled by Pyomo."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _COMPILER = LinearStandardFormCompiler()
 _PLAIN = frozenset(
     (pyo.Block, pyo.Constraint, pyo.Expression, pyo.Objective, pyo.Param, pyo.Set, pyo.RangeSet, pyo.Var)
 )
-"""Components of a model that is read without Pyomo's compiler; that one refuses some others, or warns of them."""
+"""Components that are read without Pyomo's compiler. The compiler refuses some others, or warns about them."""
 
 
 class ModelRows(NamedTuple):
-    """What a model optimises, and its rows.
+    """The objective and rows of a model.
 
     Attributes
     ----------
     costs, offset
-        By the number of a variable, and the constant term.
+        Costs by variable number, and the constant term.
     constraints, lower, upper
-        One entry a row; a ranged constraint is one row.
+        One per row; a ranged constraint is one row.
     rows, columns, values
-        One entry a coefficient.
+        One per coefficient.
     """
 
     costs: Mapping[int, float]
@@ -47,27 +47,17 @@ class ModelRows(NamedTuple):
 
 
 def rows_of(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> ModelRows:
-    """The objective and rows of a linear model.
+    """Return the objective and rows of a model; raise FormulationError if it is not linear.
 
-    Pyomo's compiler copes with all there is; for sums of numbers times variables it takes several times longer than
-    reading them, which is most of what a small master costs.
-
-    Parameters
-    ----------
-    rank
-        By ``id`` of a variable its number; fixed variables have none.
-
-    Raises
-    ------
-    FormulationError
-        If the model is not linear.
+    Pyomo's compiler handles every linear model. For plain sums it takes several times longer than reading them, which
+    is most of the cost of a small master. ``rank`` gives the number of each variable by ``id``; fixed ones have none.
     """
     plain = read(model, objective, rank)
     return compiled(model, rank) if plain is None else plain
 
 
 def read(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> ModelRows | None:
-    """The same of a model of plain sums and finite numbers; None if it has anything else, right or wrong."""
+    """Read a model of plain sums with finite numbers; return None for any other."""
     blocks = model.block_data_objects(active=True, descend_into=True)
     if not all(_PLAIN.issuperset(block.collect_ctypes(descend_into=False)) for block in blocks):
         return None
@@ -75,8 +65,8 @@ def read(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> M
     offset = _read(objective.expr, rank, costs)
     if offset is None:
         return None
-    found = ModelRows(_clean(costs), offset, [], [], [], [], [], [])
-    constraints, lower, upper, rows, columns, values = found[2:]
+    form = ModelRows(_clean(costs), offset, [], [], [], [], [], [])
+    constraints, lower, upper, rows, columns, values = form[2:]
     in_order = pyo.SortComponents.ORDERED_INDICES
     for constraint in model.component_data_objects(pyo.Constraint, active=True, sort=in_order):
         low, body, high = constraint.to_bounded_expression()
@@ -98,12 +88,12 @@ def read(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> M
         rows.extend([row] * len(terms))
         columns.extend(terms)
         values.extend(terms.values())
-    numbers = (offset, *found.costs.values(), *values)
-    return found if all(map(math.isfinite, numbers)) else None
+    numbers = (offset, *form.costs.values(), *values)
+    return form if all(map(math.isfinite, numbers)) else None
 
 
 def _read(expression: Any, rank: Mapping[int, int], terms: dict[int, float]) -> float | None:
-    """Add a sum's coefficients to ``terms``; returns its constant, None where it is not plain."""
+    """Add a sum's coefficients to ``terms``; return its constant, or None if it is not plain."""
     where = rank.get(id(expression))
     if where is not None:
         terms[where] = terms.get(where, 0.0) + 1.0
@@ -112,7 +102,7 @@ def _read(expression: Any, rank: Mapping[int, int], terms: dict[int, float]) -> 
     if kind is LinearExpression or kind is SumExpression:
         sum_ = 0.0
         for part in expression.args:
-            if part.__class__ is MonomialTermExpression and _add_term(part, rank, terms):  # nearly all there is
+            if part.__class__ is MonomialTermExpression and _add_term(part, rank, terms):  # the usual case
                 continue
             constant = _read(part, rank, terms)
             if constant is None:
@@ -121,7 +111,7 @@ def _read(expression: Any, rank: Mapping[int, int], terms: dict[int, float]) -> 
         return sum_
     if kind in native_numeric_types:
         return float(expression)
-    if kind is NumericConstant:  # the objective of a model without one of its own
+    if kind is NumericConstant:  # the objective of a model without an objective
         return float(expression.value)
     if kind is MonomialTermExpression:
         return 0.0 if _add_term(expression, rank, terms) else None
@@ -135,7 +125,7 @@ def _read(expression: Any, rank: Mapping[int, int], terms: dict[int, float]) -> 
 
 
 def _add_term(term: Any, rank: Mapping[int, int], terms: dict[int, float]) -> bool:
-    """Add a number times a variable; False where it is not plain."""
+    """Add a number times a variable; return False if it is not plain."""
     factor, variable = term.args
     where = rank.get(id(variable))
     if where is None or factor.__class__ not in native_numeric_types:
@@ -149,15 +139,15 @@ def _is_side(side: Any) -> bool:
 
 
 def _clean(terms: dict[int, float]) -> dict[int, float]:
-    """What does not cancel out."""
+    """Remove terms that cancel out."""
     return {where: value for where, value in terms.items() if value} if 0.0 in terms.values() else terms
 
 
 def compiled(model: pyo.ConcreteModel, rank: Mapping[int, int]) -> ModelRows:
-    """The same by Pyomo's compiler, whose two rows of a ranged constraint are merged."""
+    """Compile the rows by Pyomo and merge the two rows of each ranged constraint."""
     try:
         form = _COMPILER.write(model, mixed_form=True, set_sense=None)
-    except Exception as error:  # Pyomo has no common class for "this is not linear"
+    except Exception as error:  # Pyomo has no common exception for nonlinear models
         raise FormulationError(f"the Pyomo model could not be compiled as a linear program: {error}") from error
     order = np.array([rank[id(v)] for v in form.columns], dtype=np.int64)
     position: dict[int, int] = {}
@@ -169,7 +159,7 @@ def compiled(model: pyo.ConcreteModel, rank: Mapping[int, int]) -> ModelRows:
         row = position.get(id(entry.constraint))
         if row is None:
             row = position[id(entry.constraint)] = len(constraints)
-            row_of[k] = row  # of the two rows of a ranged constraint the first
+            row_of[k] = row  # only the first of the two rows of a ranged constraint
             constraints.append(entry.constraint)
             lower.append(-math.inf)
             upper.append(math.inf)

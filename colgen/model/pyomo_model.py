@@ -1,4 +1,4 @@
-"""Rows rendered as a Pyomo model."""
+"""Rows converted to a Pyomo model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def render(rows: Rows) -> pyo.ConcreteModel:
-    """Return a Pyomo model that compiles to these rows again."""
+    """Return a Pyomo model that compiles to these rows."""
     shared = sorted(set(rows.row_blocks) & set(rows.column_blocks))
     if shared:
-        raise FormulationError(f"rows and variables are both named {shared[0]!r}: a Pyomo model needs two names")
+        raise FormulationError(f"both rows and variables are named {shared[0]!r}: a Pyomo model needs two names")
     model = pyo.ConcreteModel()
     variables: list[Any] = [None] * len(rows.costs)
     lower, upper = rows.lower.tolist(), rows.upper.tolist()
@@ -52,17 +52,17 @@ def render(rows: Rows) -> pyo.ConcreteModel:
 
 
 def _variables(rows: Rows, block: Block) -> pyo.Var:
-    """Return a block of variables of one domain, or of the domain of each."""
+    """Return a block of variables, with one domain or a domain for each."""
     index = () if block.indices == (None,) else (list(block.indices),)
     if rows.exchange is not None and rows.exchange[block.positions].any():
         return exchange(*index)
     if rows.artificial[block.positions].any():
         return artificial(*index)
-    whole = rows.integer[block.positions].tolist()
-    if len(set(whole)) > 1:
-        domains = {i: pyo.Integers if is_whole else pyo.Reals for i, is_whole in zip(block.indices, whole, strict=True)}
+    integer = rows.integer[block.positions].tolist()
+    if len(set(integer)) > 1:
+        domains = {i: pyo.Integers if is_int else pyo.Reals for i, is_int in zip(block.indices, integer, strict=True)}
         return pyo.Var(*index, domain=lambda m, *i: domains[i[0] if len(i) == 1 else i])
-    if not any(whole):
+    if not any(integer):
         return pyo.Var(*index, domain=pyo.NonNegativeReals if _is_nonnegative(rows, block) else pyo.Reals)
     zero_one = _is_nonnegative(rows, block) and (rows.upper[block.positions] <= 1.0).all()
     return pyo.Var(*index, domain=pyo.Binary if zero_one else pyo.Integers)
@@ -79,7 +79,7 @@ def _row(rows: Rows, by_rows: sparse.csr_array, row: int, variables: list[Any]) 
     terms = [variables[k] if value == 1.0 else value * variables[k] for k, value in pairs]
     if not terms:
         raise FormulationError(
-            f"the row {rows.row_keys[row]!r} has no variable yet, and Pyomo drops such rows: give it an artificial one"
+            f"the row {rows.row_keys[row]!r} has no variable, and Pyomo drops such rows: add an artificial variable"
         )
     body = terms[0] if len(terms) == 1 else pyo.quicksum(terms)
     return _side(rows.row_lower[row]), body, _side(rows.row_upper[row])

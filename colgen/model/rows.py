@@ -1,4 +1,4 @@
-"""Rows of a restricted master: stated as arrays, or compiled from a Pyomo model."""
+"""Rows of a restricted master, given as arrays or compiled from a Pyomo model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Block:
-    """Where the members of a Pyomo component sit among the rows or columns: ``indices[k]`` at ``positions[k]``."""
+    """Positions of the members of a Pyomo component among rows or columns: ``indices[k]`` at ``positions[k]``."""
 
     name: str
     indices: tuple[Any, ...]
@@ -42,7 +42,7 @@ class Block:
 class Rows:
     """The rows and variables of a restricted master, as arrays with names; columns are generated later.
 
-    A template builds them block by block, and a subclass changes what ``super().master()`` returns::
+    A template adds them block by block, and a subclass may change the result of ``super().master()``::
 
         rows = Rows(Sense.MINIMIZE, objective="cost")
         undone = rows.add_variables("undone", tasks, artificial=True)
@@ -54,9 +54,9 @@ class Rows:
     sense
         Direction of the objective.
     costs, lower, upper, integer, artificial
-        One entry per column.  Bounds of integer columns are rounded inward.
+        One per column. Bounds of integer columns are rounded inward.
     row_lower, row_upper
-        One entry per row.
+        One per row.
     offset
         Constant term of the objective.
     column_keys, row_keys
@@ -64,9 +64,9 @@ class Rows:
     row_blocks, column_blocks
         The same by block.
     exchange
-        Which of the artificial variables are exchanges (:func:`colgen.exchange`); None: none of them.
+        Which of the artificial variables are exchanges (:func:`colgen.exchange`); None: none.
     cost_rounding
-        Rounding error of the cost of a generated column, where costs are sums whose terms cancel out.
+        Rounding error of the cost of a generated column, if costs are sums whose terms cancel out.
     objective
         Name of the objective in a Pyomo model.
     solved_by
@@ -108,7 +108,7 @@ class Rows:
         exchange: NDArray[np.bool_] | None = None,
         **named: Any,
     ) -> Rows:
-        """Return rows and variables that are arrays already.
+        """Return rows and variables from arrays.
 
         Parameters
         ----------
@@ -119,21 +119,21 @@ class Rows:
         rows
             Keys, lower and upper sides.
         integer, artificial, exchange
-            One entry per column.
+            One per column.
         named
             Parameters of the class.
         """
-        made = cls(sense, **named)
-        made._matrix = matrix
+        new = cls(sense, **named)
+        new._matrix = matrix
         keys, costs, lower, upper = columns
-        made.column_keys, made.costs = tuple(keys), np.asarray(costs, dtype=np.float64)
-        made.lower, made.upper = integral_bounds(np.asarray(lower, float), np.asarray(upper, float), integer)
-        made.integer, made.artificial, made.exchange = integer, artificial, exchange
+        new.column_keys, new.costs = tuple(keys), np.asarray(costs, dtype=np.float64)
+        new.lower, new.upper = integral_bounds(np.asarray(lower, float), np.asarray(upper, float), integer)
+        new.integer, new.artificial, new.exchange = integer, artificial, exchange
         keys, lower, upper = rows
-        made.row_keys = tuple(keys)
-        made.row_lower, made.row_upper = np.asarray(lower, float), np.asarray(upper, float)
-        made.row_blocks, made.column_blocks = named_blocks(made.row_keys), named_blocks(made.column_keys)
-        return made
+        new.row_keys = tuple(keys)
+        new.row_lower, new.row_upper = np.asarray(lower, float), np.asarray(upper, float)
+        new.row_blocks, new.column_blocks = named_blocks(new.row_keys), named_blocks(new.column_keys)
+        return new
 
     @property
     def matrix(self) -> sparse.csc_array:
@@ -151,14 +151,14 @@ class Rows:
         return self._matrix
 
     def copy(self) -> Rows:
-        """Return the same rows, to be changed apart from these by their methods; shared arrays become read only."""
+        """Return a copy that methods can change independently; shared arrays become read-only."""
         a = self.matrix
         for array in (*vars(self).values(), a.data, a.indices, a.indptr):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
-        made = Rows(self.sense)
-        vars(made).update(vars(self))  # methods replace arrays and write to none
-        return made
+        new = Rows(self.sense)
+        vars(new).update(vars(self))  # methods replace arrays and never write to them
+        return new
 
     def add_variables(
         self,
@@ -172,7 +172,7 @@ class Rows:
         artificial: bool = False,
         exchange: bool = False,
     ) -> Ints:
-        """Add a block of variables, in no row yet.
+        """Add a block of variables without coefficients.
 
         Parameters
         ----------
@@ -181,11 +181,11 @@ class Rows:
         indices
             Of its members; by default one member without an index.
         cost, lower, upper
-            A number for each member, or one for all.
+            A number per member, or one for all.
         integer
-            Whether they are integers.
+            Whether they are integer.
         artificial, exchange
-            As :func:`colgen.artificial` and :func:`colgen.exchange` declare them in Pyomo.
+            See :func:`colgen.artificial` and :func:`colgen.exchange`.
 
         Returns
         -------
@@ -225,10 +225,10 @@ class Rows:
         indices
             Of its members; by default one member without an index.
         lower, upper
-            Sides: a number for each member, or one for all.
+            Sides: a number per member, or one for all.
         terms
-            Coefficients by the key ``(block, index)`` of a variable, or by the name of a block of variables.  They are
-            the same in all of these rows; others are added with :meth:`add_entries`.
+            Coefficients by key ``(block, index)`` of a variable, or by block of variables, equal in all these rows. Add
+            others with :meth:`add_entries`.
 
         Returns
         -------
@@ -247,11 +247,11 @@ class Rows:
         return positions
 
     def add_entries(self, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> None:
-        """Add coefficients to the matrix, at positions that :meth:`add_rows` and :meth:`add_variables` return."""
+        """Add coefficients at positions that :meth:`add_rows` and :meth:`add_variables` return."""
         there, owners, numbers = np.broadcast_arrays(rows, columns, np.asarray(values, dtype=np.float64))
         if not np.isfinite(numbers).all():
             wrong = numbers[~np.isfinite(numbers)][0]
-            raise FormulationError(f"coefficients of rows must be finite numbers, not {wrong}")
+            raise FormulationError(f"expected finite coefficients of rows, not {wrong}")
         for places, count, kind in ((there, len(self.row_keys), "row"), (owners, len(self.column_keys), "variable")):
             if places.size and not (places.min() >= 0 and places.max() < count):
                 wrong = places[(places < 0) | (places >= count)][0]
@@ -266,14 +266,14 @@ class Rows:
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
     ) -> None:
-        """Give variables other costs or bounds.
+        """Change costs or bounds of variables.
 
         Parameters
         ----------
         which
-            The name of a block, or the key ``(block, index)`` of one variable.
+            Name of a block, or key ``(block, index)`` of one variable.
         cost, lower, upper
-            A number for each of them in their order, or one for all; None leaves them as they are.
+            A number per variable in order, or one for all; None: unchanged.
         """
         columns = self._columns(which)
         self.costs = _replaced(self.costs, columns, cost, which)
@@ -281,7 +281,7 @@ class Rows:
         self.lower, self.upper = integral_bounds(low, high, self.integer)
 
     def change_rows(self, which: str | Key, *, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> None:
-        """Give rows other sides; the parameters are those of :meth:`change_variables`."""
+        """Change sides of rows; parameters as for :meth:`change_variables`."""
         rows = _positions(which, self.row_blocks, self.row_keys, "rows")
         self.row_lower = _replaced(self.row_lower, rows, lower, which)
         self.row_upper = _replaced(self.row_upper, rows, upper, which)
@@ -290,7 +290,7 @@ class Rows:
         return _positions(which, self.column_blocks, self.column_keys, "variables")
 
     def subset(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Rows:
-        """Return the rows and columns of two masks; others may be added later, under the names that they have here."""
+        """Return the rows and columns selected by two masks; the others may be added later under the same names."""
         row_keys = tuple(key for key, kept in zip(self.row_keys, rows.tolist(), strict=True) if kept)
         column_keys = tuple(key for key, kept in zip(self.column_keys, columns.tolist(), strict=True) if kept)
         part = self.copy()
@@ -306,9 +306,9 @@ class Rows:
         return part
 
     def contains(self, other: Rows) -> bool:
-        """Return whether all rows of another model are here, with the same sides and over the same variables.
+        """Return whether another model's rows are all here, with the same sides and over the same variables.
 
-        Bounds of variables may be tighter here, and costs may differ: then each answer to these rows is one to the
+        Bounds of variables may be tighter here and costs may differ; then a solution of these rows satisfies the
         others.
         """
         rows, columns = _places(other.row_keys, self.row_keys), _places(other.column_keys, self.column_keys)
@@ -344,7 +344,7 @@ class Rows:
         )
 
     def _contents(self) -> tuple[Any, ...]:
-        """Return all that is_same compares, in order."""
+        """Return the data that is_same compares, in order."""
         a = self.matrix
         exchange = np.zeros(len(self.costs), dtype=bool) if self.exchange is None else self.exchange
         columns = self.costs, self.lower, self.upper, self.integer, self.artificial, exchange
@@ -352,12 +352,12 @@ class Rows:
         return self.sense, self.offset, self.row_keys, self.column_keys, [array.tolist() for array in arrays]
 
     def pyomo(self) -> pyo.ConcreteModel:
-        """Return the rows as a Pyomo model with the same names, to read, to print, or to change and return.
+        """Return a Pyomo model with the same names, to print, or to change and return from ``master()``.
 
         Raises
         ------
         FormulationError
-            If rows and variables have a name in common, which no Pyomo model allows.
+            If rows and variables share a name, which Pyomo does not allow.
         """
         return behind("model.pyomo_model", "render")(self)
 
@@ -365,12 +365,12 @@ class Rows:
 def _extended(
     keys: tuple[Key, ...], blocks: Mapping[str, Block], block: str, indices: Sequence[Hashable], kind: str
 ) -> tuple[tuple[Key, ...], Mapping[str, Block], Ints]:
-    """Return keys and blocks with those of a new block, and its positions."""
+    """Return keys and blocks extended by a new block, and its positions."""
     if block in blocks:
-        raise FormulationError(f"there are {kind} {block!r} already: choose another name")
+        raise FormulationError(f"there are {kind} named {block!r} already: choose another name")
     members = tuple(indices)
     if len(set(members)) < len(members):
-        raise FormulationError(f"the {kind} {block!r} have an index twice")
+        raise FormulationError(f"the {kind} {block!r} have a repeated index")
     positions = np.arange(len(keys), len(keys) + len(members))
     return (
         (*keys, *[(block, index) for index in members]),
@@ -380,27 +380,25 @@ def _extended(
 
 
 def _appended(array: NDArray[Any], values: ArrayLike, size: int, block: str) -> NDArray[Any]:
-    """Return an array with the values of a new block at its end."""
+    """Return an array extended by the values of a new block."""
     if isinstance(values, (float, bool)) and values == values:
         new = np.full(size, values, dtype=array.dtype)
         return new if not len(array) else np.concatenate((array, new))
     given = np.asarray(values, dtype=array.dtype)
     if given.shape not in ((), (size,)):
-        raise FormulationError(f"{block}: expected one number, or {size}, not an array of shape {given.shape}")
+        raise FormulationError(f"{block}: expected one number or {size}, not an array of shape {given.shape}")
     if array.dtype == np.float64 and np.isnan(given).any():
         raise FormulationError(f"{block}: expected numbers, not NaN")
     return np.concatenate((array, np.broadcast_to(given, size)))
 
 
 def _replaced(array: Floats, positions: Ints, values: ArrayLike | None, which: str | Key) -> Floats:
-    """Return an array with other values at some positions; None for the same ones."""
+    """Return an array with other values at some positions; ``values`` None: unchanged."""
     if values is None:
         return array
     given = np.asarray(values, dtype=np.float64)
     if given.shape not in ((), positions.shape):
-        raise FormulationError(
-            f"{which}: expected one number, or {len(positions)}, not an array of shape {given.shape}"
-        )
+        raise FormulationError(f"{which}: expected one number or {len(positions)}, not an array of shape {given.shape}")
     if np.isnan(given).any():
         raise FormulationError(f"{which}: expected numbers, not NaN")
     array = array.copy()
@@ -412,7 +410,7 @@ def _positions(which: str | Key, blocks: Mapping[str, Block], keys: Sequence[Key
     """Return the positions of a block's members, or of one member."""
     name, *index = (which,) if isinstance(which, str) else which
     if name not in blocks:
-        raise FormulationError(f"there are no {kind} {name!r}; there are {', '.join(sorted(blocks)) or 'none'}")
+        raise FormulationError(f"there are no {kind} named {name!r}; there are {', '.join(sorted(blocks)) or 'none'}")
     block = blocks[name]
     if not index:
         return block.positions
@@ -429,32 +427,32 @@ def _number(value: Any, block: str) -> float:
 
 
 def _places(keys: Sequence[Key], among: Sequence[Key]) -> list[int] | None:
-    """Return the positions of keys among others; None where one of them is not there."""
+    """Return the positions of keys among others; None if one is missing."""
     where = {key: position for position, key in enumerate(among)}
     return [where[key] for key in keys] if all(key in where for key in keys) else None
 
 
 def compile_model(model: pyo.ConcreteModel) -> Rows:
-    """Turn a linear Pyomo model into arrays; fixed variables count as numbers.
+    """Compile a linear Pyomo model to arrays; fixed variables become constants.
 
     Raises
     ------
     FormulationError
-        If it is no Pyomo model, has no active objective or more than one, or is not linear.
+        If it is not a Pyomo model, does not have exactly one active objective, or is not linear.
     """
     return _compiled(model)
 
 
 def compile_master(model: pyo.ConcreteModel) -> Rows:
-    """Turn the Pyomo model of a master into arrays; fixed variables are columns, with their value as both bounds.
+    """Compile the Pyomo model of a master to arrays; fixed variables become columns with equal bounds.
 
-    Guesses, separations and answers may name them, and the rows that have no other variables are those of generated
-    columns.
+    Guesses, separations and answers may refer to them, and rows may have no other variable before columns are
+    generated.
 
     Raises
     ------
     FormulationError
-        As :func:`compile_model` does, and if a variable is fixed without a value.
+        As for :func:`compile_model`, and if a variable is fixed without a value.
     """
     return _compiled(model, keeps_fixed=True)
 
@@ -468,7 +466,7 @@ def _compiled(model: pyo.ConcreteModel, *, keeps_fixed: bool = False) -> Rows:
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
     if len(objectives) != 1:
         raise FormulationError(f"a master needs exactly one active Objective, this model has {len(objectives)}")
-    # In the order of declaration.  Pyomo drops variables that occur nowhere, but rows that come later may name them.
+    # In order of declaration. Pyomo drops variables that occur nowhere, but later rows may refer to them.
     components, column_keys, variables = free_variables(model, keeps_fixed=keeps_fixed)
     read = rows_of(model, objectives[0], {id(v): k for k, v in enumerate(variables)})
     costs = np.zeros(len(variables))
@@ -476,11 +474,11 @@ def _compiled(model: pyo.ConcreteModel, *, keeps_fixed: bool = False) -> Rows:
     row_keys = _keys(read.constraints)
     for v in variables:
         if v.fixed and v.value is None:
-            raise FormulationError(f"the variable {v.name!r} is fixed without a value: give fix() a number")
+            raise FormulationError(f"the variable {v.name!r} is fixed without a value: pass fix() a number")
     bounds = [(v.value, v.value) if v.fixed else v.bounds for v in variables]
     integer = [not v.is_continuous() and not (v.fixed and v.value != round(v.value)) for v in variables]
     exchanges = _marked(components, EXCHANGE)
-    made = Rows.of_arrays(
+    rows = Rows.of_arrays(
         Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
         _matrix(read, len(variables)),
         columns=(
@@ -497,23 +495,20 @@ def _compiled(model: pyo.ConcreteModel, *, keeps_fixed: bool = False) -> Rows:
         objective=objectives[0].name,
         **getattr(model, SOLVED, {}),
     )
-    made.row_blocks = named_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True)))
-    made.column_blocks = named_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True)))
-    return made
+    rows.row_blocks = named_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True)))
+    rows.column_blocks = named_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True)))
+    return rows
 
 
 def free_variables(
     model: pyo.ConcreteModel, *, keeps_fixed: bool = False
 ) -> tuple[list[Any], tuple[Key, ...], list[Any]]:
-    """The component, the key and the object of each variable that is not fixed, in the order of declaration.
-
-    ``keeps_fixed``: of those that are fixed, too.
-    """
+    """Return component, key and object of each variable in order of declaration; fixed ones if ``keeps_fixed``."""
     declared = list(model.component_objects(pyo.Var, active=True))
-    if any(component.is_reference() for component in declared):  # members of other components, which count once
+    if any(component.is_reference() for component in declared):  # members of other components, counted once
         variables = [v for v in model.component_data_objects(pyo.Var, active=True) if keeps_fixed or not v.fixed]
         return [v.parent_component() for v in variables], _keys(variables), variables
-    # Asking each variable for its component and its index would take as long as reading all rows.
+    # Calling each variable for its component and index would take as long as reading all rows.
     components, keys, variables = [], list[Key](), []
     for component in declared:
         name = component.name
@@ -526,13 +521,13 @@ def free_variables(
 
 
 def _marked(components: Sequence[Any], mark: str) -> NDArray[np.bool_]:
-    """Which variables belong to components that have a mark."""
+    """Return which variables belong to components with a mark."""
     marked = {id(component) for component in {id(c): c for c in components}.values() if hasattr(component, mark)}
     return np.array([id(component) in marked for component in components], dtype=bool)
 
 
 def _matrix(read: ModelRows, width: int) -> sparse.csc_array:
-    """The rows' coefficients, column by column."""
+    """Return the coefficient matrix of the rows."""
     rows, columns = np.array(read.rows, dtype=np.int32), np.array(read.columns, dtype=np.int64)
     values = np.array(read.values, dtype=np.float64)
     order = np.lexsort((rows, columns))
@@ -542,7 +537,7 @@ def _matrix(read: ModelRows, width: int) -> sparse.csc_array:
 
 
 def _keys(members: Sequence[Any]) -> tuple[Key, ...]:
-    """``(block, index)`` of variables or constraints; Pyomo makes a component's name anew each time."""
+    """Return ``(block, index)`` of variables or constraints; names are cached because Pyomo recomputes them."""
     names: dict[int, str] = {}
     keys = []
     for member in members:
@@ -555,7 +550,7 @@ def _keys(members: Sequence[Any]) -> tuple[Key, ...]:
 
 
 def named_blocks(keys: Sequence[Key], names: Iterable[str] = ()) -> dict[str, Block]:
-    """Positions by component; a component of this instance that has no members is an empty one."""
+    """Return positions by component; ``names`` adds components without members."""
     members: dict[str, list[int]] = {}
     for position, (name, _) in enumerate(keys):
         members.setdefault(name, []).append(position)

@@ -1,4 +1,4 @@
-"""The conformance kit: ask :func:`check_problem` about a problem that you have written."""
+"""The conformance kit: :func:`check_problem` checks a problem that you have written."""
 
 from colgen.testing.conformance import check_problem
 

@@ -1,4 +1,4 @@
-"""Answers held against what rows, oracles and the objective's step promise of them."""
+"""Checks of answers against rows, oracles and the objective's step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from colgen.testing.evidence import Evidence
 
 
 def complete_answers(evidence: Evidence) -> None:
-    """Where no run found an answer, one of all columns seen."""
+    """If no run found an answer, combine one from all columns seen."""
     if not evidence.answers and evidence.sessions:
         answer = _answer_with(evidence, evidence.sessions[0].master, None)
         evidence.answers += [] if answer is None else [answer]
@@ -30,7 +30,7 @@ def complete_answers(evidence: Evidence) -> None:
 
 
 def check_costs(evidence: Evidence) -> None:
-    """Answers that use a column of suspicious cost must still have the objective that objective_step promises."""
+    """Check that answers with a column of suspicious cost have an objective that is a multiple of objective_step."""
     step = evidence.problem.objective_step
     if step is None or not evidence.sessions:
         return
@@ -63,7 +63,7 @@ def check_costs(evidence: Evidence) -> None:
 
 
 def _answer_with(evidence: Evidence, master: LinearMaster, column: Column | None) -> Solution | None:
-    """A whole solution of the columns at hand, one that uses a given one; no separation may object to it."""
+    """Return an integer solution of the seen columns that uses a given one and violates no separated row, or None."""
     answer: Solution | None = None
     with evidence.findings.guard("answer", "the restricted master with integer columns"):
         master.node.apply(())
@@ -74,33 +74,33 @@ def _answer_with(evidence: Evidence, master: LinearMaster, column: Column | None
         if solved.duals is not None and solved.phase == 2:
             answer = master.integer.solve(2.0)[0]
         master.node.fix({})
-    asked = SeparationContext(master.sense, whole=True)
+    context = SeparationContext(master.sense, whole=True)
     separation = () if answer is None else evidence.problem.separation()
-    if answer is not None and any(violated_rows(each, answer, asked) for each in separation):
-        return None  # it breaks rows that come when they are broken
+    if answer is not None and any(violated_rows(each, answer, context) for each in separation):
+        return None  # it violates rows that are separated on demand
     return answer
 
 
 def check_rows(evidence: Evidence) -> None:
-    """Separated rows hold for every answer."""
+    """Check that separated rows hold for every answer."""
     for name, row in evidence.rows:
         for answer in evidence.answers:
-            found = activity(row, answer)
-            if found.violation > TOLERANCES.diagnostic:
+            at = activity(row, answer)
+            if at.violation > TOLERANCES.diagnostic:
                 evidence.findings.add(
                     "separation",
                     name,
                     f"the row {row.key!r} cuts off an answer of objective {answer.objective:g}: its activity there "
-                    f"is {found.value:g}, outside [{row.lower:g}, {row.upper:g}]",
+                    f"is {at.value:g}, outside [{row.lower:g}, {row.upper:g}]",
                 )
 
 
 def check_answers(evidence: Evidence) -> None:
-    """Answers keep to what oracles say of all their columns in an answer: the multiplicity, and stated totals."""
+    """Check answers against the multiplicities and totals that oracles state for their columns."""
     for answer in evidence.answers:
         owners = [[k for k, pool in enumerate(evidence.seen.pools) if c.identity in pool] for c, _ in answer.columns]
-        if any(len(found) != 1 for found in owners):
-            continue  # a column of none, or of several: nobody can say whose limit it counts against
+        if any(len(numbers) != 1 for numbers in owners):
+            continue  # a column of no oracle or several: it is unclear whose limit applies
         for number, oracle in enumerate(evidence.oracles):
             used = [pair for pair, (k,) in zip(answer.columns, owners, strict=True) if k == number]
             _check_multiplicity(evidence, oracle, answer, used)
@@ -116,8 +116,8 @@ def _check_multiplicity(
         evidence.findings.add(
             "multiplicity",
             oracle.name,
-            f"says that an answer uses at most {oracle.multiplicity:g} of its columns, but the answer of objective "
-            f"{answer.objective:g} uses {count:g}: dual bounds would not be valid",
+            f"states that an answer uses at most {oracle.multiplicity:g} of its columns, but the answer of objective "
+            f"{answer.objective:g} uses {count:g}: dual bounds would be invalid",
         )
 
 
@@ -125,22 +125,22 @@ def _check_totals(
     evidence: Evidence, number: int, oracle: Pricing, answer: Solution, used: Sequence[tuple[Column, float]]
 ) -> None:
     for session in evidence.sessions:
-        # Bounded columns that the master holds an oracle may leave out of account, as the dual bound does.
+        # An oracle may ignore bounded columns in the master, as the dual bound does.
         free = [(column, value) for column, value in used if math.isinf(column.upper)]
         pairs = [(column, value, session.master.rows.entries(column)) for column, value in free]
         for claim in session.claims[number]:
             if claim.total is None or not admits(claim.decisions, answer):
                 continue
-            found, size = 0.0, abs(claim.total)
+            total, size = 0.0, abs(claim.total)
             for column, value, pair in pairs:
                 parts = contributions(column, pair, claim.duals, claim.weight).values()
-                found, size = found + value * sum(parts), size + abs(value) * sum(map(abs, parts))
-            if session.master.sense.is_better(found, claim.total, TOLERANCES.diagnostic * size):
+                total, size = total + value * sum(parts), size + abs(value) * sum(map(abs, parts))
+            if session.master.sense.is_better(total, claim.total, TOLERANCES.diagnostic * size):
                 evidence.findings.add(
                     "total",
                     oracle.name,
-                    f"says that the reduced costs of its columns in an answer sum to nothing better than "
-                    f"{claim.total:g}, but in the answer of objective {answer.objective:g} they sum to {found:g}, "
+                    f"states that the reduced costs of its columns in an answer sum to at best "
+                    f"{claim.total:g}, but in the answer of objective {answer.objective:g} they sum to {total:g}, "
                     f"at {claim.label}",
                 )
 

@@ -1,4 +1,4 @@
-"""Branching rules on trial: their children keep every answer, and oracles keep to their decisions."""
+"""Checks of branching rules: children keep every answer, and oracles respect their decisions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from colgen.testing.pricing_checks import ask_all
 
 
 def check_branching(evidence: Evidence, session: Session, relaxation: Result | None) -> None:
-    """Price under the decisions of the problem's branching rules."""
+    """Branch on trial solutions and price under the decisions."""
     rules = tuple(evidence.problem.branching())
     if not rules:
         return
     master = session.master
-    beginning = restricted_master(evidence.problem.master())  # without rows that have been separated, as in a run
+    initial = restricted_master(evidence.problem.master())  # without separated rows, as at the start of a run
     for rule in rules:
         with evidence.findings.guard("branching", f"{type(rule).__name__}.suit()"):
-            rule.suit(beginning)
+            rule.suit(initial)
     reached = False
     start = None if relaxation is None else relaxation.relaxation
     for trial in range(8):
@@ -36,13 +36,13 @@ def check_branching(evidence: Evidence, session: Session, relaxation: Result | N
             break
         decisions: tuple[Decision, ...] = ()
         for depth in range(3):
-            solution, real = _to_branch_on(evidence, master, start if trial == 0 and depth == 0 else None, decisions)
+            solution, real = _trial_solution(evidence, master, start if trial == 0 and depth == 0 else None, decisions)
             children = _children(evidence, rules, solution, decisions, real)
             if not children:
                 break
             reached = True
             for child in children:
-                if evidence.left(0.9) > 0.0 or trial == depth == 0:  # once at least
+                if evidence.left(0.9) > 0.0 or trial == depth == 0:  # at least once
                     _price_under(evidence, session, (*decisions, *child), trial)
             decisions = (*decisions, *children[int(evidence.rng.integers(len(children)))])
     master.node.apply(())
@@ -50,19 +50,19 @@ def check_branching(evidence: Evidence, session: Session, relaxation: Result | N
         evidence.notes.append("no branching rule split any of the trial solutions: decisions were not checked")
 
 
-def _to_branch_on(
+def _trial_solution(
     evidence: Evidence, master: LinearMaster, relaxed: Solution | None, decisions: tuple[Decision, ...]
 ) -> tuple[Solution, bool]:
-    """A fractional solution: the relaxation's, or one put together at random from columns that are allowed."""
+    """Return a fractional solution, the relaxation's or a random one, and whether it is the relaxation's."""
     if relaxed is not None:
         return relaxed, True
     columns = [c for pool in evidence.seen.pools for c in pool.values() if all(d.allows(c) for d in decisions)]
-    picked = [columns[k] for k in evidence.rng.permutation(len(columns))[:8]]
-    values = evidence.rng.choice([0.25, 0.5, 0.75], size=len(picked)).tolist()
+    drawn = [columns[k] for k in evidence.rng.permutation(len(columns))[:8]]
+    values = evidence.rng.choice([0.25, 0.5, 0.75], size=len(drawn)).tolist()
     formulation = master.formulation
-    integer = [key for key, whole in zip(formulation.column_keys, formulation.integer, strict=True) if whole]
+    integer = [key for key, is_int in zip(formulation.column_keys, formulation.integer, strict=True) if is_int]
     variables = dict.fromkeys(integer, 0.5)
-    return Solution(0.0, tuple(zip(picked, values, strict=True)), variables), False
+    return Solution(0.0, tuple(zip(drawn, values, strict=True)), variables), False
 
 
 def _children(
@@ -73,7 +73,7 @@ def _children(
         try:
             children = rule.branch(solution)
         except Exception as error:
-            if real:  # a rule may expect more of a solution than columns put together at random
+            if real:  # rules need not accept random solutions
                 evidence.findings.add("branching", name, f"branch() raised {type(error).__name__}: {error}")
             continue
         if not children:
@@ -105,7 +105,7 @@ def _price_under(evidence: Evidence, session: Session, decisions: tuple[Decision
     for key in {row.key for row in rows}:
         same = [row for row in rows if row.key == key]
         if max(row.lower for row in same) > min(row.upper for row in same):
-            return  # a rule asked about solutions put together at random can come to contradict itself
+            return  # decisions on random solutions may contradict each other
     with evidence.findings.guard("branching", "the master under " + ", ".join(map(str, decisions))):
         master.node.apply(decisions)
     points = DualPoints(master, [column for pool in evidence.seen.pools for column in pool.values()], evidence.rng)

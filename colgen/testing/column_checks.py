@@ -1,8 +1,8 @@
-"""Every column at every dual point: holds what oracles claim against everything they ever returned.
+"""Checks of an oracle's claims against all columns that it ever returned, at all dual points.
 
-An oracle that is exact at a point cannot be beaten there by a column that it returned elsewhere, and what it states as
-a column's reduced cost is what the column's cost and coefficients give.  Where that fails, the cause is looked for
-among the usual wrong formulas: one under which everything the oracle said would have been right.
+If an oracle is exact at a point, no column that it returned elsewhere can be better there. The reduced cost that it
+states for a column must follow from the column's cost and coefficients. If one of these fails, the usual wrong formulas
+are tried: one that explains all results of the oracle is reported as the cause.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-3
-"""What a point's largest terms leave in a small column's number, relative to the tolerance: oracles add them up too."""
+"""Share of a point's largest terms in the tolerance of a small reduced cost, for the rounding errors of oracles."""
 
 NOT_EXACT = "not exact"
-"""The kind of a claim that is beaten for no cause that could be named."""
+"""The kind of a violated claim whose cause is unknown."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What an oracle said at one dual point.
+    """What an oracle stated at one dual point.
 
     Attributes
     ----------
     label
-        The point, in words.
+        Description of the point.
     weight
         The factor on costs.
     blocks
-        The blocks of rows with dual values that are not zero.
+        The blocks of rows with nonzero dual values.
     bound
-        No reduced cost is better than this, says the oracle; None if it says nothing.
+        Stated bound on all reduced costs, or None.
     stated
-        The oracle's own reduced costs of ``columns``; None where it states none.
+        The oracle's own reduced costs of ``columns``; None if not stated.
     total
-        What the reduced costs of an answer's columns sum to at best, says the oracle; None if it says nothing.
+        Stated bound on the sum of the reduced costs of an answer's columns, or None.
     """
 
     label: str
@@ -65,7 +65,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Fault:
-    """A claim that is not true, in words, and how many are not."""
+    """A violated claim, and the number of such claims."""
 
     kind: str
     message: str
@@ -77,7 +77,7 @@ class PricedColumns:
 
     def __init__(self, master: LinearMaster, columns: Iterable[Column]) -> None:
         self.master, self.sense = master, master.sense
-        self.columns = [c for c in columns if math.isinf(c.upper)]  # bounded ones an oracle may leave out of account
+        self.columns = [c for c in columns if math.isinf(c.upper)]  # an oracle may ignore bounded ones
         self.position = {c.identity: k for k, c in enumerate(self.columns)}
         self._costs = np.array([c.cost for c in self.columns], dtype=float)
         pairs = [master.rows.entries(c) for c in self.columns]
@@ -85,10 +85,10 @@ class PricedColumns:
         self._rows = np.array([row for rows, _ in pairs for row in rows], dtype=np.int64)
         self._values = np.array([value for _, values in pairs for value in values], dtype=float)
         self._allowed: dict[Decision, Mask] = {}
-        self._slacks: dict[int, Floats] = {}  # by the claim's id: claims outlive the table
+        self._slacks: dict[int, Floats] = {}  # by id of the claim, since claims outlive the table
 
     def reduced_costs(self, claim: Claim, formula: Formula | None = None) -> Floats:
-        """Of every column at a claim's point, by the right formula or by a wrong one."""
+        """Return the reduced cost of every column at a claim's point, by the right or a wrong formula."""
         pi, weight = _padded(claim, self.master), claim.weight
         if formula is not None:
             pi, weight = pi * formula.factors, formula.weight(weight)
@@ -96,10 +96,7 @@ class PricedColumns:
         return np.asarray(weight * self._costs - sums)
 
     def slacks(self, claim: Claim) -> Floats:
-        """How far apart two numbers about each column may be at a claim's point and still count as equal.
-
-        Relative to what they are sums of, so that the unit of costs does not matter.
-        """
+        """Return the tolerance of each column's reduced cost at a claim's point, relative to the summed terms."""
         if id(claim) not in self._slacks:
             pi = np.abs(_padded(claim, self.master))
             sums = np.bincount(self._columns, np.abs(self._values) * pi[self._rows], minlength=len(self.columns))
@@ -109,7 +106,7 @@ class PricedColumns:
         return self._slacks[id(claim)]
 
     def allowed(self, decisions: Sequence[Decision]) -> Mask:
-        """Which columns decisions allow."""
+        """Return which columns decisions allow."""
         mask = np.ones(len(self.columns), dtype=bool)
         for decision in decisions:
             if decision not in self._allowed:
@@ -119,7 +116,7 @@ class PricedColumns:
 
 
 def products(pair: tuple[list[int], list[float]], values: Floats) -> float:
-    """πᵀa_j from a column's entries; rows younger than the duals count as zero."""
+    """Return πᵀa_j from a column's entries; rows added after the duals count as zero."""
     return float(sum(a * values[row] for row, a in zip(*pair, strict=True) if row < len(values)))
 
 
@@ -133,11 +130,11 @@ class Formula:
     Attributes
     ----------
     kind
-        What the mistake is called in a report.
+        Name of the mistake in a report.
     words
-        What to tell the author.
+        Advice for the author.
     weight
-        From the right weight to the wrong one.
+        Maps the right weight to the wrong one.
     """
 
     kind: str
@@ -147,10 +144,10 @@ class Formula:
 
 
 def wrong_formulas(master: LinearMaster) -> list[Formula]:
-    """The usual mistakes."""
+    """Return the usual mistakes."""
     ones = np.ones(master.num_rows)
     right = "the reduced cost is c_j - πᵀa_j when minimising and when maximising"
-    found = [
+    formulas = [
         Formula("sign", f"that would be right for duals of the opposite sign: {right}", -ones, lambda w: w),
         Formula(
             "cost weight",
@@ -169,15 +166,15 @@ def wrong_formulas(master: LinearMaster) -> list[Formula]:
         Formula("cost", f"that would be right if costs had the opposite sign: {right}", ones, lambda w: -w),
     ]
     for block in dict.fromkeys(key[0] for key in master.rows.names.keys):
-        for kind, factor, said in (("sign", -1.0, "had the opposite sign"), ("row left out", 0.0, "were zero")):
+        for kind, factor, state in (("sign", -1.0, "had the opposite sign"), ("row left out", 0.0, "were zero")):
             factors = ones.copy()
             factors[master.rows.names.block(block)] = factor
             words = (
-                f"that would be right if the dual values of block {block!r} {said}: look at how the oracle reads them, "
-                "and at the coefficients of its columns there"
+                f"that would be right if the dual values of block {block!r} {state}: check how the oracle reads them, "
+                "and the coefficients of its columns there"
             )
-            found.append(Formula(kind, words, factors, lambda w: w))
-    return found
+            formulas.append(Formula(kind, words, factors, lambda w: w))
+    return formulas
 
 
 # --- reduced costs that an oracle states -----------------------------------------------------------------------------
@@ -185,7 +182,7 @@ def wrong_formulas(master: LinearMaster) -> list[Formula]:
 
 @dataclass(frozen=True)
 class _Stated:
-    """One stated reduced cost, beside the one that the column's cost and coefficients give."""
+    """A stated reduced cost, and the one computed from the column's cost and coefficients."""
 
     claim: Claim
     column: Column
@@ -195,11 +192,11 @@ class _Stated:
 
     @property
     def wrong(self) -> bool:
-        return not abs(self.stated - self.computed) <= self.slack  # nor is it a number
+        return not abs(self.stated - self.computed) <= self.slack  # also for NaN
 
 
 def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
-    """Stated reduced costs that are not those of the columns, at dual values of possible signs."""
+    """Return a fault if stated reduced costs differ from those of the columns."""
     master = table.master
     known: dict[Hashable, tuple[list[int], list[float]]] = {}
     every: list[_Stated] = []
@@ -236,10 +233,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
 def _formula_of_stated(
     master: LinearMaster, every: Sequence[_Stated], known: Mapping[Hashable, tuple[list[int], list[float]]]
 ) -> str | None:
-    """A wrong formula that gives all stated reduced costs.
-
-    ``known``: the entries of their columns.
-    """
+    """Return the advice for a wrong formula that gives all stated reduced costs; ``known``: the columns' entries."""
 
     def gives(formula: Formula, s: _Stated) -> bool:
         values = s.claim.duals.values
@@ -251,7 +245,7 @@ def _formula_of_stated(
 
 
 def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | None:
-    """The one number of a column, its cost or a coefficient, that accounts for all that was stated of it."""
+    """Return advice on the one cost or coefficient of a column that explains all its stated reduced costs."""
     groups: dict[Hashable, list[_Stated]] = defaultdict(list)
     for s in every:
         groups[s.column.identity].append(s)
@@ -264,8 +258,8 @@ def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | No
         amount = _multiple(missing, np.array([s.claim.weight for s in group]), slack)
         if amount is not None:
             return (
-                f"the cost alone accounts for it: the column of {column.structure!r} says {column.cost:g}, the oracle "
-                f"counts {column.cost + amount:g}"
+                f"the cost alone explains it: the column of {column.structure!r} has {column.cost:g}, the oracle "
+                f"uses {column.cost + amount:g}"
             )
         points = np.array([_padded(s.claim, master) for s in group])
         rows, values = master.rows.entries(column)
@@ -274,15 +268,15 @@ def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | No
             amount = _multiple(missing, -points[:, row], slack)
             if amount is not None:
                 return (
-                    f"one coefficient accounts for it: in row {master.rows.names.keys[row]!r} the column of "
-                    f"{column.structure!r} says {written.get(row, 0.0):g}, the oracle counts "
+                    f"one coefficient explains it: in row {master.rows.names.keys[row]!r} the column of "
+                    f"{column.structure!r} has {written.get(row, 0.0):g}, the oracle uses "
                     f"{written.get(row, 0.0) + amount:g}"
                 )
     return None
 
 
 def _multiple(values: Floats, of: Floats, tolerance: float) -> float | None:
-    """The factor k with ``values = k·of``; None if there is none, or if it is zero."""
+    """Return the nonzero factor k with ``values = k·of``, or None."""
     square = float(of @ of)
     factor = float(of @ values) / square if square else 0.0
     return factor if factor and float(np.abs(values - factor * of).max()) <= 10 * tolerance else None
@@ -293,7 +287,7 @@ def _multiple(values: Floats, of: Floats, tolerance: float) -> float | None:
 
 @dataclass(frozen=True)
 class _Beaten:
-    """A claim, and a column that is better than it says any column can be."""
+    """A claimed bound, and a column that is better."""
 
     claim: Claim
     column: Column
@@ -301,23 +295,23 @@ class _Beaten:
 
 
 def beaten(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
-    """Claims of exactness that another of the oracle's columns contradicts."""
-    found = [b for claim in claims if (b := _best_against(table, claim)) is not None]
-    if not found:
+    """Return a fault if another of the oracle's columns is better than a claimed bound."""
+    cases = [b for claim in claims if (b := _best_against(table, claim)) is not None]
+    if not cases:
         return None
-    example = min(found, key=lambda b: _plainness(b.claim))
+    example = min(cases, key=lambda b: _plainness(b.claim))
     claim = example.claim
-    kind, words = _cause(table, claims, found) or (NOT_EXACT, _hints(found))
+    kind, words = _cause(table, claims, cases) or (NOT_EXACT, _hints(cases))
     chosen = f"returned the column of {claim.columns[0].structure!r} and " if claim.columns else ""
     message = (
         f"at {claim.label} it {chosen}claims that no reduced cost is better than {claim.bound:g}, but the column of "
         f"{example.column.structure!r}, which it returned at another point, has {example.reduced_cost:g}: {words}"
     )
-    return Fault(kind, message, len(found))
+    return Fault(kind, message, len(cases))
 
 
 def _best_against(table: PricedColumns, claim: Claim) -> _Beaten | None:
-    """The best column, if it beats a claim."""
+    """Return the best column if it is better than the claimed bound."""
     sense, reduced = table.sense, table.reduced_costs(claim)
     where = np.flatnonzero(table.allowed(claim.decisions))
     if not len(where) or claim.bound is None:
@@ -328,17 +322,17 @@ def _best_against(table: PricedColumns, claim: Claim) -> _Beaten | None:
     return _Beaten(claim, table.columns[best], value) if beats else None
 
 
-def _cause(table: PricedColumns, claims: Sequence[Claim], found: Sequence[_Beaten]) -> tuple[str, str] | None:
-    """Kind and words of the mistake, where one mistake explains everything that the oracle did."""
-    if all(b.claim.decisions for b in found):
-        rows = {row.key for b in found for d in b.claim.decisions if (row := d.row()) is not None}
+def _cause(table: PricedColumns, claims: Sequence[Claim], cases: Sequence[_Beaten]) -> tuple[str, str] | None:
+    """Return kind and advice of a mistake that explains everything the oracle did, or None."""
+    if all(b.claim.decisions for b in cases):
+        rows = {row.key for b in cases for d in b.claim.decisions if (row := d.row()) is not None}
         about = f", and subtract the dual values of its rows ({_listed(rows)})" if rows else ""
         return (
             "decisions",
-            "this happens under branching decisions only: best() must look for the best column that context.decisions "
+            "this happens only under branching decisions: best() must find the best column that context.decisions "
             f"allow{about}",
         )
-    wrong = {id(b.claim) for b in found}
+    wrong = {id(b.claim) for b in cases}
     trusted = [c for c in claims if c.bound is not None and c.columns]
     for formula in wrong_formulas(table.master):
         if all(_chosen_by(table, claim, formula) for claim in trusted) and any(
@@ -361,7 +355,7 @@ def _chosen_by(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
 
 
 def _tells_apart(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
-    """Whether not all columns are alike by a formula: where they are, any choice agrees with it."""
+    """Whether columns differ by a formula; if not, any choice agrees with it."""
     allowed = table.allowed(claim.decisions)
     reduced, slacks = table.reduced_costs(claim, formula)[allowed], table.slacks(claim)[allowed]
     return bool(np.ptp(reduced) > 2 * slacks.max())
@@ -371,11 +365,11 @@ def _tells_apart(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
 
 
 def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
-    """Bounds that hold, and are the returned columns' reduced costs by a wrong formula: they never meet the master.
+    """Return a fault if bounds are valid but follow a wrong formula, so that they never equal the master's objective.
 
-    A dual value that can only worsen reduced costs, of a cut say, may be left out of a bound without making it wrong;
-    but then no round proves anything while that value is not zero.  A bound that is the value of some other relaxation
-    is none of these.
+    A dual value that only worsens reduced costs, such as a cut's, can be omitted from a bound without making it
+    invalid, but then no round proves anything while that value is nonzero. Bounds from another relaxation are not
+    reported.
     """
     stating = [claim for claim in claims if claim.bound is not None and claim.columns]
     stating = [claim for claim in stating if all(c.identity in table.position for c in claim.columns)]
@@ -390,7 +384,7 @@ def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
                 formula.kind,
                 f"at {claim.label} it states the bound {claim.bound:g}, but the column of "
                 f"{table.columns[own].structure!r} that it returned there has "
-                f"{table.reduced_costs(claim)[own]:g}: {formula.words}; such a bound is true, and never meets the "
+                f"{table.reduced_costs(claim)[own]:g}: {formula.words}; such a bound is valid but never equals the "
                 "master's objective",
                 len(weak),
             )
@@ -398,7 +392,7 @@ def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
 
 
 def _own_best(table: PricedColumns, claim: Claim, formula: Formula | None) -> int:
-    """The best of a claim's own columns by a formula."""
+    """Return the place of the best of a claim's own columns by a formula."""
     reduced = table.sense.sign * table.reduced_costs(claim, formula)
     return min((table.position[c.identity] for c in claim.columns), key=lambda place: float(reduced[place]))
 
@@ -413,19 +407,19 @@ def _is_bound_by(table: PricedColumns, claim: Claim, formula: Formula | None) ->
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def _hints(found: Sequence[_Beaten]) -> str:
+def _hints(cases: Sequence[_Beaten]) -> str:
     words = (
-        "either best() is not exact (then set exact = False, or return None for the bound), or encode() does not write "
-        "down what best() optimises: compare cost and coefficients of both columns with their structures"
+        "either best() is not exact (then set exact = False, or return None for the bound), or encode() does not match "
+        "what best() optimises: compare cost and coefficients of both columns with their structures"
     )
-    single = {next(iter(b.claim.blocks)) for b in found if len(b.claim.blocks) == 1}
-    if any(not b.claim.blocks and b.claim.weight for b in found):
-        return f"{words}; it happens with all duals zero, where the cost alone counts"
-    return f"{words}; it happens where only dual values of {_listed(single)} are not zero" if single else words
+    single = {next(iter(b.claim.blocks)) for b in cases if len(b.claim.blocks) == 1}
+    if any(not b.claim.blocks and b.claim.weight for b in cases):
+        return f"{words}; it happens with all duals zero, where only the cost counts"
+    return f"{words}; it happens where only dual values of {_listed(single)} are nonzero" if single else words
 
 
 def _plainness(claim: Claim) -> tuple[int, int]:
-    """The plainest example comes first: no branching, few dual values."""
+    """Return a sort key that prefers examples with few decisions and few dual values."""
     return (len(claim.decisions), int(np.count_nonzero(claim.duals.values)))
 
 
@@ -434,6 +428,6 @@ def _listed(names: Iterable[object]) -> str:
 
 
 def _padded(claim: Claim, master: LinearMaster) -> Floats:
-    """A claim's dual values, with zeros for rows that came later."""
+    """Return a claim's dual values, with zeros for rows added later."""
     values = claim.duals.values
     return np.append(values, np.zeros(master.num_rows - len(values)))

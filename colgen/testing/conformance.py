@@ -1,9 +1,9 @@
-"""Conformance checks for a new problem: run them before believing what it computes.
+"""Conformance checks for a new problem.
 
-:func:`check_problem` solves the problem in several ways, prices at many dual points, keeps every column that it sees,
-and then prices all of them at all points: an oracle that is exact at a point cannot be beaten there by a column that it
-returned elsewhere.  That one law catches most mistakes in an oracle or in the encoding of its structures; which
-mistake it was is told by looking for the one wrong formula under which the oracle's choices would have been right.
+:func:`check_problem` solves the problem in several ways, prices at many dual points, and keeps every column that it
+sees. Then it prices all columns at all points: if an oracle is exact at a point, no column that it returned elsewhere
+can be better there. This law reveals most mistakes in an oracle or in the encoding of its structures. The mistake is
+identified by the one wrong formula under which the oracle's choices would have been right.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from colgen.testing.side_effects import changed, public_data
 
 
 def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> Report:
-    """Check that a problem keeps the contract that the engine relies on.
+    """Check that a problem meets the requirements of the engine.
 
-    Small instances are checked best: more points fit into the time, and an oracle's rarer branches are reached.
+    Use small instances: more points fit into the time, and rare branches of an oracle are reached.
 
     Parameters
     ----------
     seconds
-        Roughly; a call of an oracle is not cut short.
+        Approximate limit; a call of an oracle is not interrupted.
     seed
-        Of the random dual points and of the trial solutions for branching rules.
+        Of random dual points and trial solutions for branching rules.
 
     Returns
     -------
     Report
-        Nothing is raised for what is wrong with the problem: ``report.raise_if_any()`` does that.
+        What is wrong with the problem. Nothing is raised; ``report.raise_if_any()`` does that.
 
     Notes
     -----
-    A problem that bounds its nodes itself is run with several queues, and no run's bound may be beaten by another's
-    answer.  A run from guessed dual values is held against runs that do without them.
+    A problem that bounds its nodes itself is solved with several queues, and no run's bound may be worse than another's
+    answer. A run from guessed dual values is compared with runs without them.
 
-    Silence is no proof.  A mistake that ``best`` and ``encode`` of an oracle share (both forget a cost) leaves it
-    consistent with itself; compare answers with an enumeration on tiny instances as well.
+    An empty report is no proof. A mistake that ``best`` and ``encode`` share (both omit a cost) is not detected: also
+    compare answers with an enumeration on tiny instances.
     """
     evidence = Evidence(problem, np.random.default_rng(seed), seconds)
     _check(evidence)
@@ -67,7 +67,7 @@ def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> 
 
 
 def _check(evidence: Evidence) -> None:
-    """All checks, from whole runs to single columns."""
+    """Run all checks, from complete runs to single columns."""
     problem, findings = evidence.problem, evidence.findings
     own_bounding = False
     with findings.guard("parts", f"{evidence.name}.method()"):
@@ -77,18 +77,18 @@ def _check(evidence: Evidence) -> None:
         evidence.notes.append("the problem bounds its nodes itself: only whole runs were checked")
         return
     before = public_data(problem)
-    warm = _ask_for_parts(evidence)
+    warm = _check_parts(evidence)
     if findings:
         return
     runs = WatchedRuns(evidence)
     relaxed = runs.solve(
         "solve(relaxation=True)", "the master's duals in round {}", NoStabilization(), relaxation=True, share=0.2
     )
-    whole = runs.solve("solve()", "smoothed duals in round {}", None, relaxation=False, share=0.45)
-    if whole is not None and whole.solution is not None and whole.solution not in evidence.answers:
-        evidence.answers.append(whole.solution)
+    full = runs.solve("solve()", "smoothed duals in round {}", None, relaxation=False, share=0.45)
+    if full is not None and full.solution is not None and full.solution not in evidence.answers:
+        evidence.answers.append(full.solution)
     if warm.duals is not None:
-        check_guess(problem, findings, evidence.left(0.55), (("the relaxation", relaxed), ("solve()", whole)))
+        check_guess(problem, findings, evidence.left(0.55), (("the relaxation", relaxed), ("solve()", full)))
     if evidence.sessions and evidence.oracles:
         session = evidence.sessions[0]
         take_rows(evidence, session.master)
@@ -109,12 +109,12 @@ def _check(evidence: Evidence) -> None:
             "mutation",
             evidence.name,
             f"the attribute {name!r} of the problem changed while it was solved and priced: an oracle writes into "
-            "its input instead of into a copy",
+            "its input instead of a copy",
         )
 
 
-def _ask_for_parts(evidence: Evidence) -> WarmStart:
-    """Ask the problem for its parts, its guesses first, as the engine does."""
+def _check_parts(evidence: Evidence) -> WarmStart:
+    """Call the methods that return the problem's parts, guesses first, as the engine does."""
     problem, findings, name = evidence.problem, evidence.findings, evidence.name
     warm = NOTHING
     with findings.guard("parts", name):

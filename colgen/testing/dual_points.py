@@ -1,4 +1,4 @@
-"""Dual points at which oracles are tried: of the signs that their rows allow, as all that a run asks at."""
+"""Dual points at which oracles are called, with the signs that the rows allow."""
 
 from __future__ import annotations
 
@@ -19,15 +19,7 @@ Floats = NDArray[np.float64]
 class DualPoints:
     """Random and systematic dual values of a master.
 
-    Parameters
-    ----------
-    columns
-        Generated columns, whose costs and coefficients say how large dual values are here.
-
-    Attributes
-    ----------
-    sizes
-        Of each row, the dual value that weighs as much as the costliest column.
+    ``sizes`` contains, per row, the dual value that weighs as much as the costliest of the generated ``columns``.
     """
 
     def __init__(self, master: LinearMaster, columns: Sequence[Column], rng: np.random.Generator) -> None:
@@ -42,15 +34,11 @@ class DualPoints:
         self.sizes = largest / np.where(weights > 0, weights, 1.0)
 
     def legal(self, values: Floats, weight: float) -> Floats:
-        """The nearest dual values that this master can have, as far as its rows' sides and slacks tell.
+        """Return the nearest dual values that this master can have, judging by its rows' sides and slacks.
 
-        A row without a lower side has no dual value that pulls upwards; a template variable in a single row (its slack,
-        say) bounds that row's dual value by its own reduced cost.  Oracles may rely on both.
-
-        Parameters
-        ----------
-        weight
-            The factor on costs, those of the template's variables included.
+        The dual value of a row without a lower side has one sign. A template variable in a single row, such as its
+        slack, bounds that row's dual value by its own reduced cost. Oracles may rely on both. ``weight`` is the factor
+        on all costs.
         """
         master, sign = self.master, self.master.sense.sign
         values = values.copy()
@@ -63,14 +51,11 @@ class DualPoints:
         return np.where(np.isfinite(master.rows.upper), values, sign * np.maximum(sign * values, 0.0))
 
     def all(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
-        """Points as ``(in words, values)``, to be made :meth:`legal`; the plainest first, the rest shuffled.
+        """Yield points as ``(description, values)`` to pass to :meth:`legal`: simple ones first, the rest shuffled.
 
-        Parameters
-        ----------
-        claims
-            Of earlier points, to start from.
+        ``claims`` are those at earlier points, from which new points are derived.
         """
-        # A wrong cost shows best where nothing else counts, a row left out where it alone does.
+        # A wrong cost shows best with all duals zero, a missing row where only its dual is nonzero.
         yield "all-zero duals", np.zeros(self.master.num_rows)
         yield from self._passing(claims)
         points = [*self._near(claims), *self._random()]
@@ -82,7 +67,7 @@ class DualPoints:
         return np.append(values, np.zeros(self.master.num_rows - len(values)))
 
     def _passing(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
-        """Dual values on rows that came later, where they do not vanish."""
+        """Yield points with a nonzero dual value on rows that were added later."""
         master, rng = self.master, self.rng
         first = len(master.formulation.row_keys)
         young = [k for k in range(first, master.num_rows) if not self._is_free(k)]
@@ -96,7 +81,7 @@ class DualPoints:
         return bool(np.isinf(self.master.rows.lower[row]) and np.isinf(self.master.rows.upper[row]))
 
     def _near(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
-        """Points near those of earlier claims."""
+        """Yield points near those of earlier claims."""
         master, rng = self.master, self.rng
         width = master.num_rows
         blocks = dict.fromkeys(key[0] for key in master.rows.names.keys)
@@ -112,8 +97,8 @@ class DualPoints:
                 where = master.rows.names.block(block)
                 only[where] = values[where]
                 yield f"the duals of block {block!r} alone ({claim.label})", only
-            # An oracle with the wrong sign returns here what it should have returned at the duals themselves, where the
-            # rows are equations; others have no dual values of both signs.
+            # At this point an oracle with the wrong sign returns the best column for the duals themselves, if the rows
+            # are equations; other rows have duals of one sign only.
             yield f"negated duals ({claim.label})", -values
 
     def _random(self) -> Iterator[tuple[str, Floats]]:
@@ -130,18 +115,18 @@ class DualPoints:
 
 
 def _static_bounds(master: LinearMaster) -> list[tuple[int, float, bool, bool]]:
-    """Row, c/a, and whether the row's dual value is at least or at most that, for template variables in one row."""
+    """Return row, ratio c/a, and whether it bounds the dual value below and above, for variables in a single row."""
     f, table = master.formulation, master.table
     columns, rows, entry_values = (np.array(part) for part in table.entry_lists())
     counts = np.bincount(columns.astype(np.int64), minlength=len(table)) if len(columns) else np.zeros(len(table))
-    found = []
+    bounds = []
     for column, row, a in zip(columns.tolist(), rows.tolist(), entry_values.tolist(), strict=True):
         template = table.origins[column] == TEMPLATE and not table.artificial[column]
         if not template or counts[column] != 1 or not a:
             continue
-        # A variable that may rise must not gain by it: sign·(c - aπ) ≥ 0; one that may fall, the other way round.
+        # A variable that may rise must not gain by it: sign·(c - aπ) ≥ 0; the reverse if it may fall.
         may_rise, may_fall = math.isinf(f.upper[column]), math.isinf(f.lower[column])
         upwards = a * master.sense.sign > 0
         ratio = float(f.costs[column]) / a
-        found.append((int(row), ratio, may_fall if upwards else may_rise, may_rise if upwards else may_fall))
-    return [entry for entry in found if entry[2] or entry[3]]
+        bounds.append((int(row), ratio, may_fall if upwards else may_rise, may_rise if upwards else may_fall))
+    return [entry for entry in bounds if entry[2] or entry[3]]

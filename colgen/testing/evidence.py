@@ -1,4 +1,4 @@
-"""What a check knows of a problem so far: the parts that it asks, what they returned, what is wrong with them."""
+"""Data shared by all checks of a problem: its parts, their results, and the findings."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from colgen.testing.observers import Observer, Session
 
 @dataclass
 class Evidence:
-    """What all rooms of the check read and add to.
+    """Data that all checks read and extend.
 
     Attributes
     ----------
     notes
         What could not be checked, and why.
     seen
-        Looks at everything that the oracles return, and keeps it.
+        Checks and keeps everything that the oracles return.
     sessions
-        The linear masters that the engine has worked with, one a run.
+        The linear masters of the runs.
     answers
-        Whole solutions that the problem was asked to turn into answers.
+        Integer solutions that were passed to ``Problem.answer``.
     rows
         Separated rows, with the names of their separations.
     """
@@ -50,14 +50,14 @@ class Evidence:
 
     @property
     def name(self) -> str:
-        """The problem's class."""
+        """Name of the problem's class."""
         return type(self.problem).__name__
 
     def watch(self, oracles: tuple[Pricing, ...]) -> None:
-        """Take these for the problem's oracles."""
+        """Set the problem's oracles."""
         self.oracles = oracles
         self.seen = Observer(self.findings, self.rng, len(oracles))
 
     def left(self, share: float = 1.0) -> float:
-        """Seconds until this share of the time is used up."""
+        """Return the seconds until this share of the time is used up."""
         return max(self.started + share * self.seconds - time.monotonic(), 0.0)

@@ -1,4 +1,4 @@
-"""What a check found wrong with a problem, and the report of it."""
+"""Findings about a problem, and the report of a check."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from colgen.core.text import counted
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong.
+    """One mistake.
 
     Attributes
     ----------
     kind
-        One or two words, the same for the same mistake.
+        One or two words, equal for equal mistakes.
     where
-        The oracle, rule or method to look at.
+        The oracle, rule or method to check.
     message
-        What was seen, first example, and what to look at.
+        The first example, and what to check.
     count
-        How often it was seen.
+        Number of occurrences.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Finding:
 
 
 class Findings:
-    """Findings, one for each kind and place; the first example is kept and the others are counted."""
+    """Findings by kind and place; the first example is kept and the others are counted."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], Finding] = {}
@@ -54,7 +54,7 @@ class Findings:
 
     @contextmanager
     def guard(self, kind: str, where: str) -> Iterator[None]:
-        """Turn whatever the problem's code raises into a finding; out of time is none: it is how a run ends."""
+        """Convert an exception of the problem's code to a finding; OutOfBudget is ignored."""
         try:
             yield
         except OutOfBudget:
@@ -70,21 +70,21 @@ class Findings:
 
 
 class ConformanceError(ColgenError):
-    """A problem broke the contract that the engine relies on."""
+    """A problem does not meet the requirements of the engine."""
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What :func:`check_problem` saw.
+    """The result of :func:`check_problem`.
 
     Attributes
     ----------
     findings
-        What is wrong; empty for a problem that keeps the contract.
+        What is wrong; empty if nothing is.
     notes
         What could not be checked, and why.
     points, columns
-        How many times an oracle was asked, and how many different columns it returned.
+        Number of oracle calls, and of different columns that they returned.
     """
 
     problem: str
@@ -100,13 +100,13 @@ class Report:
         return not self.findings
 
     def raise_if_any(self) -> None:
-        """Raise a :class:`ConformanceError` that holds the whole report, if anything was found."""
+        """Raise a :class:`ConformanceError` with the complete report if anything was found."""
         if self.findings:
             raise ConformanceError(str(self))
 
     @property
     def verdict(self) -> str:
-        """Whether anything was found, and how much was looked at."""
+        """Number of findings, and the extent of the check."""
         found = counted(len(self.findings), "finding") if self.findings else "nothing found"
         return (
             f"{self.problem}: {found} ({counted(self.points, 'priced point')}, {counted(self.columns, 'column')}, "
@@ -117,9 +117,9 @@ class Report:
         return f"<Report: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        found = [(f.kind, f.where, f.message, f.count) for f in self.findings]
-        shown: str = behind("reporting.html", "show_check")(self.verdict, found, self.notes)
-        return shown
+        findings = [(f.kind, f.where, f.message, f.count) for f in self.findings]
+        page: str = behind("reporting.html", "show_check")(self.verdict, findings, self.notes)
+        return page
 
     def __str__(self) -> str:
         lines = [self.verdict]

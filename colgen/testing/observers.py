@@ -1,4 +1,4 @@
-"""Observing a problem's parts while the engine or a check calls them: columns, rows, claims."""
+"""Observers of a problem's parts, which record columns, rows and claims."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from colgen.testing.column_checks import Claim
 from colgen.testing.findings import Findings
 
 _MOST_CLAIMS = 400
-"""Priced points kept per oracle, so that a long run does not exhaust memory."""
+"""Priced points kept per oracle, to limit memory."""
 
 _MOST_COLUMNS = 2000
 """Columns kept per oracle."""
@@ -31,14 +31,14 @@ _MOST_COLUMNS = 2000
 
 @dataclass
 class Session:
-    """A master, and what was claimed at its duals: dual values are comparable within one master only."""
+    """A master and the claims at its duals; duals are comparable only within one master."""
 
     master: LinearMaster
     claims: list[list[Claim]] = field(default_factory=list)
 
 
 class WatchedPricing(Pricing):
-    """An oracle under observation: passes everything on, and tells the check what came back."""
+    """An oracle whose calls are passed on and reported to the check."""
 
     def __init__(self, oracle: Pricing, number: int, tell: Callable[..., PricingResult]) -> None:
         self._oracle, self._number, self._tell = oracle, number, tell
@@ -64,7 +64,7 @@ class WatchedPricing(Pricing):
 
 
 class WatchedSeparation(Separation):
-    """A separation under observation."""
+    """A separation whose rows are recorded."""
 
     def __init__(self, separation: Separation, rows: list[tuple[str, Row]]) -> None:
         self._separation, self._rows = separation, rows
@@ -87,14 +87,14 @@ class WatchedSeparation(Separation):
 
 
 class Observer:
-    """Looks at everything that oracles return: checks each result by itself, keeps columns and claims.
+    """Checks each result of the oracles and keeps columns and claims.
 
     Attributes
     ----------
     pools
         Each oracle's columns by identity.
     asked
-        How many results were looked at.
+        Number of results.
     """
 
     def __init__(self, findings: Findings, rng: np.random.Generator, num_oracles: int) -> None:
@@ -113,10 +113,10 @@ class Observer:
         result: PricingResult,
         label: str,
     ) -> None:
-        """Check a result by itself, and remember its columns and what it claims."""
+        """Check a result and keep its columns and claims."""
         self.asked += 1
         if not isinstance(duals, Duals):
-            return  # a problem's own, which no row of a master knows: the engine holds what they prove against answers
+            return  # a problem's own duals: the engine itself compares what they prove with answers
         master = session.master
         known: list[Column] = []
         stated: list[float | None] = []
@@ -168,13 +168,13 @@ class Observer:
                 "key",
                 oracle.name,
                 f"two different columns {_shared(column)}, those of {known.structure!r} and of {column.structure!r}: "
-                "what tells structures apart must be in the key, and encode must not depend on anything else",
+                "the key must distinguish structures, and encode must depend only on the structure",
             )
 
     def _fault(
         self, master: LinearMaster, oracle: Pricing, column: Column, context: PricingContext
     ) -> tuple[str, str] | None:
-        """Kind and words of what is wrong with a column by itself, None if nothing is."""
+        """Return kind and message of a fault of a single column, or None."""
         brought = {row.key for row in column.rows}
         for key, value in column.coefficients.items():
             if key not in master.rows.names.position and key not in brought:
@@ -182,15 +182,15 @@ class Observer:
                 return (
                     "unknown row",
                     f"the column of {column.structure!r} has a coefficient in row {key!r}, which neither the master "
-                    f"has (its blocks are: {blocks}) nor the column brings in Column.rows",
+                    f"has (its blocks are: {blocks}) nor the column adds by Column.rows",
                 )
             if not math.isfinite(value):
                 return "not finite", f"the column of {column.structure!r} has {value} in row {key!r}"
         if column.key is not None and column.key in master.formulation.column_keys:
             return (
                 "key",
-                f"the column of {column.structure!r} has the key {column.key!r}, which is a variable of the template: "
-                "the master would take it for that variable",
+                f"the column of {column.structure!r} has the key {column.key!r} of a variable of the template: "
+                "the master would treat it as that variable",
             )
         bound = oracle.cost_bound
         if bound is not None and master.sense.is_better(
@@ -206,7 +206,7 @@ class Observer:
             return (
                 "decisions",
                 f"returned the column of {column.structure!r}, which the branching decision {forbidding[0]} forbids: "
-                "best() must look at context.decisions",
+                "best() must respect context.decisions",
             )
         return None
 
@@ -219,7 +219,7 @@ class Observer:
         result: PricingResult,
         label: str,
     ) -> None:
-        """The same question must get the same answer, unless time is up: an oracle then ends with what it has."""
+        """Check that a repeated call returns the same result, unless time is up."""
         if context.seconds_left() == 0.0:
             return
         before = copy.deepcopy(duals)
@@ -228,26 +228,26 @@ class Observer:
             if context.seconds_left() == 0.0:
                 return
             if isinstance(duals, Duals) and not np.array_equal(before.values, duals.values):
-                self.findings.add("mutation", oracle.name, f"changed the dual values it was given, at {label}")
-            first, second = (_contents(found.columns, master) for found in (result, again))
+                self.findings.add("mutation", oracle.name, f"changed the dual values that it was passed, at {label}")
+            first, second = (_contents(each.columns, master) for each in (result, again))
             if first != second or not _same(result.bound, again.bound, before):
                 self.findings.add(
                     "not deterministic",
                     oracle.name,
-                    f"asked twice at {label}, it returned {_structures(result)} with the bound {result.bound} and then "
-                    f"{_structures(again)} with the bound {again.bound}: look for random numbers, the order of a set, "
+                    f"called twice at {label}, it returned {_structures(result)} with the bound {result.bound}, then "
+                    f"{_structures(again)} with the bound {again.bound}: check for random numbers, the order of a set, "
                     "or data that the first call changed",
                 )
 
     def check_unchanged(self) -> None:
-        """Columns are data: none may change after it was returned."""
+        """Check that no column changed after it was returned."""
         for where, column, content in self._first_seen:
             if _content(column) != content:
                 self.findings.add(
                     "mutation",
                     where,
-                    f"the column of {column.structure!r} changed after it was returned: give each column a dictionary "
-                    "of coefficients of its own",
+                    f"the column of {column.structure!r} changed after it was returned: give each column its own "
+                    "dictionary of coefficients",
                 )
                 return
 
@@ -258,32 +258,32 @@ class Observer:
 def _same(first: float | None, second: float | None, duals: OwnDuals) -> bool:
     if first is None or second is None or first == second:
         return first == second
-    # Sums of dual values may be taken in any order: what cancels leaves their rounding.
+    # Oracles may sum dual values in any order: terms that cancel leave rounding errors.
     largest = float(np.abs(duals.values).max(initial=0.0)) if isinstance(duals, Duals) else 1.0
     return abs(first - second) <= TOLERANCES.diagnostic * max(abs(first), abs(second), 1e-3 * largest)
 
 
 def named(columns: Sequence[Column], master: LinearMaster) -> Sequence[Column]:
-    """The columns; those of a batch, which speaks of rows by number, as the master reads them."""
+    """Return columns with row keys; those of a batch get them from the master."""
     return columns.over(master.rows.names.keys, master.rows.names.position) if isinstance(columns, Columns) else columns
 
 
 def _shared(column: Column) -> str:
-    """By what two columns are taken for one."""
+    """Describe why two columns count as the same."""
     return f"share the key {column.key!r}" if column.key is not None else "without a key share cost and coefficients"
 
 
 def _contents(columns: Sequence[Column], master: LinearMaster | None) -> set[Hashable]:
-    """What the columns of a result are, in any order."""
+    """Return the contents of a result's columns as a set."""
     if master is not None:
         columns = named(columns, master)
-    elif isinstance(columns, Columns):  # nobody has names for its rows
+    elif isinstance(columns, Columns):  # row keys are unknown
         return set(columns.signatures.tolist())
     return {_content(column) for column in columns}
 
 
 def _content(column: Column) -> Hashable:
-    """Everything of a column that the master uses."""
+    """Return everything of a column that the master uses."""
     return (column.key, column.cost, frozenset(column.coefficients.items()), column.lower, column.upper, column.integer)
 
 

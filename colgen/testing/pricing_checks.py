@@ -1,4 +1,4 @@
-"""Asking oracles at many dual values, and holding what they say against all columns that they ever returned."""
+"""Calls of oracles at many dual values, and comparison of their claims with all their columns."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from colgen.testing.evidence import Evidence
 from colgen.testing.observers import Session, named
 
 _MOST_STATED = 5_000
-"""So many columns of all priced points together, about, are held against what was stated of them."""
+"""Approximate number of columns, over all priced points, whose stated reduced costs are checked."""
 
 
 def take_rows(evidence: Evidence, master: LinearMaster) -> None:
-    """Put all separated rows into the master, whichever run separated them: their dual values must be priced."""
+    """Add the separated rows of all runs to the master, so that their dual values are priced."""
     with evidence.findings.guard("separation", "the separated rows"):
         master.node.apply(())
         master.add((), [row for _, row in evidence.rows])
     if not evidence.rows and evidence.problem.separation():
         evidence.notes.append(
-            "no row was separated: what the oracles make of dual values of such rows was not checked (an instance "
-            "whose relaxation is cut shows it)"
+            "no row was separated, so pricing with dual values of such rows was not checked: try an instance whose "
+            "relaxation is cut"
         )
 
 
 def price_at_points(evidence: Evidence, session: Session) -> None:
-    """Price at many dual points besides the engine's own: at one at least, however little time is left."""
+    """Price at many dual points besides the engine's own, at least at one even if no time is left."""
     columns = [column for pool in evidence.seen.pools for column in pool.values()]
     points = DualPoints(session.master, columns, evidence.rng)
     weights = (1.0, 0.0) if _has_phase_1(evidence, session.master) else (1.0,)
@@ -52,7 +52,7 @@ def ask_all(
     decisions: tuple[Decision, ...],
     label: str,
 ) -> None:
-    """Price at one point, with every oracle."""
+    """Price at one point with every oracle."""
     master = session.master
 
     def reduced_costs(columns: Sequence[Column], at: Duals) -> list[float]:
@@ -64,7 +64,7 @@ def ask_all(
     for number, oracle in enumerate(evidence.oracles):
         try:
             result = call_oracle(oracle, duals, context)
-        except OutOfBudget:  # the time of the check, which says nothing of the oracle
+        except OutOfBudget:  # the limit of the check, not a fault of the oracle
             continue
         except Exception as error:
             evidence.findings.add("exception", oracle.name, f"raised {type(error).__name__}: {error}, at {label}")
@@ -75,12 +75,12 @@ def ask_all(
 
 
 def _has_phase_1(evidence: Evidence, master: LinearMaster) -> bool:
-    """Whether the engine can come to price with costs counting zero: rows added later bring artificials as well."""
+    """Whether the engine may price with zero costs; rows added later have artificial variables as well."""
     return bool(master.formulation.artificial.any() or evidence.problem.separation() or evidence.problem.branching())
 
 
 def _sampled(evidence: Evidence, name: str, claims: Sequence[Claim]) -> Sequence[Claim]:
-    """As many claims, drawn at random, as there is time to look at."""
+    """Return a random sample of claims that can be checked in time."""
     if sum(len(claim.columns) for claim in claims) <= _MOST_STATED:
         return claims
     chosen: list[int] = []
@@ -91,14 +91,14 @@ def _sampled(evidence: Evidence, name: str, claims: Sequence[Claim]) -> Sequence
             break
         chosen.append(k)
     evidence.notes.append(
-        f"{name} was held against all columns at {len(chosen)} of {len(claims)} priced points, drawn at random: so "
-        "many columns take time, and a smaller instance shows more"
+        f"{name} was compared with all columns at {len(chosen)} of {len(claims)} priced points, drawn at random to "
+        "save time: a smaller instance allows all"
     )
     return [claims[k] for k in sorted(chosen)]
 
 
 def cross_price(evidence: Evidence) -> None:
-    """Hold what each oracle said, at all masters' duals, against all columns that it returned."""
+    """Compare each oracle's claims, at all masters' duals, with all columns that it returned."""
     for number, oracle in enumerate(evidence.oracles):
         faults = []
         for session in evidence.sessions:
@@ -110,5 +110,5 @@ def cross_price(evidence: Evidence) -> None:
                 faults += found or [fault for fault in (forgetful(table, claims),) if fault]
         explained = any(fault.kind not in (NOT_EXACT, "reduced cost") for fault in faults)
         for fault in faults:
-            if not (explained and fault.kind == NOT_EXACT):  # the same mistake, seen at too few points to be named
+            if not (explained and fault.kind == NOT_EXACT):  # the same mistake at too few points to identify it
                 evidence.findings.add(fault.kind, oracle.name, fault.message, fault.count)

@@ -1,4 +1,4 @@
-"""Checks of whole runs of the engine over a problem whose parts are observed."""
+"""Checks of complete runs of the engine on a problem whose parts are observed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from colgen.tree.queues import BestBound, DepthFirst, Plunging
 
 
 class WatchedRuns:
-    """The engine at work, one run after the other, everything that passes between it and the problem kept."""
+    """Runs of the engine that record everything between it and the problem."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -42,22 +42,15 @@ class WatchedRuns:
 
     @property
     def foreign(self) -> str | None:
-        """The class of the last run's master if it is no linear program, so that nobody here can look into it."""
+        """The class of the last run's master if it is not a linear program; such a master cannot be inspected."""
         return None if self._master is None or as_linear(self._master) is not None else type(self._master).__name__
 
     def solve(
         self, what: str, label: str, stabilization: Stabilization | None, *, relaxation: bool, share: float
     ) -> Result | None:
-        """One run.
+        """Run the engine until a ``share`` of the check's time is used.
 
-        Parameters
-        ----------
-        what
-            The call, as a finding names it.
-        label
-            Words for the dual values of a round, ``{}`` for its number.
-        share
-            Of the check's time, when the run must be over.
+        ``what`` names the call in findings; ``label`` describes the dual values of a round, with ``{}`` for its number.
         """
         evidence = self._evidence
         self._label, self._round = label, 0
@@ -78,33 +71,33 @@ class WatchedRuns:
             return getattr(error, "result", None)
         if result.termination is Termination.INFEASIBLE and evidence.oracles and not result.columns_generated:
             evidence.notes.append(
-                f"{what} proved that there is no answer, for no column improves at any dual values: an oracle that has "
-                "the sign of the dual values wrong looks like this"
+                f"{what} proved infeasibility because no column improves at any dual values: an oracle with the wrong "
+                "sign of the dual values has this effect"
             )
         if result.termination is Termination.NO_BOUND:
             silent = not any(c.bound is not None for s in evidence.sessions for claims in s.claims for c in claims)
-            why = "no oracle stated a bound" if silent else "the bounds that were stated do not meet the objective"
+            why = "no oracle stated a bound" if silent else "the stated bounds do not equal the objective"
             evidence.notes.append(f"{what} proved nothing: {why}")
         return result
 
     def _stand_in(self) -> Problem:
-        """The problem with its parts watched; its own methods still get its own oracles from each other."""
+        """Return the problem with watched parts; its own methods still use its own oracles."""
         evidence = self._evidence
         parts: dict[str, Any] = {
             "master": self._restricted_master,
-            "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(evidence.oracles)],
+            "pricing": lambda: [WatchedPricing(oracle, k, self._price) for k, oracle in enumerate(evidence.oracles)],
             "separation": lambda: [WatchedSeparation(s, evidence.rows) for s in evidence.problem.separation()],
             "answer": self._answer,
             "warm_start": self._warm_start,
         }
         problem: Problem = type(evidence.name, (Problem,), {})()
         for name in dir(Problem):
-            if not name.startswith("_") and name != "identity":  # it is for files, and may be none
+            if not name.startswith("_") and name != "identity":  # identity is only for files and may raise
                 setattr(problem, name, parts.get(name) or getattr(evidence.problem, name))
         return problem
 
     def _warm_start(self, budget: Budget) -> WarmStart:
-        """Without the dual values, which could leave nothing for the engine to do."""
+        """Return the warm start without dual values, which could leave nothing for the engine to do."""
         problem = self._evidence.problem
         start = problem.warm_start(budget)
         claims = RowClaims(problem, restricted_master(problem.master()))
@@ -123,8 +116,8 @@ class WatchedRuns:
             return self._evidence.problem.answer(solution)
         return None
 
-    def _told(self, number: int, oracle: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
-        """A price call of the engine."""
+    def _price(self, number: int, oracle: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
+        """Price for the engine and record the result."""
         evidence = self._evidence
         result = call_oracle(oracle, duals, context)
         self._round += 1
@@ -143,17 +136,14 @@ QUEUES = (Plunging, BestBound, DepthFirst)
 
 
 def bounds_its_nodes(problem: Problem) -> bool:
-    """Whether a problem brings a bounding of its own in place of column generation."""
+    """Whether a problem uses a bounding other than column generation."""
     return type(method_of(problem).bounding) is not ColumnGeneration
 
 
 def check_own_bounding(problem: Problem, findings: Findings, left: Callable[[float], float]) -> None:
-    """Solve a problem that bounds its nodes itself with each queue: no run's bound may be beaten by another's answer.
+    """Solve a problem that bounds its nodes itself with each queue; no bound may be worse than another run's answer.
 
-    Parameters
-    ----------
-    left
-        Seconds until a share of the time is used up.
+    ``left`` returns the seconds until a share of the time is used up.
     """
     name = type(problem).__name__
     results: list[tuple[str, Result]] = []
@@ -178,7 +168,7 @@ def check_own_bounding(problem: Problem, findings: Findings, left: Callable[[flo
 def check_guess(
     problem: Problem, findings: Findings, seconds: float, runs: Sequence[tuple[str, Result | None]]
 ) -> None:
-    """Solve a problem from its own dual values, and hold the run against runs that did without them."""
+    """Solve a problem from its own dual values, and compare the run with runs without them."""
     where = f"{type(problem).__name__}, solve() from the dual values of its warm start"
     try:
         warm = solve(problem, stop=TimeLimit(seconds))
@@ -201,7 +191,7 @@ def check_guess(
                 "warm start",
                 where,
                 f"found an answer of {warm.objective:.10g}, and {what} proves that none is better than "
-                f"{run.dual_bound:.10g}: it breaks a row or has another objective, or an oracle is not exact",
+                f"{run.dual_bound:.10g}: it violates a row or has another objective, or an oracle is not exact",
             )
 
 

@@ -1,4 +1,4 @@
-"""Data of a problem that change while it is solved, as none may."""
+"""Detection of changes to a problem's data while it is solved."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from colgen.problem import Problem
 
 
 def public_data(problem: Problem) -> dict[str, Any]:
-    """The problem's public containers of data; what begins with an underscore may be a cache, a number may count."""
-    found = {}
+    """Return copies of the problem's public containers; private ones may be caches, and numbers may count."""
+    data = {}
     for name, value in getattr(problem, "__dict__", {}).items():
         if not name.startswith("_") and isinstance(value, np.ndarray | list | dict | tuple | set):
             try:
-                found[name] = copy.deepcopy(value)
-            except Exception:  # not plain data after all
+                data[name] = copy.deepcopy(value)
+            except Exception:  # not plain data
                 continue
-    return found
+    return data
 
 
 def changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Names of what is no longer what it was."""
+    """Return the names of changed data."""
     return [name for name, value in before.items() if name in after and not _equal(value, after[name])]
 
 
@@ -33,12 +33,12 @@ def _equal(first: Any, second: Any) -> bool:
             same = first.shape == second.shape and first.dtype == second.dtype
             return same and bool(((first == second) | ((first != first) & (second != second))).all())
         if isinstance(first, dict):
-            # One that only grows is a memory of what was worked out.
+            # A dictionary that only grows is a cache.
             return first.keys() <= second.keys() and all(_equal(v, second[k]) for k, v in first.items())
         if isinstance(first, set):
             return bool(first <= second)
         if isinstance(first, list | tuple):
             return len(first) == len(second) and all(map(_equal, first, second))
         return bool(first == second) or not isinstance(first, int | float | str | set)
-    except Exception:  # objects that refuse to be compared say nothing
+    except Exception:  # objects that cannot be compared
         return True

@@ -138,7 +138,7 @@ def test_nothing_is_left_to_use_where_both_are_damaged(tmp_path):
     path = stopped(tmp_path)
     before(path).write_bytes(b"colgen sealed 1\nno more")
     path.write_bytes(b"colgen sealed 1\nno more")
-    with pytest.raises(InputError, match=r"damaged or half-written.*nor can the previous"):
+    with pytest.raises(InputError, match=r"damaged or incomplete.*nor can the previous"):
         solve(Partitioning(9, 3, cuts=False), checkpoint=path)
 
 
@@ -205,7 +205,7 @@ def test_a_decision_that_is_in_no_list_is_refused_when_it_is_made(tmp_path):
         def branching(self):
             return [Lies("cover")]
 
-    with pytest.raises(InputError, match="in no list `makes`"):
+    with pytest.raises(InputError, match="add the class to `makes`"):
         bare(Ruled(9, 3, cuts=False), checkpoint=Checkpoint(tmp_path / "run", every=1e-9))
 
 

@@ -1,4 +1,4 @@
-"""Templates and files that the commands are tried on."""
+"""Templates and files for tests of commands."""
 
 import dataclasses
 
@@ -43,7 +43,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def learning(install):
-    """The stub as a template that learns."""
+    """The stub template with training."""
     template = dataclasses.replace(
         STUB, train=train, train_options={"epochs": Option("how often")}, texts=Whole, suffixes=(".txt",)
     )
@@ -53,7 +53,7 @@ def learning(install):
 
 @pytest.fixture
 def several(learning, tmp_path):
-    """Solve lines of what became of each instance."""
+    """Return a function that runs `solve` on a text with the given outcomes."""
     (tmp_path / "m.model").write_text("1", encoding="utf-8")
 
     def solve(capsys, words: str, *argv) -> tuple[int, str, str]:

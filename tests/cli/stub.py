@@ -1,4 +1,4 @@
-"""A small stub template that the commands are tried on."""
+"""A small stub template for tests of commands."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def engine(options: BenchOptions) -> list[Figure]:
 
 
 class Nothing:
-    """A model of what was asked for."""
+    """A model that stores its options."""
 
     def __init__(self, options: TrainOptions) -> None:
         self.text = f"{options.data.name} {options.seed} {options.quick}"
@@ -68,7 +68,7 @@ def train(options: TrainOptions) -> TrainedModel:
 
 
 class Whole(Texts[str]):
-    """A text of ``machines tasks``, all of it one unit; the model holds the seed."""
+    """A text ``machines tasks``, one unit; the model holds the seed."""
 
     unit = "text"
     options = {"tasks": Option("how many")}  # noqa: RUF012
@@ -91,7 +91,7 @@ class Whole(Texts[str]):
 
 
 class Words(Whole):
-    """A word a line: what became of it, ``broken``, ``huge``, ``ctrl-c``; one line is one instance."""
+    """Each line is an instance: the name of its outcome, ``broken``, ``huge`` or ``ctrl-c``."""
 
     @classmethod
     def is_model(cls, path: Path) -> bool:
@@ -140,7 +140,7 @@ def run(capsys, *argv) -> tuple[int, str, str]:
 
 
 def scored(template: Template, material: Material, model: Path, options: dict[str, str]):
-    """The instance of the unit of a text that options choose, or of the only one."""
+    """Return the instance of the unit that the options select, or of the only one."""
     loaded = template.texts(model, option_values(options, template.texts.options))
     texts = list(loaded.read(material))
     return loaded.instance(loaded.choose(texts, material.name) or texts[0])

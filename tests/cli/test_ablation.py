@@ -17,7 +17,7 @@ def test_a_file_is_solved_by_each_method(capsys, install, file, tmp_path):
     assert len(lines.read_text(encoding="utf-8").splitlines()) == 1 + len(content["lines"])
 
 
-def test_what_varies_can_be_chosen(capsys, install, file, tmp_path):
+def test_the_varied_part_can_be_chosen(capsys, install, file, tmp_path):
     other = tmp_path / "other.txt"
     other.write_text("3 6 2", encoding="utf-8")
     picture = tmp_path / "a.png"
@@ -35,7 +35,7 @@ def test_what_varies_can_be_chosen(capsys, install, file, tmp_path):
     assert picture.stat().st_size > 1000
 
 
-def test_cuts_that_a_template_leaves_out_are_put_in(capsys, tmp_path):
+def test_cuts_that_a_template_omits_are_added(capsys, tmp_path):
     machines, graph = tmp_path / "machines.txt", tmp_path / "graph.col"
     assignment.write(assignment.random(3, 12, 1), machines)
     colouring.write(colouring.mycielski(4), graph)
@@ -48,7 +48,7 @@ def test_cuts_that_a_template_leaves_out_are_put_in(capsys, tmp_path):
         assert put_in["dual_bound"] > without["dual_bound"] + 1e-3
 
 
-def test_exchanges_that_a_template_leaves_out_are_put_in(capsys, tmp_path):
+def test_exchanges_that_a_template_omits_are_added(capsys, tmp_path):
     rolls = tmp_path / "rolls.txt"
     cutting_stock.write(cutting_stock.uniform(8, 0), rolls)
     code, out, _ = run(capsys, "ablation", "cutting_stock", rolls, "--relaxation", "--json", "-")
@@ -58,17 +58,17 @@ def test_exchanges_that_a_template_leaves_out_are_put_in(capsys, tmp_path):
     assert abs(bounds["exchanges by subsets"] - bounds["default"]) < 1e-6
 
 
-def test_json_on_standard_output_stands_alone(capsys, install, file):
+def test_json_is_the_only_standard_output(capsys, install, file):
     code, out, _ = run(capsys, "ablation", "stub", file, "--relaxation", "--json", "-")
     assert code == 0
     assert json.loads(out)["relaxation"] is True
 
 
-def test_bad_input_is_one_sentence(capsys, install, file, tmp_path):
+def test_bad_input_is_reported(capsys, install, file, tmp_path):
     for argv, expected in (
         (["nothing", file], "there is no template 'nothing'"),
         (["stub", tmp_path / "missing.txt"], "missing.txt cannot be read"),
-        (["stub", file, file], "a file is named twice"),
+        (["stub", file, file], "expected each FILE once"),
         (["stub", file, "--csv", tmp_path], "expected the name of a file in an existing folder"),
     ):
         code, out, err = run(capsys, "ablation", *argv)

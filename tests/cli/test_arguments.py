@@ -1,4 +1,4 @@
-"""Commands and options as they are said: help that fits a screen, usage errors of one sentence."""
+"""Arguments: help that fits a screen, and usage errors."""
 
 import pytest
 
@@ -24,16 +24,16 @@ def test_help_of_each_command_fits_a_screen_and_has_an_example(capsys, monkeypat
         (["sovle"], "invalid choice: 'sovle'"),
         (["solve", "stub", "x", "--modle"], "unrecognized arguments: --modle (see colgen solve --help)"),
         (["solve", "stub"], "FILE"),
-        (["solve", "stub", "x", "--gap", "much"], "expected a number, zero or more, not 'much'"),
-        (["solve", "stub", "x", "--time-limit", "nan"], "expected a number, zero or more, not 'nan'"),
-        (["solve", "stub", "x", "--node-limit", "0"], "expected a whole number, one or more, not '0'"),
+        (["solve", "stub", "x", "--gap", "much"], "expected a number ≥ 0, not 'much'"),
+        (["solve", "stub", "x", "--time-limit", "nan"], "expected a number ≥ 0, not 'nan'"),
+        (["solve", "stub", "x", "--node-limit", "0"], "expected an integer ≥ 1, not '0'"),
         (["train", "stub", "--model", "m"], "--data"),
         (["train", "stub", "--model", "m", "--data", ".", "--train", "x"], "--data DIR, or --train FILE"),
-        (["train", "stub", "--model", "m", "--data", ".", "--dev", "x"], "--train FILE with or without --dev"),
+        (["train", "stub", "--model", "m", "--data", ".", "--dev", "x"], "--train FILE with an optional --dev"),
         (["ablation", "stub"], "FILE"),
         (["ablation", "stub", "x", "--vary", "weather"], "invalid choice: 'weather'"),
         (["train", "stub", "--data", "."], "--model"),
-        (["train", "stub", "--data", ".", "--model", "m", "--seed", "-1"], "expected a whole number, zero or more"),
+        (["train", "stub", "--data", ".", "--model", "m", "--seed", "-1"], "expected an integer ≥ 0"),
     ],
 )
 def test_usage_errors_are_one_sentence(capsys, install, argv, expected):

@@ -15,7 +15,7 @@ def test_train(capsys, learning, tmp_path):
     code, out, err = run(
         capsys, "train", "stub", "--data", tmp_path, "--model", model, "--seed", "7", "--quick", "--json", figures
     )
-    assert (code, err) == (0, f"learning\n{model} is written\n")
+    assert (code, err) == (0, f"learning\nwrote {model}\n")
     assert "accuracy" in out
     assert "of four" in out
     assert model.read_text(encoding="utf-8") == f"{tmp_path.name} 7 True"
@@ -24,7 +24,7 @@ def test_train(capsys, learning, tmp_path):
     assert (seconds["name"], seconds["unit"]) == ("seconds", "s")
 
 
-def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):
+def test_train_json_is_the_only_standard_output(capsys, learning, tmp_path):
     code, out, _ = run(capsys, "train", "stub", "--data", tmp_path, "--model", tmp_path / "model", "--json", "-")
     assert code == 0
     assert json.loads(out)[0]["name"] == "accuracy"
@@ -32,7 +32,7 @@ def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):
 
 @pytest.fixture
 def registry(monkeypatch):
-    """Put one benchmark in the place of all others."""
+    """Replace all benchmarks by one."""
     found = SimpleNamespace(
         BENCHMARKS={"engine": "engine"}, SEEDED=(), BenchOptions=BenchOptions, load=lambda name: engine
     )
@@ -53,7 +53,7 @@ def test_bench(capsys, registry, tmp_path):
     assert figures[3]["value"] is None
 
 
-def test_bench_json_on_standard_output_stands_alone(capsys, registry):
+def test_bench_json_is_the_only_standard_output(capsys, registry):
     code, out, _ = run(capsys, "bench", "engine", "--json", "-")
     assert code == 0
     assert [figure["name"] for figure in json.loads(out)] == ["rounds", "time", "quick", "none"]
@@ -71,7 +71,7 @@ def test_without_a_checkout_there_are_no_benchmarks(capsys, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("argv", [["bench"], ["bench", "motor"]])
-def test_bench_that_is_not_there(capsys, registry, argv):
+def test_unknown_benchmarks_are_refused(capsys, registry, argv):
     code, out, err = run(capsys, *argv)
     assert (code, out) == (2, "")
     assert "there are: engine" in err
@@ -84,16 +84,16 @@ def test_bench_data_must_be_a_folder(capsys, registry, file):
 
 
 @pytest.mark.parametrize(("seeded", "said"), [((), True), (("engine",), False)])
-def test_a_benchmark_that_draws_nothing_at_random_says_so(capsys, registry, seeded, said):
+def test_a_seed_without_effect_is_reported(capsys, registry, seeded, said):
     registry.SEEDED = seeded
     code, _, err = run(capsys, "bench", "engine", "--quick", "--seed", "3")
     assert code == 0
-    assert ("'engine' always measures the same" in err) is said
+    assert ("no effect on the benchmark 'engine'" in err) is said
     assert ("--seed" in err) is said
 
 
 @pytest.mark.parametrize(("minutes", "share"), [(None, 1.0), (20.0, 1.0), (3.0, 0.3), (0.0, 0.01)])
-def test_a_benchmark_is_cut_short_to_a_share_of_its_instances(minutes, share):
+def test_minutes_limit_the_share_of_instances(minutes, share):
     said = []
     assert BenchOptions(minutes=minutes, say=said.append).share(10.0) == share
     assert (["cut short" in line for line in said] == [True]) is (share < 1.0)
@@ -106,7 +106,7 @@ def test_a_share_of_instances_is_spread_over_all():
     assert spread((), 0.5) == []
 
 
-def test_a_benchmark_that_draws_gets_seed_and_minutes(capsys, registry):
+def test_a_random_benchmark_gets_seed_and_minutes(capsys, registry):
     asked = []
 
     def drawing(options):

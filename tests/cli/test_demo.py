@@ -1,10 +1,10 @@
-"""`colgen demo` says something at once."""
+"""`colgen demo` prints a line at once."""
 
 import subprocess
 import sys
 
 
-def test_the_first_line_is_there_before_anything_heavy_is_imported():
+def test_the_first_line_is_printed_before_slow_imports():
     code = (
         "import sys; from colgen.cli import demo; print(sorted({'numpy', 'pyomo', 'numba', 'rich'} & set(sys.modules)))"
     )

@@ -20,7 +20,7 @@ def test_demo(capsys, install):
     assert (code, err) == (0, "")
     head, first, second, third = out.split("\n\n")[0], *out.splitlines()[3:6]
     assert len(head.splitlines()) == 2
-    assert first.split("  ")[0] == "stub, beside all of them"
+    assert first.split("  ")[0] == "stub, against all of them"
     assert second.split() == ["objective", "of", "possible", "as", "fast"]
     assert third.split("  ")[1:2] == ["three [small] tasks"]
     assert third.split()[-5:] == ["12", "7", "of", "1,234", "41"]  # half a second, over 0.01234
@@ -58,7 +58,7 @@ def test_rows_fit_eighty_characters_and_no_word_or_number_is_cut(capsys, install
     assert "Stopped at the time limit." in out
 
 
-def test_demo_marks_disagreement_loudly(capsys, install):
+def test_demo_reports_disagreement(capsys, install):
     install(dataclasses.replace(STUB, demo=(demo(), demo(13.0))))
     code, out, err = run(capsys, "demo")
     assert code == 4
@@ -69,7 +69,7 @@ def test_demo_marks_disagreement_loudly(capsys, install):
 @pytest.mark.parametrize(
     ("brute_force", "more", "wrong"),
     [
-        (13.0, {"brute_force_proved": False}, False),  # an answer at a limit is no truth
+        (13.0, {"brute_force_proved": False}, False),  # an answer at a limit proves nothing
         (12.0 * (1 + 1e-9), {}, False),
         (13.0, {"dual_bound": 14.0}, False),  # column generation had not ended either
         (15.0, {"dual_bound": 14.0}, True),
@@ -77,7 +77,7 @@ def test_demo_marks_disagreement_loudly(capsys, install):
         (1.3e-9, {"objective": 1.2e-9}, False),  # rounding of zero
         (12e9 + 100.0, {"objective": 12e9}, False),
         (12e9 + 1e5, {"objective": 12e9}, True),
-        (12.0, {"objective": float("inf"), "dual_bound": 11.0}, False),  # no answer: its bound is all it has said
+        (12.0, {"objective": float("inf"), "dual_bound": 11.0}, False),  # no answer, only a bound
     ],
 )
 def test_only_a_proved_optimum_contradicts(capsys, install, brute_force, more, wrong):
@@ -88,7 +88,7 @@ def test_only_a_proved_optimum_contradicts(capsys, install, brute_force, more, w
     assert ("not proved in 0.5 s" in out) == ("> 41" in out) == ("brute_force_proved" in more)
 
 
-def test_each_row_is_shown_before_the_next_instance_is_begun(capsys, install):
+def test_each_row_is_printed_before_the_next_instance(capsys, install):
     before = []
 
     def second():
@@ -104,35 +104,35 @@ def test_each_row_is_shown_before_the_next_instance_is_begun(capsys, install):
     assert out.splitlines() == [row]
 
 
-def test_what_is_compiled_soonest_comes_first(capsys, install):
+def test_short_compile_times_come_first(capsys, install):
     slow, fast = dataclasses.replace(STUB, name="slow", compiling=9.0), dataclasses.replace(STUB, name="fast")
     install(slow, fast)
     _, out, err = run(capsys, "demo")
-    assert [line.split(",")[0] for line in out.splitlines() if "beside" in line] == ["fast", "slow"]
+    assert [line.split(",")[0] for line in out.splitlines() if ", against " in line] == ["fast", "slow"]
     assert err == "slow (compiling, the first time about 9 s) ...\n"  # progress, without a terminal
 
 
-def test_what_takes_long_to_compile_waits_to_be_asked_for(capsys, install):
+def test_long_compile_times_need_an_option(capsys, install):
     install(*(dataclasses.replace(STUB, name=name, compiling=s) for name, s in (("a", 15.0), ("b", 10.0), ("c", 99.0))))
     _, out, _ = run(capsys, "demo")
-    assert "a, beside" in out
-    assert "c, beside" not in out
-    assert out.endswith("colgen demo --all goes on: c (about 99 s to compile).\n")
+    assert "a, against" in out
+    assert "c, against" not in out
+    assert out.endswith("colgen demo --all adds: c (about 99 s to compile).\n")
     _, out, _ = run(capsys, "demo", "--all")
-    assert "c, beside" in out
-    assert "goes on" not in out
-    assert "c, beside" in run(capsys, "demo", "c")[1]
+    assert "c, against" in out
+    assert "--all adds" not in out
+    assert "c, against" in run(capsys, "demo", "c")[1]
 
 
 def test_some_templates_and_one_instance_of_each(capsys, install):
     install(*(dataclasses.replace(STUB, name=name) for name in ("one", "two", "three")))
     _, out, _ = run(capsys, "demo", "three", "one", "--quick")
-    assert [line.split(",")[0] for line in out.splitlines() if "beside" in line] == ["three", "one"]
+    assert [line.split(",")[0] for line in out.splitlines() if ", against " in line] == ["three", "one"]
     assert out.count("three [small] tasks") == 2
     assert run(capsys, "demo", "four")[0] == 2
 
 
-def test_a_terminal_shows_what_is_waited_for(capsys, install, monkeypatch):
+def test_a_terminal_shows_the_running_template(capsys, install, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     install(dataclasses.replace(STUB, compiling=7.0))
     code, _, err = run(capsys, "demo")
@@ -180,7 +180,7 @@ def test_a_broken_template_does_not_hide_the_others(capsys, install, monkeypatch
 
 
 @pytest.mark.parametrize(("objective", "proved"), [(1.0, True), (1.0, False), (None, False)])
-def test_a_line_has_what_both_have_found(objective, proved):
+def test_a_line_has_the_outcomes_of_both_methods(objective, proved):
     solved = []
 
     def complete(instance):
@@ -214,7 +214,7 @@ def test_a_line_has_what_both_have_found(objective, proved):
         ({"status": LPStatus.LIMIT}, (1.0, False)),
     ],
 )
-def test_a_complete_model_may_find_nothing_and_prove_nothing(monkeypatch, found, expected):
+def test_a_complete_model_may_end_without_an_answer(monkeypatch, found, expected):
     whole = MIPSolution(
         **{"status": LPStatus.OPTIMAL, "objective": 1.4, "bound": 1.0, "values": (), "nodes": 0} | found
     )

@@ -129,7 +129,7 @@ def test_the_package_runs_as_a_program():
     assert colgen.__version__ in done.stdout
 
 
-def test_what_an_error_quotes_stays_one_short_line(capsys, tmp_path):
+def test_quotations_in_errors_stay_one_short_line(capsys, tmp_path):
     path = tmp_path / ("a\nb\x1b[31m" + "x" * 200)
     code, out, err = run(capsys, "solve", "cutting_stock", str(path))
     assert (code, out) == (2, "")

@@ -1,4 +1,4 @@
-"""Many instances from one text: written one by one, summed up, kept when something ends the run."""
+"""Many instances of one text: each answer, the summary, and interrupted runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.cli.stub import became, run
         (8 * "GAP_LIMIT ", 3, "8 instances, 0 proved optimal (not number 1, 2, 3, 4, 5, ...), "),
     ],
 )
-def test_all_instances_are_written_and_summed_up(capsys, several, words, code, summary):
+def test_all_instances_are_written_with_a_summary(capsys, several, words, code, summary):
     found, out, err = several(capsys, words)
     assert found == code
     assert out == "".join(f"answer: {word}\n\n" for word in words.split())
@@ -36,7 +36,7 @@ def test_one_instance_of_a_text_has_a_report(capsys, several, file, tmp_path):
     assert "dual bound  " in out
 
 
-def test_all_instances_as_json_are_an_object_a_line(capsys, several, tmp_path):
+def test_json_has_one_object_per_line(capsys, several, tmp_path):
     code, out, _ = several(capsys, "OPTIMAL INFEASIBLE TIME_LIMIT", "--json", "-", "--gap", "0.1")
     assert code == 3
     records = [json.loads(line) for line in out.splitlines()]
@@ -58,7 +58,7 @@ def test_all_instances_as_json_are_an_object_a_line(capsys, several, tmp_path):
         ("INTERRUPTED", 130, "Interrupted by the user."),
     ],
 )
-def test_what_was_solved_before_the_end_is_kept(capsys, several, tmp_path, last, code, says):
+def test_answers_before_an_error_are_kept(capsys, several, tmp_path, last, code, says):
     found, out, err = several(capsys, f"OPTIMAL OPTIMAL {last} OPTIMAL", "--json", tmp_path / "out.jsonl")
     assert found == code
     written = 3 if last == "INTERRUPTED" else 2
@@ -77,11 +77,11 @@ def test_a_model_reads_the_standard_input(capsys, several, tmp_path, monkeypatch
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"OPTIMAL\n\xff")))
     code, out, err = run(capsys, *argv)
     assert (code, out.count("answer: OPTIMAL\n")) == (2, 1)
-    assert err.splitlines()[1] == "colgen: the standard input, line 2: not a text in UTF-8"
+    assert err.splitlines()[1] == "colgen: the standard input, line 2: expected a text in UTF-8"
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     code, out, err = run(capsys, *argv)
     assert (code, out) == (2, "")
-    assert err == "colgen: the standard input: expected something to solve, there is nothing\n"
+    assert err == "colgen: the standard input: expected at least one instance, there is none\n"
 
 
 def test_the_live_line_leaves_standard_output_alone(capsys, monkeypatch):
@@ -95,20 +95,20 @@ def test_the_live_line_leaves_standard_output_alone(capsys, monkeypatch):
     assert "answer" not in err
 
 
-def test_somebody_who_types_is_told(capsys, several, tmp_path, monkeypatch):
+def test_reading_from_a_terminal_is_announced(capsys, several, tmp_path, monkeypatch):
     typed = io.StringIO("OPTIMAL\n")
     typed.isatty = lambda: True
     monkeypatch.setattr("sys.stdin", typed)
     code, _, err = run(capsys, "solve", "several", tmp_path / "m.model")
     assert code == 0
-    assert err.startswith("colgen: reading the standard input, up to its end (Ctrl-D)\n")
+    assert err.startswith("colgen: reading standard input until its end (Ctrl-D)\n")
 
 
-def test_what_does_not_fit_into_the_memory_is_what_was_read(capsys, several, tmp_path, monkeypatch):
+def test_memory_errors_name_the_input(capsys, several, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("OPTIMAL\nhuge\nOPTIMAL\n"))
     code, out, err = run(capsys, "solve", "several", tmp_path / "m.model")
     assert (code, out.count("answer: ")) == (2, 1)
-    assert err.splitlines()[1] == "colgen: the standard input: expected an instance that fits into the memory"
+    assert err.splitlines()[1] == "colgen: the standard input: expected an instance that fits into memory"
 
 
 pytestmark = pytest.mark.timeout(120)
@@ -125,13 +125,13 @@ def files(tmp_path):
 
 @pytest.fixture
 def here(monkeypatch):
-    """Whoever solves does it in this process, which knows the stub."""
+    """Solve in this process, where the stub is installed."""
     from tests.parallel.scripted import Scripted
 
     monkeypatch.setattr("colgen.parallel.clusters.Processes", lambda count: Scripted(count=count))
 
 
-def test_files_are_told_in_their_order(capsys, install, files, here):
+def test_files_are_reported_in_order(capsys, install, files, here):
     code, out, err = run(capsys, "solve", "stub", *files, "--workers", 2)
     assert code == 1
     heads = [line for line in out.splitlines() if line.startswith(str(files[0].parent))]
@@ -151,10 +151,10 @@ def test_records_name_their_files(capsys, install, files, here):
 
 
 @pytest.mark.parametrize("asked", [("--log", "x.csv"), ("--certificate", "x.jsonl"), ("--report", "x.html")])
-def test_what_is_for_one_file_is_refused(capsys, install, files, here, tmp_path, asked):
+def test_options_for_one_file_are_refused(capsys, install, files, here, tmp_path, asked):
     code, _, err = run(capsys, "solve", "stub", *files, asked[0], tmp_path / asked[1])
     assert code == 2
-    assert f"{asked[0]} is for one instance" in err
+    assert f"{asked[0]} applies to one instance" in err
 
 
 def test_a_missing_file_is_named_before_any_work(capsys, install, files, here, tmp_path):
@@ -163,7 +163,7 @@ def test_a_missing_file_is_named_before_any_work(capsys, install, files, here, t
     assert "none.txt" in err
 
 
-def test_a_cluster_that_is_none_is_refused(capsys, install, files):
+def test_an_invalid_cluster_is_refused(capsys, install, files):
     code, _, err = run(capsys, "solve", "stub", files[0], "--cluster", "nowhere")
     assert code == 2
     assert "Dask" in err
@@ -186,4 +186,4 @@ def test_the_tree_of_one_file_is_searched_by_processes(capsys, tmp_path, how):
 def test_subtrees_of_several_files_are_refused(capsys, install, files, here):
     code, _, err = run(capsys, "solve", "stub", *files, "--subtrees", "free")
     assert code == 2
-    assert "--subtrees is for one instance: expected one FILE with it" in err
+    assert "--subtrees applies to one instance: expected one FILE with it" in err

@@ -15,7 +15,7 @@ KNOWN = {
 }
 
 
-def test_values_are_what_their_texts_stand_for():
+def test_texts_are_converted_to_values():
     assert option_values({}, KNOWN) == {}
     texts = {"epochs": "7", "task": "x=y", "bias": "-0.5", "strength": "0", "step": "1e-3", "roots": "any"}
     values = {"epochs": 7, "task": "x=y", "bias": -0.5, "strength": 0.0, "step": 1e-3, "roots": False}
@@ -23,7 +23,7 @@ def test_values_are_what_their_texts_stand_for():
     assert option_values({"bias": "tuned"}, KNOWN) == {"bias": "tuned"}
 
 
-def test_unknown_options_are_refused_and_the_known_ones_listed():
+def test_unknown_options_are_refused_with_a_list_of_options():
     with pytest.raises(InputError, match="no option 'speed'; there are epochs: passes over the data; task: what is"):
         option_values({"task": "x", "speed": "1"}, KNOWN)
 
@@ -31,9 +31,9 @@ def test_unknown_options_are_refused_and_the_known_ones_listed():
 @pytest.mark.parametrize(
     ("name", "texts", "expected"),
     [
-        ("epochs", ("0", "-1", "1.5", "", "two", "²", "9" * 19), "a whole number, one or more"),
+        ("epochs", ("0", "-1", "1.5", "", "two", "²", "9" * 19), "an integer ≥ 1"),
         ("bias", ("much", "nan", "inf"), "tuned or a number"),
-        ("strength", ("-1e-9", "inf", "x"), "a number from 0 on"),
+        ("strength", ("-1e-9", "inf", "x"), "a number ≥ 0"),
         ("step", ("0", "-1", "nan"), "a positive number"),
         ("roots", ("two", ""), "one or any"),
     ],

@@ -1,4 +1,4 @@
-"""What commands write besides lines for people: JSON, logs, pictures, reports, numbers."""
+"""Output files of commands: JSON, logs, pictures, reports."""
 
 import dataclasses
 import json
@@ -34,7 +34,7 @@ def test_solve_writes_json_log_plot_and_report(capsys, install, file, tmp_path):
     assert (code, (tmp_path / "none.png").exists()) == (0, False)  # a relaxation has no answer to draw
 
 
-def test_json_on_standard_output_stands_alone(capsys, install, file):
+def test_json_is_the_only_standard_output(capsys, install, file):
     code, out, _ = run(capsys, "solve", "stub", file, "--json", "-")
     assert code == 0
     assert json.loads(out)["message"] == "Proved optimal."
@@ -47,7 +47,7 @@ def test_data_that_is_not_plain(capsys, install, file):
     assert "cannot be written as JSON" in err
 
 
-def test_every_file_that_can_be_written_is(capsys, install, file):
+def test_a_failed_file_does_not_prevent_the_others(capsys, install, file):
     folder = file.parent
     table, page = folder / "log.csv", folder / "page.html"
     table.write_text("old")

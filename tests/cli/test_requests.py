@@ -1,4 +1,4 @@
-"""What is asked for is checked before any work."""
+"""Arguments are checked before any work."""
 
 import pytest
 
@@ -16,10 +16,10 @@ from tests.cli.stub import (
         (["solve", "stub", "FILE", "--json", "DIR/no/x.json"], "--json"),
         (["solve", "stub", "FILE", "--log", "DIR"], "expected the name of a file in an existing folder"),
         (["solve", "stub", "FILE", "--plot", "DIR/x.txt"], "expected a name that ends in .png"),
-        (["solve", "stub", "FILE", "--picture", "DIR/x.png"], "the template 'stub' draws no answers"),
+        (["solve", "stub", "FILE", "--picture", "DIR/x.png"], "--picture: the template 'stub'"),
     ],
 )
-def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
+def test_bad_input_is_reported(capsys, install, file, argv, expected):
     argv = [word.replace("FILE", str(file)).replace("DIR", str(file.parent)) for word in argv]
     code, out, err = run(capsys, *argv)
     assert (code, out) == (2, "")
@@ -30,7 +30,7 @@ def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        (["train", "fixed", "--data", "DIR", "--model", "DIR/m"], "the template 'fixed' has nothing to train"),
+        (["train", "fixed", "--data", "DIR", "--model", "DIR/m"], "the template 'fixed' has no training"),
         (["train", "other", "--data", "DIR", "--model", "DIR/m"], "there is no template 'other'"),
         (["train", "stub", "--data", "DIR/no", "--model", "DIR/m"], "expected an existing folder"),
         (["train", "stub", "--data", "DIR", "--model", "DIR/no/m"], "--model"),
@@ -39,12 +39,15 @@ def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
             ["train", "stub", "--data", "DIR", "--model", "DIR/m", "--option", "x=1"],
             "there is no option 'x'; there are",
         ),
-        (["train", "stub", "--train", "FILE", "--model", "DIR/m"], "'stub' learns from a folder: say --data DIR"),
+        (["train", "stub", "--train", "FILE", "--model", "DIR/m"], "'stub' learns from a folder: use --data DIR"),
         (["train", "several", "--train", "DIR/no", "--model", "DIR/m"], "no: expected a file"),
-        (["solve", "stub", "-"], "the standard input (-) is read with a trained model: say --model MODEL"),
-        (["solve", "several", "TWO", "--model", "MODEL", "--plot", "DIR/x.png"], "--plot is for one instance: choose"),
-        (["solve", "several", "TWO", "--model", "MODEL", "--node-limit", "3"], "--node-limit is for one instance"),
-        (["solve", "fixed", "FILE", "--model", "MODEL"], "the template 'fixed' takes no model: leave --model out"),
+        (["solve", "stub", "-"], "the standard input (-) needs a trained model: add --model MODEL"),
+        (
+            ["solve", "several", "TWO", "--model", "MODEL", "--plot", "DIR/x.png"],
+            "--plot applies to one instance",
+        ),
+        (["solve", "several", "TWO", "--model", "MODEL", "--node-limit", "3"], "--node-limit applies to one instance"),
+        (["solve", "fixed", "FILE", "--model", "MODEL"], "--model: the template 'fixed'"),
         (["solve", "stub", "FILE", "--option", "tasks=6"], "--option needs --model"),
         (["solve", "stub", "FILE", "--model", "MODEL", "--option", "tasks"], "--option tasks: expected NAME=VALUE"),
         (["solve", "stub", "FILE", "--model", "MODEL", "--option", "=6"], "--option =6: expected NAME=VALUE"),
@@ -59,7 +62,7 @@ def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
         (["solve", "stub", "FILE", "--model", "DIR/missing"], "missing cannot be read: No such file"),
     ],
 )
-def test_bad_input_to_models_is_one_sentence(capsys, learning, file, argv, expected):
+def test_bad_input_to_models_is_reported(capsys, learning, file, argv, expected):
     file.write_text("3 6", encoding="utf-8")
     model = file.parent / "model.txt"
     model.write_text("1", encoding="utf-8")
@@ -80,20 +83,20 @@ def test_no_output_goes_into_the_instance(capsys, install, file, option):
     file.rename(name)
     code, out, err = run(capsys, "solve", "stub", str(name), f"--{option}", str(name))
     assert (code, out, name.read_text()) == (2, "", "3 6 1")
-    assert "expected a file of its own, this is the file" in err
+    assert "expected a file of its own, but it is also the file" in err
     assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        (["--json", "DIR/a", "--log", "DIR/a"], "--json DIR/a: expected a file of its own, this is --log"),
-        (["--json", "DIR/a~", "--checkpoint", "DIR/a"], "what is kept of --checkpoint"),
-        (["--json", "DIR/link"], "--json DIR/link: expected a file of its own, this is the file"),
+        (["--json", "DIR/a", "--log", "DIR/a"], "--json DIR/a: expected a file of its own, but it is also --log"),
+        (["--json", "DIR/a~", "--checkpoint", "DIR/a"], "the previous --checkpoint"),
+        (["--json", "DIR/link"], "--json DIR/link: expected a file of its own, but it is also the file"),
         (["--certificate", "DIR/other"], "DIR/other holds something else"),
     ],
 )
-def test_outputs_have_files_of_their_own(capsys, install, file, argv, expected):
+def test_outputs_need_distinct_files(capsys, install, file, argv, expected):
     (file.parent / "link").symlink_to(file)
     (file.parent / "other").write_text("something else")
     code, _, err = run(capsys, "solve", "stub", str(file), *(word.replace("DIR", str(file.parent)) for word in argv))

@@ -11,7 +11,7 @@ from tests.cli.stub import run
 
 @pytest.fixture
 def kept(capsys, install, file, tmp_path):
-    """A run that has been cut short at its root."""
+    """Interrupt a run at its root."""
     file.write_text("3 12 1", encoding="utf-8")
     path = tmp_path / "run.checkpoint"
     code, _, _ = run(capsys, "solve", "stub", file, "--checkpoint", path, "--time-limit", "0")
@@ -19,7 +19,7 @@ def kept(capsys, install, file, tmp_path):
     return path
 
 
-def test_a_run_goes_on_without_being_told_what_it_is_of(capsys, kept, file):
+def test_a_run_is_resumed_without_its_arguments(capsys, kept, file):
     _, out, _ = run(capsys, "solve", "stub", file, "--json", "-")
     whole = json.loads(out)
     code, out, _ = run(capsys, "resume", kept, "--json", "-")
@@ -36,7 +36,7 @@ def test_another_instance_in_the_file_is_refused(capsys, kept, file):
     assert "of another instance" in err
 
 
-def test_what_cannot_be_gone_on_from_is_refused(capsys, kept, file, tmp_path):
+def test_invalid_checkpoints_are_refused(capsys, kept, file, tmp_path):
     code, _, err = run(capsys, "resume", tmp_path / "nothing")
     assert (code, "no such file" in err) == (2, True)
     sealed = read_sealed(kept, FORMAT)
@@ -52,11 +52,11 @@ def test_what_cannot_be_gone_on_from_is_refused(capsys, kept, file, tmp_path):
     [
         (["--every", "3"], "--checkpoint FILE"),
         (["--checkpoint", "run", "--every", "0"], "--every: expected"),
-        (["--checkpoint", "run", "--certificate", "proof"], "leave --checkpoint out"),
+        (["--checkpoint", "run", "--certificate", "proof"], "--certificate: not available with --checkpoint"),
         (["--checkpoint", "no/such/folder/run"], "existing folder"),
     ],
 )
-def test_what_is_wrong_is_said_before_any_work(capsys, install, file, more, said):
+def test_invalid_arguments_are_refused_before_any_work(capsys, install, file, more, said):
     code, out, err = run(capsys, "solve", "stub", file, *more)
     assert (code, out) == (2, "")
     assert said in err

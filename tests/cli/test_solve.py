@@ -23,7 +23,7 @@ def test_solve_prints_answer_bounds_and_times(capsys, install, file):
         assert expected in out
 
 
-def test_workers_and_batches_of_nodes_find_the_same(capsys, install, file):
+def test_workers_and_batches_of_nodes_find_the_same_answer(capsys, install, file):
     answers = []
     for asked in ((), ("--workers", 2), ("--workers", 2, "--node-batch", 3)):
         code, out, _ = run(capsys, "solve", "stub", file, *asked, "--json", "-")

@@ -1,4 +1,4 @@
-"""What templates tell the command line: options, raw material, and what they offer."""
+"""Templates for the command line: options, texts, and declarations."""
 
 import io
 
@@ -10,7 +10,7 @@ from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
 
 
-def test_material_is_read_line_by_line_or_whole(tmp_path, monkeypatch):
+def test_material_is_read_by_lines_or_completely(tmp_path, monkeypatch):
     path = tmp_path / "text.txt"
     path.write_bytes("\ufeffone\r\ntwo\n\nfour é".encode())
     for material in (Material(path), Material()):
@@ -28,7 +28,7 @@ def test_material_that_is_not_utf_8_is_refused_at_its_line(tmp_path):
     path.write_bytes(b"one\ntwo\n\xff\n")
     lines = Material(path).lines()
     assert [next(lines), next(lines)] == ["one", "two"]
-    with pytest.raises(InputError, match=r"text.txt, line 3: not a text in UTF-8"):
+    with pytest.raises(InputError, match=r"text.txt, line 3: expected a text in UTF-8"):
         next(lines)
 
 
@@ -40,7 +40,7 @@ def test_arrays_of_a_file_are_named_without_reading_them(tmp_path):
 
 
 @pytest.mark.parametrize("name", template_names())
-def test_what_templates_say_of_themselves_fits_together(name):
+def test_declarations_of_templates_are_consistent(name):
     template = load_template(name)
     assert template.name == name
     assert template.draw is not None

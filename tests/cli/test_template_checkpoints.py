@@ -1,4 +1,4 @@
-"""A checkpoint of every template: the command writes one, and goes on from it to the same answer."""
+"""Checkpoints of every template: a resumed run finds the same answer."""
 
 import json
 
@@ -16,13 +16,13 @@ from tests.problems.dependency.treebank import random_weights, sentences
 
 
 def solved(arguments, folder):
-    """The exit code and the figures of a run."""
+    """Return the exit code and the figures of a run."""
     code = main(["solve", *arguments, "--quiet", "--json", str(folder / "out.json")])
     return code, json.loads((folder / "out.json").read_text())
 
 
 def tried(arguments, folder):
-    """A run without a checkpoint, one that is cut short with it, one that goes on from it, and one after its end."""
+    """Compare a run without a checkpoint, an interrupted one, its resumption, and one more."""
     code, whole = solved(arguments, folder)
     assert code == 0
     checkpoint = ["--checkpoint", str(folder / "run")]
@@ -39,7 +39,7 @@ WITHOUT = {"chain_map": "ChainMAP does not support checkpoints"}
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_a_template_without_checkpoints_says_so(name, tmp_path, capsys):
+def test_templates_without_checkpoints_refuse_them(name, tmp_path, capsys):
     path = tmp_path / f"example{load_template(name).suffix}"
     load_template(name).example(path)
     assert main(["solve", name, str(path), "--checkpoint", str(tmp_path / "run")]) == 2
@@ -70,7 +70,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("name", SENTENCES)
-def test_every_kind_of_a_sentence_is_resumed(name, tmp_path):
+def test_every_kind_of_sentence_is_resumed(name, tmp_path):
     write_sentence(SENTENCES[name], tmp_path / "sentence.npz")
     tried(["grandparent_parsing", str(tmp_path / "sentence.npz")], tmp_path)
 

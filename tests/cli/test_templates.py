@@ -1,4 +1,4 @@
-"""`colgen templates`: what there is, and what one of them takes."""
+"""`colgen templates`: the list, and the description of one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_example_is_a_file_that_solve_takes(name, capfdbinary, tmp_path):
 
 
 @pytest.mark.parametrize("name", template_names())
-def test_what_a_file_holds_is_told(name, capsys):
+def test_the_format_of_a_file_is_described(name, capsys):
     code, out, _ = run(capsys, "templates", name)
     assert code == 0
     assert f"colgen example {name} > FILE" in out
@@ -49,14 +49,14 @@ def test_what_a_file_holds_is_told(name, capsys):
     assert "Raises" not in told
 
 
-def test_a_template_without_an_example_says_so(capsys, install):
+def test_templates_without_an_example_refuse_it(capsys, install):
     code, _, err = run(capsys, "example", "stub")
     assert (code, err) == (2, "colgen: the template 'stub' has no example\n")
 
 
-def test_no_terminal_is_written_numbers_to(capsys, install, monkeypatch):
+def test_binary_examples_are_not_written_to_a_terminal(capsys, install, monkeypatch):
     install(dataclasses.replace(STUB, example=lambda path: path.write_bytes(b"\0\1"), suffixes=(".npz",)))
     monkeypatch.setattr("colgen.cli.templates.is_terminal", lambda stream: True)
     code, out, err = run(capsys, "example", "stub")
     assert (code, out) == (2, "")
-    assert "`colgen example stub > example.npz` writes it to a file" in err
+    assert "use `colgen example stub > example.npz`" in err

@@ -13,7 +13,7 @@ from tests.cli.stub import STUB, run
 
 @pytest.fixture
 def processes(monkeypatch):
-    """Commands and instances of the processes that are started, which end with the exit codes given."""
+    """Record the commands and instances of processes, which end with the given exit codes."""
     started, codes = [], {}
 
     def start(command, **more):

@@ -1,4 +1,4 @@
-"""`colgen watch`: a run that is under way."""
+"""`colgen watch`: a running solve."""
 
 import dataclasses
 import math
@@ -11,7 +11,7 @@ from tests.cli.stub import run
 from tests.toys import CuttingStock
 
 
-def test_a_log_is_shown_once_where_nobody_looks(capsys, tmp_path):
+def test_a_log_is_printed_once_without_a_terminal(capsys, tmp_path):
     path = tmp_path / "run.csv"
     result = solve(CuttingStock(), progress=LogFile(path))
     code, out, err = run(capsys, "watch", path)
@@ -22,7 +22,7 @@ def test_a_log_is_shown_once_where_nobody_looks(capsys, tmp_path):
     assert run(capsys, "watch", path, "--once")[1] == out
 
 
-def test_a_log_that_is_not_there_or_is_none(capsys, tmp_path):
+def test_missing_and_invalid_logs_are_refused(capsys, tmp_path):
     assert run(capsys, "watch", tmp_path / "none.csv")[0] == 2
     path = tmp_path / "empty.csv"
     path.write_text("")
@@ -40,7 +40,7 @@ def test_long_runs_and_large_numbers_fit_eighty_characters():
     assert bars[0] > bars[-1]
 
 
-def test_the_page_is_asked_for_by_name(capsys, tmp_path, monkeypatch):
+def test_the_page_is_served_at_its_address(capsys, tmp_path, monkeypatch):
     path = tmp_path / "run.csv"
     solve(CuttingStock(), progress=LogFile(path))
     served = []
@@ -51,10 +51,10 @@ def test_the_page_is_asked_for_by_name(capsys, tmp_path, monkeypatch):
     assert out == f"http://127.0.0.1:{port}/ until Ctrl-C\n"
 
 
-def test_ports_that_are_none_are_refused(capsys, tmp_path):
+def test_invalid_ports_are_refused(capsys, tmp_path):
     path = tmp_path / "run.csv"
     solve(CuttingStock(), progress=LogFile(path))
-    assert "say --browser" in run(capsys, "watch", path, "--port", "8000")[2]
+    assert "needs --browser" in run(capsys, "watch", path, "--port", "8000")[2]
     for port in ("0", "65536", "x", "-1"):
         code, _, err = run(capsys, "watch", path, "--browser", "--port", port)
         assert code == 2

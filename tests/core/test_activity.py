@@ -1,4 +1,4 @@
-"""The activity of a row: whose coefficient counts, and how far the row is missed."""
+"""Activities of rows: which coefficient is used, and the size of a violation."""
 
 import math
 
@@ -19,12 +19,12 @@ def column(**more):
     [({KEY: 5.0}, {"a": 4.0}, 5.0), ({}, {"a": 4.0}, 4.0), ({}, {}, 3.0)],
     ids=["the column's own", "the row's by key", "the row's function"],
 )
-def test_a_column_s_own_coefficient_comes_first(coefficients, by_key, expected):
+def test_a_column_s_own_coefficient_takes_precedence(coefficients, by_key, expected):
     row = Row(KEY, upper=1.0, coefficients=by_key, coefficient=lambda column: column.structure)
     assert coefficient(row, column(coefficients=coefficients, key="a")) == expected
 
 
-def test_a_row_that_says_nothing_of_a_column_leaves_it_out():
+def test_a_row_without_a_coefficient_for_a_column_omits_it():
     assert coefficient(Row(KEY, upper=1.0, coefficients={"b": 2.0}), column(key="a")) == 0.0
 
 
@@ -41,7 +41,7 @@ def test_activity_adds_columns_and_variables():
 
 
 @pytest.mark.parametrize("times", [1e-9, 1.0, 2.0**40])
-def test_a_violation_is_a_share_that_no_factor_changes(times):
+def test_a_violation_is_invariant_under_scaling(times):
     row = Row(KEY, upper=4.0 * times, coefficient=lambda column: times * column.structure)
     assert activity(row, Solution(0.0, ((column(), 2.0),))).violation == pytest.approx(2.0 / 6.0)
 
@@ -52,7 +52,7 @@ def test_a_row_without_sides_and_terms_has_no_size():
     assert nothing.violation == -math.inf
 
 
-def test_few_variables_and_many_give_the_same():
+def test_few_and_many_variables_give_the_same_activity():
     row = Row(KEY, upper=1.0, coefficients={k: float(k) for k in range(6)})
     few = Solution(0.0, (), {4: 2.0})
     many = Solution(0.0, (), {k: 2.0 if k == 4 else 0.0 for k in range(-20, 20)})

@@ -1,4 +1,4 @@
-"""Arrays in files: whatever is broken is one sentence with the file's name."""
+"""Arrays in files: every fault is an InputError with the file's name."""
 
 import os
 
@@ -25,7 +25,7 @@ def refused(path, function) -> str:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_arrays_come_back_as_they_were(tmp_path, order):
+def test_arrays_survive_a_round_trip(tmp_path, order):
     path = tmp_path / "a.npz"
     given = GIVEN | {"square": np.asarray(np.arange(4).reshape(2, 2), order=order), "none": np.zeros((0, 3))}
     np.savez_compressed(path, **given)
@@ -38,7 +38,7 @@ def test_arrays_come_back_as_they_were(tmp_path, order):
 
 
 @pytest.mark.parametrize("what", broken_zips(GIVEN))
-def test_a_broken_file_is_one_sentence(tmp_path, what):
+def test_a_broken_file_is_an_input_error(tmp_path, what):
     path = tmp_path / "a.npz"
     path.write_bytes(broken_zips(GIVEN)[what])
     refused(path, lambda path: read_arrays(path, ["scores"]))
@@ -46,7 +46,7 @@ def test_a_broken_file_is_one_sentence(tmp_path, what):
 
 
 @pytest.mark.parametrize("what", broken_arrays(GIVEN["scores"]))
-def test_a_broken_array_is_one_sentence(tmp_path, what):
+def test_a_broken_array_is_an_input_error(tmp_path, what):
     content = broken_arrays(GIVEN["scores"])[what]
     alone, packed = tmp_path / "a.npy", tmp_path / "a.npz"
     alone.write_bytes(content)
@@ -59,12 +59,12 @@ def test_memory_is_not_taken_before_the_size_is_known(tmp_path, monkeypatch):
     monkeypatch.setattr(colgen.core.array_files, "ARRAYS_LIMIT", 10_000)
     path = tmp_path / "a.npz"
     np.savez_compressed(path, scores=np.zeros(2000))
-    assert "at most 10,000 bytes together" in refused(path, read_arrays)
+    assert "at most 10,000 bytes in total" in refused(path, read_arrays)
     (tmp_path / "a.npy").write_bytes(npy(np.zeros(2000)))
-    assert "at most 10,000 bytes together" in refused(tmp_path / "a.npy", read_array)
+    assert "at most 10,000 bytes in total" in refused(tmp_path / "a.npy", read_array)
 
 
-def test_what_is_no_file_is_not_waited_for(tmp_path):
+def test_pipes_and_folders_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
     assert "this is a pipe" in refused(tmp_path / "pipe.npz", read_arrays)
     assert "this is a directory" in refused(tmp_path, read_arrays)
@@ -73,7 +73,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     assert arrays_in(tmp_path / "pipe.npz") == frozenset()
 
 
-def test_what_the_arrays_mean_is_said_with_the_file_s_name(tmp_path):
+def test_errors_about_array_contents_name_the_file(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, scores=[1.0, np.nan])
 
@@ -86,4 +86,4 @@ def test_what_the_arrays_mean_is_said_with_the_file_s_name(tmp_path):
             arrays["lengths"]
 
     assert refused(path, look) == f"{path}: scores: expected finite numbers, got nan at [1]"
-    assert refused(path, miss) == f"{path}: expected scores and lengths (there is no lengths)"
+    assert refused(path, miss) == f"{path}: expected scores and lengths (lengths is missing)"

@@ -1,4 +1,4 @@
-"""What a run may spend, and signals that wait until somebody looks."""
+"""Limits of a run, and signals recorded until a budget is checked."""
 
 import math
 import os
@@ -24,7 +24,7 @@ def test_a_budget_without_limits_never_ends():
     budget.require()
 
 
-def test_time_that_is_used_up():
+def test_an_expired_time_limit():
     budget = Budget(0.0)
     assert budget.reason is Termination.TIME_LIMIT
     assert budget.seconds_left == 0.0
@@ -33,24 +33,24 @@ def test_time_that_is_used_up():
     assert raised.value.reason is Termination.TIME_LIMIT
 
 
-def test_a_run_may_have_begun_before_its_budget():
+def test_a_budget_may_start_in_the_past():
     begun = Budget().started - 100.0
     assert Budget(50.0, started=begun).expired
     assert Budget(50.0, started=begun).seconds >= 100.0
     assert not Budget(500.0, started=begun).expired
 
 
-def test_memory_that_is_used_up():
+def test_an_exceeded_memory_limit():
     assert Budget(memory=1.0).reason is Termination.MEMORY_LIMIT
 
 
-def test_a_part_gets_no_more_than_is_left():
+def test_a_part_gets_at_most_the_remaining_budget():
     assert Budget(5.0).capped(100.0).seconds_left <= 5.0
     assert Budget(100.0).capped(5.0).seconds_left <= 5.0
     assert Budget(memory=1.0).capped(5.0).reason is Termination.MEMORY_LIMIT
 
 
-def test_an_interrupt_waits_until_a_budget_looks():
+def test_an_interrupt_is_recorded_until_a_budget_is_checked():
     with holding_signals():
         before = Budget()
         part = before.capped(10.0)
@@ -59,11 +59,11 @@ def test_an_interrupt_waits_until_a_budget_looks():
         assert before.seconds_left == 0.0
         assert part.interrupted
         assert part.capped(1.0).interrupted
-    assert not Budget().interrupted  # a run that begins afterwards knows nothing of it
+    assert not Budget().interrupted  # later runs are not affected
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="a peak is for good here")
-def test_a_peak_begins_anew():
+def test_the_peak_can_be_reset():
     held = np.ones(30_000_000)
     before = peak_bytes()
     assert before >= held.nbytes

@@ -1,4 +1,4 @@
-"""Sparse patterns: in order, picked from."""
+"""Batches of columns in compressed form."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ def compressed(*columns):
 BATCH = compressed([(0, 1.0), (3, 2.0)], [], [(1, -1.0)], [(0, 1.0), (3, 2.0)])
 
 
-def test_entries_are_brought_in_order_of_rows():
+def test_entries_are_sorted_by_row():
     found = in_order(*compressed([(3, 2.0), (0, 1.0)], [], [(1, -1.0)], [(0, 1.0), (3, 2.0)]))
     for part, expected in zip(found, BATCH, strict=True):
         assert part.tolist() == expected.tolist()
 
 
-def test_a_row_twice_is_refused_with_the_column():
-    with pytest.raises(ValueError, match="column 1 of a batch states the row number 4 twice"):
+def test_a_repeated_row_is_refused_with_its_column():
+    with pytest.raises(ValueError, match=r"column 1 .* row number 4"):
         in_order(*compressed([(4, 1.0)], [(4, 1.0), (2, 1.0), (4, 2.0)]))
 
 
-def test_columns_are_picked_in_the_order_asked_for():
+def test_columns_are_selected_in_the_given_order():
     found = picked(*BATCH, np.array([2, 0, 1]))
     expected = compressed([(1, -1.0)], [(0, 1.0), (3, 2.0)], [])
     for part, other in zip(found, expected, strict=True):
         assert part.tolist() == other.tolist()
 
 
-def test_a_slice_is_picked_as_its_numbers_are():
+def test_a_slice_selects_like_its_numbers():
     for part, other in zip(picked(*BATCH, slice(1, 3)), picked(*BATCH, np.array([1, 2])), strict=True):
         assert part.tolist() == other.tolist()
 
@@ -114,18 +114,18 @@ def test_equal_columns_have_equal_signatures_and_others_do_not(columns):
 def test_products(columns, duals):
     expected = [sum(a * duals[POSITION[key]] for key, a in column.coefficients.items()) for column in columns]
     assert batch_of(columns).products(np.array(duals)) == pytest.approx(expected)
-    # Younger rows have no dual value yet.
+    # Rows added later have no dual value yet.
     old = [sum(a * duals[POSITION[key]] for key, a in c.coefficients.items() if POSITION[key] < 3) for c in columns]
     assert batch_of(columns).products(np.array(duals[:3])) == pytest.approx(old)
 
 
 @given(singles)
-def test_decisions_speak_of_batches_as_of_columns(columns):
+def test_decisions_treat_batches_like_columns(columns):
     for decision in (Together(ROWS[0], ROWS[1]), Apart(ROWS[0], ROWS[1]), Together(ROWS[0], ("no such row", 1))):
         assert decision.allows_each(batch_of(columns)).tolist() == [decision.allows(column) for column in columns]
 
 
-def test_structures_are_made_when_somebody_looks():
+def test_structures_are_made_on_demand():
     made = []
 
     def structure(k):
@@ -142,7 +142,7 @@ def test_structures_are_made_when_somebody_looks():
 
 def test_keys_and_rows_by_number():
     batch = Columns([1.0, 2.0], [0, 1, 2], [1, 1], [1.0, 2.0], keys=[("x", 0), None])
-    with pytest.raises(FormulationError, match="once a linear master has seen it"):
+    with pytest.raises(FormulationError, match="once a linear master has it"):
         batch[0]
     batch.over(ROWS, POSITION)
     assert [column.identity for column in batch] == [("x", 0), (2.0, frozenset({(("cover", 1), 2.0)}))]
@@ -155,7 +155,7 @@ def test_keys_and_rows_by_number():
         Columns([1.0], [0, 1], [1], [1.0]).over([("cover", 0)], {("cover", 0): 0})
 
 
-def test_an_oracle_may_use_its_arrays_again():
+def test_an_oracle_may_reuse_its_arrays():
     costs, rows, values = np.ones(1), np.zeros(1, dtype=np.int32), np.ones(1)
     batch = Columns(costs, [0, 1], rows, values).over(ROWS, POSITION)
     costs[0] = rows[0] = values[0] = 5
@@ -168,14 +168,14 @@ def test_an_oracle_may_use_its_arrays_again():
         (([1.0], [0, 2], [0], [1.0]), "1 columns has 2 starts, 1 rows and 1 values: expected 2 starts"),
         (([1.0], [0], [0], [1.0]), "1 columns has 1 starts"),
         (([1.0, 1.0], [0, 1, 0], [0], [1.0]), "starts that rise"),
-        (([1.0], [0, 1], [0.0], [1.0]), "the rows of a batch of columns are float64, expected whole numbers"),
+        (([1.0], [0, 1], [0.0], [1.0]), "the rows of a batch of columns are float64, expected integers"),
         (([1.0], [0, 1], [-1], [1.0]), "the row number -1"),
-        (([1.0], [0, 2], [3, 3], [1.0, 2.0]), "column 0 of a batch states the row number 3 twice"),
+        (([1.0], [0, 2], [3, 3], [1.0, 2.0]), "column 0 .* row number 3"),
         (([math.nan], [0, 0], [], []), "the column of 'odd' costs nan, expected a finite number"),
         (([1.0], [0, 1], [0], [math.inf]), "the column of 'odd' has a coefficient that is not a finite number"),
     ],
 )
-def test_what_does_not_fit_is_refused(arguments, sentence):
+def test_invalid_arrays_are_refused(arguments, sentence):
     with pytest.raises(FormulationError, match=sentence):
         Columns(*arguments, structure=lambda k: "odd")
 
@@ -185,14 +185,14 @@ def test_bounds_and_lengths_are_checked():
         Columns([1.0], [0, 0], [], [], lower=2.0, upper=1.0)
     with pytest.raises(FormulationError, match=r"expected an integer value between its bounds"):
         Columns([1.0], [0, 0], [], [], lower=[0.3], upper=[0.7])
-    with pytest.raises(FormulationError, match="1 columns has 2 upper bounds, expected one for each"):
+    with pytest.raises(FormulationError, match="1 columns has 2 upper bounds, expected one per column"):
         Columns([1.0], [0, 0], [], [], upper=[1.0, 2.0])
-    with pytest.raises(FormulationError, match="1 columns has 2 structures, expected one for each"):
+    with pytest.raises(FormulationError, match="1 columns has 2 structures, expected one per column"):
         Columns([1.0], [0, 0], [], [], ["a", "b"])
 
 
-def test_a_decision_that_only_knows_columns_speaks_of_batches_too():
-    """Its own fields may have any name that the interface does not."""
+def test_a_decision_on_single_columns_also_handles_batches():
+    """A decision's own fields may have any name outside the interface."""
 
     @dataclass(frozen=True)
     class Whole(Decision):
@@ -205,15 +205,15 @@ def test_a_decision_that_only_knows_columns_speaks_of_batches_too():
     assert Whole((4,)).allows_each(batch).tolist() == [False, True]
 
 
-def test_a_column_of_a_batch_is_made_once():
+def test_a_column_of_a_batch_is_cached():
     batch = batch_of([Column(1.0, {ROWS[0]: 1.0}, structure=0), Column(2.0, {ROWS[1]: 1.0}, structure=1)])
     assert batch[1] is batch[1]
     assert batch[1] == batch.take(np.array([1]))[0]
 
 
 @pytest.mark.parametrize("count", [1, 3, 40])
-def test_single_columns_are_put_in_order_few_and_many(count):
-    """However many there are: entries by rising row number, and numbers whose squares overflow are numbers."""
+def test_few_and_many_single_columns_are_sorted(count):
+    """Entries are sorted by row number; values whose squares overflow are accepted."""
     keys = [("cover", row) for row in range(6)]
     coefficients = {keys[4]: 1e200, keys[1]: 2.0, keys[5]: -3.0}
     batch = Columns.of([Column(1.0, coefficients, k) for k in range(count)])

@@ -1,4 +1,4 @@
-"""Branching decisions as data: what they allow, and which pairs they bind into groups."""
+"""Branching decisions as data: which columns they allow, and groups of pairs."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ class AtMost(Decision):
         ((Together(A, B), AtMost(1.0)), False),
     ],
 )
-def test_a_solution_keeps_all_decisions_or_is_elsewhere(decisions, expected):
+def test_a_solution_is_admitted_if_it_satisfies_all_decisions(decisions, expected):
     solution = Solution(2.0, ((covering(A, B), 1.0), (covering(C), 1.0)), {"x": 3.0})
     assert admits(decisions, solution) is expected
 
 
-def test_what_rounding_leaves_is_admitted():
+def test_rounding_errors_are_admitted():
     solution = Solution(1.0, ((covering(A), 1.0 + 1e-9),), {"x": 2.0 + 1e-9})
     assert admits([AtMost(1.0, (0.0, 2.0))], solution)
 
@@ -81,7 +81,7 @@ def test_pairs_make_groups():
     assert groups_of([]) == []
 
 
-def test_a_screen_shows_what_may_object_and_nothing_else():
+def test_a_screen_checks_only_relevant_decisions():
     rows = [("cover", k) for k in range(5)]
     looked = []
 
@@ -114,7 +114,7 @@ def apart(k):
 
 
 @given(st.lists(st.lists(st.integers(0, 9).map(apart), max_size=3), max_size=6))
-def test_a_path_is_all_that_has_been_decided_in_order(steps):
+def test_a_path_lists_all_decisions_in_order(steps):
     path = DecisionPath()
     for own in steps:
         path = path.below(own)
@@ -125,7 +125,7 @@ def test_a_path_is_all_that_has_been_decided_in_order(steps):
     assert path != path.below([apart(0)])
 
 
-def test_siblings_share_what_lies_above():
+def test_siblings_share_the_path_above():
     parent = DecisionPath([apart(0)])
     left, right = parent.below([apart(1)]), parent.below([apart(2)])
     assert left.decisions[0] is right.decisions[0]
@@ -133,7 +133,7 @@ def test_siblings_share_what_lies_above():
     assert parent.decisions == (apart(0),)
 
 
-def test_a_path_as_deep_as_any_travels_and_goes():
+def test_a_deep_path_can_be_pickled_and_freed():
     path, deep = DecisionPath(), 20 * sys.getrecursionlimit()
     for k in range(deep):
         path = path.below([apart(k)])

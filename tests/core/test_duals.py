@@ -18,9 +18,9 @@ def names():
     return names
 
 
-def test_many_names_at_once_are_those_one_by_one(names):
+def test_extend_equals_repeated_append(names):
     more = [("demand", 5), ("demand", 7), ("limit", 1), ("demand", 9)]
-    names.block("demand")  # kept, and out of date afterwards
+    names.block("demand")  # cached, and stale after the extension
     together = RowNames()
     together.extend(names.keys)
     together.extend(more)
@@ -62,7 +62,7 @@ def test_block_of_one_indexed_row_is_an_array(names):
 
 def test_unknown_rows(names):
     duals = Duals(np.zeros(3), names)
-    with pytest.raises(UnknownRowError, match=r"did you mean 'demand'. It has rows of 'demand', 'limit'"):
+    with pytest.raises(UnknownRowError, match=r"did you mean 'demand'. The master has rows named 'demand', 'limit'"):
         duals["demnad"]
     with pytest.raises(UnknownRowError, match="demnad"):
         duals["demnad", 0]
@@ -71,7 +71,7 @@ def test_unknown_rows(names):
     assert list(duals.items("demnad")) == []
 
 
-def test_members_are_asked_for_by_name(names):
+def test_members_are_accessed_by_name(names):
     names.append(("demand", ("Oslo", 1)))
     duals = Duals(np.array([1.0, 2.0, 3.0, 4.0]), names)
     assert duals.members("demand") == (2, 0, ("Oslo", 1))
@@ -87,7 +87,7 @@ def test_blocks_without_rows_are_empty_arrays(names):
     assert duals.array("cut").tolist() == []
     assert duals.members("cut") == ()
     names.append(("cut", 7))
-    assert duals.array("cut").tolist() == []  # it came later
+    assert duals.array("cut").tolist() == []  # added later
     assert duals.members("cut") == ()
     assert list(duals.items("cut")) == []
     assert duals.array("limit").tolist() == [2.0]
@@ -101,24 +101,24 @@ def test_blocks_without_rows_are_empty_arrays(names):
         (("demand", 5), "the rows of 'demand' have the indices 2, 0"),
         (("demand", [5]), "the rows of 'demand' have the indices 2, 0"),
         (("demand", None), "the rows of 'demand' have the indices 2, 0"),
-        (("limits", None), "did you mean 'limit'? It has rows of 'demand', 'limit'"),
+        (("limits", None), "did you mean 'limit'? The master has rows named 'demand', 'limit'"),
         (("demand", 2, 0), "the rows of 'demand' have the indices 2, 0"),
         (("demand", {}), "the rows of 'demand' have the indices 2, 0"),
         ("limts", "did you mean 'limit'?"),
-        (5, "It has rows of 'demand', 'limit'"),
+        (5, "the master has rows named 'demand', 'limit'"),
     ],
 )
-def test_a_key_that_is_none_is_guessed(names, key, said):
+def test_an_unknown_key_gets_a_suggestion(names, key, said):
     with pytest.raises(UnknownRowError, match=re.escape(said)):
         Duals(np.zeros(3), names)[key]
 
 
-def test_many_indices_are_shown_in_part():
+def test_long_lists_of_indices_are_shortened():
     names = RowNames()
     for k in range(9):
         names.append(("visit", k))
     assert names.instead_of(("visit", -1)) == "; the rows of 'visit' have the indices 0, 1, 2, 3, 4, ..."
-    assert RowNames().instead_of("visit") == "; it has none"
+    assert RowNames().instead_of("visit") == "; the master has none"
 
 
 def test_immutable(names):

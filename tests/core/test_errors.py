@@ -1,4 +1,4 @@
-"""Named diagnostics: each says which mistake it is, and carries the best result so far."""
+"""Named diagnostics: each describes one mistake, and has the best result so far."""
 
 import inspect
 
@@ -11,20 +11,20 @@ NAMES = [name for name, kind in vars(errors).items() if inspect.isclass(kind) an
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_base_catches_all_and_a_docstring_says_what_it_means(name):
+def test_all_diagnostics_share_a_base_and_have_docstrings(name):
     error = getattr(errors, name)
     assert issubclass(error, ColgenError)
     assert inspect.getdoc(error)
     assert name == "ColgenError" or name.endswith("Error")
 
 
-def test_a_diagnostic_has_no_result_until_a_run_gives_it_one():
+def test_a_diagnostic_has_no_result_before_a_run_sets_it():
     error = InputError("seconds is -1, expected a positive number")
     assert error.result is None
     error.result = "the best so far"
     assert InputError("another").result is None
 
 
-def test_bad_input_is_a_value_error_too():
+def test_bad_input_is_also_a_value_error():
     with pytest.raises(ValueError, match="expected"):
         raise InputError("expected a number")

@@ -1,4 +1,4 @@
-"""Files: what is read is looked at first, what is written replaces the old once it is whole."""
+"""Files: checks before reading, and atomic replacement when writing."""
 
 import contextlib
 import os
@@ -18,13 +18,13 @@ class TestReading:
         assert read_text(path) == "ä\nb\nc\n"
 
     @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * 11])
-    def test_no_text(self, tmp_path, content):
+    def test_invalid_texts(self, tmp_path, content):
         path = tmp_path / "a.txt"
         path.write_bytes(content)
         with pytest.raises(InputError, match=str(path)):
             read_text(path, limit=10)
 
-    def test_a_pipe_is_not_waited_for_and_an_open_one_is_read(self, tmp_path):
+    def test_named_pipes_are_refused_and_open_pipes_are_read(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(InputError, match="expected a file, this is a pipe"):
             read_text(tmp_path / "pipe")
@@ -42,13 +42,13 @@ class TestReading:
             ("", "line 1: expected JSON"),
             ("[1,\n", "line 2: expected JSON"),
             ("[" * 100_000, "nested too deeply"),
-            ('{"a": 1, "a": 2}', "each name once in an object, 'a' is there twice"),
+            ('{"a": 1, "a": 2}', "each name once in an object, got 'a' twice"),
             ('{"b": NaN}', "finite numbers, not NaN"),
             ("[-Infinity]", "finite numbers, not -Infinity"),
             ("9" * 10_000, "fewer digits"),
         ],
     )
-    def test_json_that_is_none(self, tmp_path, text, words):
+    def test_invalid_json(self, tmp_path, text, words):
         path = tmp_path / "a.json"
         path.write_text(text)
         with pytest.raises(InputError, match=words) as caught:
@@ -60,7 +60,7 @@ class TestReading:
 
 
 class TestWriting:
-    def test_the_old_stays_until_the_new_is_whole(self, tmp_path):
+    def test_the_old_content_stays_until_the_new_is_complete(self, tmp_path):
         path = tmp_path / "a.txt"
         path.write_text("old")
         with contextlib.suppress(ZeroDivisionError), writing(path) as file:
@@ -115,12 +115,12 @@ class TestWriting:
         with pytest.raises(OSError, match="/dev/full"):
             write_text("/dev/full", "x" * 100_000)
 
-    def test_the_caller_s_own_mistake_is_not_a_failed_write(self, tmp_path):
+    def test_errors_of_the_caller_are_not_write_errors(self, tmp_path):
         with pytest.raises(ValueError, match="mine"), writing(tmp_path / "a"):
             raise ValueError("mine")
 
 
-def test_a_text_with_a_nul_is_none(tmp_path):
+def test_a_text_with_a_nul_is_refused(tmp_path):
     path = tmp_path / "rolls.txt"
     path.write_bytes(b"45\n\x0036\n")
     with pytest.raises(InputError, match=r"rolls\.txt, line 2: expected text, found a NUL"):
@@ -128,23 +128,23 @@ def test_a_text_with_a_nul_is_none(tmp_path):
 
 
 class TestDistinct:
-    def test_files_of_their_own_may_be_written(self, tmp_path):
+    def test_distinct_files_may_be_written(self, tmp_path):
         (tmp_path / "read").write_text("")
         check_distinct([("one", tmp_path / "a"), ("other", str(tmp_path / "b"))], [("file", tmp_path / "read")])
         check_distinct([("one", "/dev/null"), ("other", "/dev/null")], [("file", "/dev/null")])
         check_distinct([("one", "a\0")], [("file", "a\0")])
 
     @pytest.mark.parametrize("link", [os.symlink, os.link, lambda old, new: None])
-    def test_no_file_is_written_that_is_read_or_written(self, tmp_path, link):
+    def test_files_are_neither_read_and_written_nor_written_twice(self, tmp_path, link):
         kept, other = tmp_path / "kept", tmp_path / "other"
         kept.write_text("")
         link(kept, other)
         name = other if other.exists() else tmp_path / "." / "folder" / ".." / "kept"
         (tmp_path / "folder").mkdir()
         for written, read in (([("one", name)], [("the file", kept)]), ([("the file", kept), ("one", name)], [])):
-            with pytest.raises(InputError, match=r"one .*expected a file of its own, this is the file .*kept"):
+            with pytest.raises(InputError, match=r"one .*expected a file of its own, but it is also the file .*kept"):
                 check_distinct(written, read)
 
-    def test_two_names_of_a_file_that_is_not_there_yet(self, tmp_path):
+    def test_two_names_of_a_file_that_does_not_exist_yet(self, tmp_path):
         with pytest.raises(InputError, match="a file of its own"):
             check_distinct([("one", tmp_path / "a"), ("other", tmp_path / "x" / ".." / "a")])

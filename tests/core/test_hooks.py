@@ -1,4 +1,4 @@
-"""Misspelt hooks are refused before any work, and helpers of the user's are left alone."""
+"""Misspelt hooks are refused before any work; a user's helpers are not."""
 
 import re
 
@@ -17,7 +17,7 @@ def made(kind, **members):
 
 
 def unready(kind):
-    """An object of a class, which may lack methods that it must have."""
+    """Return an object of a class that may lack abstract methods."""
     kind.__abstractmethods__ = frozenset()
     return object.__new__(kind)
 
@@ -37,7 +37,7 @@ MISSPELT = [
 
 
 @pytest.mark.parametrize(("kind", "name", "member", "meant"), MISSPELT, ids=[name for _, name, _, _ in MISSPELT])
-def test_a_misspelt_hook_names_the_one_that_is_meant(kind, name, member, meant):
+def test_a_misspelt_hook_is_reported_with_the_intended_one(kind, name, member, meant):
     with pytest.raises(InputError) as refused:
         check_hooks(unready(made(kind, **{name: member})))
     assert f"did you mean {meant}?" in str(refused.value)
@@ -47,13 +47,13 @@ def test_a_misspelt_hook_names_the_one_that_is_meant(kind, name, member, meant):
 @pytest.mark.parametrize(
     ("kind", "members"),
     [
-        (Problem, {"separations": lambda self, node: ()}),  # the engine would call it without an argument
-        (Problem, {"branch": lambda self: (), "branching": lambda self: self.used()}),  # that one is spelt right
+        (Problem, {"separations": lambda self, node: ()}),  # the engine would pass no argument
+        (Problem, {"branch": lambda self: (), "branching": lambda self: self.used()}),  # the hook itself is spelt right
         (Problem, {"answers": lambda self: ()}),
         (Problem, {"_separation": lambda self: ()}),
-        (Problem, {"separations": ()}),  # data is no method
+        (Problem, {"separations": ()}),  # data is not a method
         (Problem, {"costs": lambda self: (), "widths": (1, 2), "patterns": lambda self: ()}),
-        (Problem, {"choices": lambda self: (), "solve_it": lambda self: self.choices()}),  # somebody calls it
+        (Problem, {"choices": lambda self: (), "solve_it": lambda self: self.choices()}),  # a helper with a caller
         (RyanFoster, {"pairs": lambda self, solution: ()}),
         (
             Problem,
@@ -62,13 +62,13 @@ def test_a_misspelt_hook_names_the_one_that_is_meant(kind, name, member, meant):
         (Knapsack, {"names": ("a", "b")}),
     ],
 )
-def test_helpers_are_left_alone(kind, members):
+def test_helpers_are_accepted(kind, members):
     check_hooks(unready(made(kind, **members)))
 
 
 @pytest.mark.parametrize("name", METHODS["Problem"])
-def test_a_method_of_an_old_name_names_the_new_form(name):
-    expected = rf"\.{name}\(\) is never used any more: write {re.escape(METHODS['Problem'][name])}"
+def test_a_method_with_an_old_name_is_refused_with_the_new_one(name):
+    expected = rf"\.{name}\(\) is never called: write {re.escape(METHODS['Problem'][name])}"
     with pytest.raises(InputError, match=r"Mine" + expected):
         solve(made(CuttingStock, **{name: lambda self: ()})())
     problem = CuttingStock()
@@ -78,12 +78,12 @@ def test_a_method_of_an_old_name_names_the_new_form(name):
 
 
 @pytest.mark.parametrize("name", METHODS["Problem"])
-def test_a_call_of_an_old_name_names_the_new_form(name):
+def test_a_call_of_an_old_name_reports_the_new_one(name):
     with pytest.raises(AttributeError, match=re.escape(f"write {METHODS['Problem'][name]}")):
         getattr(CuttingStock(), name)()
 
 
-def test_an_attribute_that_a_property_lacks_is_named():
+def test_a_missing_attribute_in_a_property_is_reported():
     class Lacking(CuttingStock):
         @property
         def scale(self):
@@ -93,7 +93,7 @@ def test_an_attribute_that_a_property_lacks_is_named():
         _ = Lacking().scale
 
 
-def test_data_of_an_old_name_is_the_users_own():
+def test_data_with_an_old_name_is_accepted():
     assert solve(made(CuttingStock, choice=3, complete=True)()).is_optimal
 
 
@@ -105,13 +105,13 @@ def test_a_misspelt_hook_is_refused_before_any_work():
         solve(made(CuttingStock, separations=lambda self: (), master=master)())
 
 
-def test_hooks_of_a_problems_parts_are_looked_at_too():
+def test_hooks_of_a_problems_parts_are_checked_too():
     oracle = made(Knapsack, multiplicty=4.0)
     with pytest.raises(InputError, match="did you mean multiplicity"):
         solve(CuttingStock(oracle=oracle))
 
 
-def test_hooks_of_a_master_are_looked_at_too():
+def test_hooks_of_a_master_are_checked_too():
     rows = compile_master(CuttingStock().master())
     mine = made(
         LinearMaster, __init__=lambda self: LinearMaster.__init__(self, rows), solutoin=lambda self, solved: None

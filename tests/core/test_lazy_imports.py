@@ -1,4 +1,4 @@
-"""Doors to rooms above: what is behind one exists, and is imported only when somebody asks."""
+"""Lazy imports: targets exist, and are imported only on use."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from colgen.core.lazy_imports import Late, behind
 ROOT = Path(__file__).parents[2]
 
 
-def test_something_is_behind_every_door():
+def test_every_lazy_import_has_a_target():
     doors = [
         door
         for path in (ROOT / "colgen").rglob("*.py")
@@ -23,13 +23,13 @@ def test_something_is_behind_every_door():
         assert callable(behind(module, name)), (module, name)
 
 
-def test_a_door_that_nobody_opens_costs_nothing():
+def test_unused_lazy_imports_import_nothing():
     program = "import sys, colgen.core.result; sys.exit('colgen.reporting.report' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)
     assert done.returncode == 0
 
 
-def test_a_late_module_comes_when_it_is_asked():
+def test_a_lazy_module_is_imported_on_first_use():
     module = Late("colgen.core.text")
     assert vars(module) == {"_name": "colgen.core.text"}
     assert module.counted(2, "row") == "2 rows"
@@ -39,7 +39,7 @@ def test_a_late_module_comes_when_it_is_asked():
 
 
 def test_structures_are_decoded_without_pyomo():
-    """Half of what a first answer would wait for; models are built by those who ask for them."""
+    """Importing Pyomo would double the time to a first answer; only models need it."""
     program = """
 import sys
 import numpy as np

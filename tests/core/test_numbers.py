@@ -1,4 +1,4 @@
-"""Whole numbers: what is one is taken as it is, what is none is refused by name."""
+"""Numbers from users: accepted types, and errors with the name."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from colgen.core.numbers import as_whole, numbers_of, real, whole
 
 
 @pytest.mark.parametrize("value", [7, 7.0, np.int32(7), np.float64(7.0), np.array(7)])
-def test_a_whole_number_is_taken(value):
+def test_integers_are_accepted(value):
     found = as_whole(value, "the roll width")
     assert found == 7
     assert type(found) is int
 
 
 @pytest.mark.parametrize("value", [7.5, "7", True, None, float("nan"), float("inf"), [7], np.array([7, 8])])
-def test_what_is_none_is_named(value):
-    with pytest.raises(InputError, match="the roll width must be a whole number, not ") as caught:
+def test_other_values_are_refused_by_name(value):
+    with pytest.raises(InputError, match="the roll width must be an integer, not ") as caught:
         as_whole(value, "the roll width")
     assert len(str(caught.value)) < 100
 
 
-def test_more_than_64_bits_are_whole():
+def test_integers_of_more_than_64_bits_are_accepted():
     assert as_whole(10**400, "a score") == 10**400
 
 
-def test_an_answer_has_a_number_for_each():
+def test_an_answer_has_an_integer_per_item():
     assert numbers_of((1, np.int64(2), 0), "a colour for each vertex") == [1, 2, 0]
 
 
 @pytest.mark.parametrize("answer", [[1, 2.0], [None], None, 3, "ab"])
-def test_an_answer_of_something_else_is_refused(answer):
-    with pytest.raises(ValueError, match="expected a colour for each vertex, a whole number: "):
+def test_answers_with_other_entries_are_refused(answer):
+    with pytest.raises(ValueError, match="expected a colour for each vertex, an integer: "):
         numbers_of(answer, "a colour for each vertex")
 
 
 @pytest.mark.parametrize("value", [0, 0.5, np.float32(0.5), np.int64(3)])
-def test_numbers_are_taken_whatever_their_type(value):
+def test_all_types_of_numbers_are_accepted(value):
     assert real(value, "alpha") == float(value)
 
 
 @pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, "much", None, 1j, [1.0]])
-def test_what_is_no_number_of_the_domain_is_one_sentence(value):
+def test_numbers_outside_the_domain_are_refused(value):
     with pytest.raises(InputError, match=r"^alpha") as raised:
         real(value, "alpha")
     assert "\n" not in str(raised.value)
 
 
-def test_infinity_where_it_means_something():
+def test_infinity_is_accepted_where_it_is_allowed():
     assert real(math.inf, "seconds", finite=False) == math.inf
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), 3.0])
-def test_whole_numbers(value):
+def test_integers(value):
     assert whole(value, "rounds") == 3
 
 
 @pytest.mark.parametrize("value", [2.5, -1, math.nan, "3", None])
-def test_no_whole_number(value):
+def test_values_that_are_not_integers(value):
     with pytest.raises(InputError, match=r"^rounds"):
         whole(value, "rounds")
 

@@ -1,4 +1,4 @@
-"""What a result leaves for another run."""
+"""Pools: what one run passes to another."""
 
 import dataclasses
 import pickle
@@ -52,7 +52,7 @@ def test_another_run_starts_where_this_one_ended(basis_only):
     assert len(warm.iterations) < len(cold.iterations) / 2
 
 
-def test_an_answer_is_handed_on_with_its_proof():
+def test_an_answer_is_passed_on_with_its_proof():
     cold = again(WarmStart())
     warm = again(cold.warm_start())
     assert cold.is_optimal
@@ -69,7 +69,7 @@ def test_the_start_is_a_guess_for_another_instance():
 
 
 def test_a_run_starts_from_another_of_other_data():
-    """An answer that does not fit is left out and said, but for one that somebody vouches for."""
+    """An infeasible answer is dropped with a note if tentative, and an error otherwise."""
     first = solve(CuttingStock())
     more = CuttingStock(demands=(100, 620, 400, 211))
     cold, warm = solve(more), solve(more, start=first)
@@ -82,7 +82,7 @@ def test_a_run_starts_from_another_of_other_data():
         solve(more, start=dataclasses.replace(first.warm_start(), tentative=False))
 
 
-def test_dual_values_of_rows_that_are_not_there_are_passed_over():
+def test_dual_values_of_unknown_rows_are_ignored():
     problem = assignment(4, 7, 1)
     master = restricted_master(problem.master())
     guess = {("assign", 2): 3.0, ("cut", "of another run"): -1.0, ("use", 0): -2.0}
@@ -116,7 +116,7 @@ def test_nothing_is_basic_where_no_linear_program_was_solved(tmp_path):
     assert solve(assignment(4, 7, 1)).pool.basic.any()
 
 
-def test_a_result_travels_with_its_pool():
+def test_a_result_is_pickled_with_its_pool():
     result = solve(assignment(4, 7, 1), method=Method(heuristics=()))
     sent = pickle.loads(pickle.dumps(result.pool))
     assert list(sent) == list(result.pool)
@@ -144,7 +144,7 @@ def test_the_first_linear_program_starts_at_the_basis():
     assert iterations[True] == 0 < iterations[False]
 
 
-def test_a_basis_of_other_rows_is_passed_over():
+def test_a_basis_of_other_rows_is_ignored():
     start = solve(assignment(4, 7, 1), relaxation=True, method=Method(heuristics=())).warm_start()
     other = again(dataclasses.replace(start, duals=None, columns=()), seed=2)
     assert other.is_optimal

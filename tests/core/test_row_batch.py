@@ -1,4 +1,4 @@
-"""Rows as arrays: what fits together, and what is refused."""
+"""Batches of rows: selection and validation."""
 
 import numpy as np
 import pytest
@@ -29,11 +29,11 @@ def test_some_of_the_rows_keep_their_entries_and_sides():
         (([0, 1, 2, 3], [0, 1, 2], [1.0, np.inf, 1.0]), r"row \('link', 1\) has a coefficient"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(arrays, message):
+def test_arrays_of_wrong_lengths_are_refused(arrays, message):
     with pytest.raises(FormulationError, match=message):
         RowBatch(KEYS, *arrays, upper=0.0)
 
 
-def test_sides_that_leave_no_value_are_refused():
+def test_empty_sides_are_refused():
     with pytest.raises(FormulationError, match=r"row \('link', 0\) has the sides 1.0 and 0.0"):
         RowBatch(KEYS, [0, 0, 0, 0], [], [], lower=1.0, upper=0.0)

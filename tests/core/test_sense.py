@@ -1,4 +1,4 @@
-"""Which way is better, and the traps of rounding a bound."""
+"""The direction of optimisation, and rounding of bounds."""
 
 import math
 
@@ -55,7 +55,7 @@ def test_maximising_mirrors_minimising(a, b):
         (-1.5, -1.0),
     ],
 )
-def test_rounding_to_whole_numbers(bound, rounded):
+def test_rounding_to_integers(bound, rounded):
     assert MIN.round_bound(bound, 1.0, 1e-6) == rounded
     assert MAX.round_bound(-bound, 1.0, 1e-6) == -rounded
 
@@ -75,26 +75,26 @@ def test_nothing_to_round(sense):
 
 
 @both
-def test_steps_that_drown_in_large_numbers(sense):
+def test_steps_below_the_rounding_error_of_large_numbers(sense):
     # The tolerance is several steps wide: rounding would make the bound weaker than it is.
     assert sense.round_bound(1e7, 1.0, 1e-6) == 1e7
 
 
 @pytest.mark.parametrize("bound", [2.0, math.nextafter(2.0, 0.0), math.nextafter(2.0, 3.0)])
-def test_steps_that_nearly_drown_weaken_no_bound(bound):
-    """A step is as large as the tolerance: rounding took one off what floating point had delivered a hair below."""
+def test_steps_near_the_rounding_error_weaken_no_bound(bound):
+    """The step equals the tolerance: rounding lowered bounds with a tiny error by a step."""
     assert MAX.round_bound(bound, 2e-6, 1e-6) == pytest.approx(bound, rel=1e-12)
     assert MIN.round_bound(-bound, 2e-6, 1e-6) == pytest.approx(-bound, rel=1e-12)
 
 
 @given(st.integers(-(10**5), 10**5), st.floats(-1e-8, 1e-8))
-def test_whole_numbers_survive_rounding_errors(number, error):
+def test_integers_survive_rounding_errors(number, error):
     assert MIN.round_bound(number + error, 1.0, 1e-6) == number
 
 
 @given(numbers)
 def test_rounded_bound_is_a_bound(bound):
-    """It never passes the next whole number above the true bound."""
+    """It never exceeds the next integer above the true bound."""
     assert MIN.round_bound(bound, 1.0, 1e-6) <= math.ceil(bound)
 
 
@@ -106,4 +106,4 @@ def test_gap(sense):
     assert sense.gap(5e-9, 5e-9 - 1e-9 * sense.sign) == pytest.approx(0.2)  # whatever the scale
     assert sense.gap(0.0, -408.0 * sense.sign) == 1.0
     assert sense.gap(0.0, 0.0) == 0.0
-    assert sense.gap(10.0, 10.0 + sense.sign * 1e-9) == 0.0  # a bound that rounding put beyond the objective
+    assert sense.gap(10.0, 10.0 + sense.sign * 1e-9) == 0.0  # the bound exceeds the objective by a rounding error

@@ -1,4 +1,4 @@
-"""Plain data comes back as it was."""
+"""Serialization of plain data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("value", VALUES)
-def test_values_come_back(value):
+def test_values_survive_a_round_trip(value):
     found = of_plain(json.loads(json.dumps(as_plain(value, "it"))))
     assert found == value
     assert type(found) is type(value)
@@ -40,7 +40,7 @@ def test_values_come_back(value):
 
 @pytest.mark.parametrize("kind", [bool, np.int32, np.float64, np.uint8])
 @pytest.mark.parametrize("shape", [(0,), (3,), (200,), (20, 30)])
-def test_arrays_come_back(kind, shape):
+def test_arrays_survive_a_round_trip(kind, shape):
     array = (np.arange(np.prod(shape)) % 3).reshape(shape).astype(kind)
     found = of_plain(json.loads(json.dumps(as_plain(array, "it"))))
     assert found.dtype == array.dtype
@@ -48,13 +48,13 @@ def test_arrays_come_back(kind, shape):
 
 
 @pytest.mark.parametrize("value", [object(), print, np.array([None]), {"a": {1: print}}])
-def test_what_is_no_data_is_refused(value):
+def test_other_objects_are_refused(value):
     with pytest.raises(InputError, match="expected numbers, strings"):
         as_plain(value, "it")
 
 
 @pytest.mark.parametrize("data", [{"array": [None], "dtype": "O"}, {"tuple": [1], "set": []}, {"call": ["print"]}])
-def test_what_nobody_has_written_is_refused(data):
+def test_foreign_json_is_refused(data):
     with pytest.raises((ValueError, KeyError, TypeError)):
         of_plain(data)
 
@@ -85,13 +85,13 @@ def test_different_data_have_different_digests():
     assert len({digest_of(value) for value in DIFFERENT}) == len(DIFFERENT)
 
 
-def test_what_an_instance_is_called_and_the_order_of_sets_change_nothing():
+def test_names_and_the_order_of_sets_do_not_change_digests():
     assert digest_of(Instance(np.ones(3), "a")) == digest_of(Instance(np.ones(3), "b"))
     assert digest_of({3: "c", 1: "a"}) == digest_of({1: "a", 3: "c"})
     assert digest_of({"b", "a"}) == digest_of({"a", "b"})
 
 
-def test_what_is_remembered_counts_for_nothing():
+def test_cached_properties_do_not_change_digests():
     class Thing:
         def __init__(self):
             self.size = 3
@@ -106,10 +106,10 @@ def test_what_is_remembered_counts_for_nothing():
     assert digest_of_object(thing) == first
 
 
-def test_what_is_no_data_is_named():
+def test_objects_without_plain_data_are_reported():
     class Thing:
         def __init__(self):
             self.rule = print
 
-    with pytest.raises(InputError, match=r"Thing holds a builtin"):
+    with pytest.raises(InputError, match="Thing contains a builtin"):
         digest_of_object(Thing())

@@ -1,4 +1,4 @@
-"""Signals wait until somebody looks."""
+"""Signals are recorded until a budget is checked."""
 
 import os
 import signal
@@ -22,20 +22,20 @@ def test_a_second_interrupt_is_raised():
             interrupt()
 
 
-def test_nobody_who_waits_for_input_has_to_press_twice():
+def test_one_interrupt_ends_a_wait_for_input():
     with holding_signals(), pytest.raises(KeyboardInterrupt), raising_signals():
         interrupt()
 
 
-def test_an_interrupt_that_came_before_the_wait_is_raised_there():
+def test_an_earlier_interrupt_is_raised_at_a_wait_for_input():
     with holding_signals():
         interrupt()
         with pytest.raises(KeyboardInterrupt), raising_signals():
             pytest.fail("nobody waits after an interrupt")
 
 
-def test_an_interrupt_that_no_run_has_seen_ends_the_next_one():
-    """A loop over runs too short to look at the clock could not be ended."""
+def test_an_unhandled_interrupt_ends_the_next_run():
+    """Otherwise a loop over runs too short to check the clock could not be ended."""
     with holding_signals():
         interrupt()
     with pytest.raises(KeyboardInterrupt), holding_signals():
@@ -44,7 +44,7 @@ def test_an_interrupt_that_no_run_has_seen_ends_the_next_one():
         assert not Budget().interrupted
 
 
-def test_an_interrupt_that_a_run_has_told_of_ends_no_other():
+def test_a_reported_interrupt_does_not_end_later_runs():
     with holding_signals():
         budget = Budget()
         interrupt()
@@ -54,7 +54,7 @@ def test_an_interrupt_that_a_run_has_told_of_ends_no_other():
 
 
 def test_no_run_of_a_command_begins_after_a_signal():
-    """Whoever reads no termination, a bench or a training, solves one instance after the other."""
+    """A benchmark or training that ignores terminations would otherwise continue."""
     with handling_signals():
         with holding_signals():
             budget = Budget()
@@ -67,14 +67,14 @@ def test_no_run_of_a_command_begins_after_a_signal():
         assert not Budget().interrupted
 
 
-def test_the_handler_is_put_back():
+def test_the_handler_is_restored():
     before = signal.getsignal(signal.SIGINT)
     with holding_signals(), holding_signals():
         assert signal.getsignal(signal.SIGINT) is not before
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_somebody_else_s_handler_stays():
+def test_a_foreign_handler_stays():
     seen = []
     before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
     try:
@@ -94,11 +94,11 @@ def test_a_command_ends_with_128_and_the_signal():
         assert exit_code() == 128 + signal.SIGTERM
         assert ended_by() == "Terminated by SIGTERM."
     with holding_signals():
-        assert ended_by() == "Interrupted by the user."  # of the signal before nothing is left
+        assert ended_by() == "Interrupted by the user."  # the earlier signal is cleared
 
 
 @pytest.mark.parametrize(("number", "reason"), [(signal.SIGINT, "INTERRUPTED"), (signal.SIGTERM, "TERMINATED")])
-def test_a_budget_says_which_signal_has_ended_it(number, reason):
+def test_a_budget_reports_the_signal_that_ended_it(number, reason):
     with handling_signals(), holding_signals():
         budget = Budget()
         os.kill(os.getpid(), number)
@@ -106,7 +106,7 @@ def test_a_budget_says_which_signal_has_ended_it(number, reason):
         assert budget.reason.is_interrupt
 
 
-def test_threads_leave_signals_alone():
+def test_threads_do_not_handle_signals():
     before, found = signal.getsignal(signal.SIGINT), []
 
     def work():

@@ -1,4 +1,4 @@
-"""Solutions: data that nobody changes."""
+"""Solutions are immutable data."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ def test_a_solution_is_frozen():
         Solution(1.0).objective = 2.0
 
 
-def test_defaults_are_nothing_and_are_not_shared():
+def test_defaults_are_empty_and_not_shared():
     first, second = Solution(0.0), Solution(0.0)
     assert (tuple(first.columns), dict(first.variables), first.integer) == ((), {}, frozenset())
     assert first == second

@@ -75,7 +75,7 @@ def test_stalled():
 @pytest.mark.parametrize(
     "change", [{"objective": 9.0}, {"dual_bound": 6.0}, {"node": 1}, {"phase": 1}, {"dual_bound": -math.inf}]
 )
-def test_whatever_moves_is_not_stalled(change):
+def test_changing_values_are_not_stalled(change):
     rule = Stalled(2)
     says(rule, at(number=0))
     says(rule, at(number=1))
@@ -97,6 +97,6 @@ def test_any_of():
     assert rule.seconds == 3
     assert says(rule, ROUND) is None
     assert says(rule, at(seconds=4.0)) is Termination.TIME_LIMIT
-    assert says(rule, at(number=4, seconds=4.0)) is Termination.ITERATION_LIMIT  # the first that speaks
+    assert says(rule, at(number=4, seconds=4.0)) is Termination.ITERATION_LIMIT  # the first that applies
     assert AnyOf().seconds == math.inf
     assert says(AnyOf(), ROUND) is None

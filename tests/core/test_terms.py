@@ -28,11 +28,11 @@ def dual_values():
     return Duals(np.array(values), names)
 
 
-def test_oracles_read_terms_in_their_own_numbers_without_those_of_dual_value_zero():
+def test_oracles_read_nonzero_terms_in_their_own_numbers():
     counted = dual_values().terms(Count)
     assert len(counted) == 2
     assert counted.values.tolist() == [-1.0, -2.0]
-    arrays = counted.arrays({4: 0, 5: 1, 7: 2})  # 9 is nobody that the oracle knows
+    arrays = counted.arrays({4: 0, 5: 1, 7: 2})  # the oracle has no number for 9
     assert arrays.starts.tolist() == [0, 2, 4]
     assert arrays.members.tolist() == [0, 2, 1, 0]
     assert arrays.weights.tolist() == [1, 2, 1, 1]
@@ -42,7 +42,7 @@ def test_oracles_read_terms_in_their_own_numbers_without_those_of_dual_value_zer
     assert arrays.memory.tolist() == [0, 1, 2]
 
 
-def test_linear_terms_are_earned_by_components_and_listed_with_their_rows():
+def test_linear_terms_add_to_the_values_of_rows():
     duals = dual_values()
     assert duals.terms(Linear).earned("arc") == {"b": 4.0, "c": 2.0}
     assert dict(duals.items("arc")) == {"a": 2.0, "b": 7.0, "c": 2.0}
@@ -51,7 +51,7 @@ def test_linear_terms_are_earned_by_components_and_listed_with_their_rows():
     assert [term.bounds for term in duals.terms(Box).terms] == [((4, 0, 0),)]
 
 
-def test_a_row_says_what_it_counts():
+def test_a_row_with_a_term_has_it():
     term = Count("visit", (1, 2, 3), (1, 1, 1), 2)
     assert Row(("cut", term), upper=1.0).term() is term
     assert term.side == 1
@@ -61,23 +61,23 @@ def test_a_row_says_what_it_counts():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Count("row", (1, 2), (1, 2), 2), "weights from 1 to the divisor less 1"),
-        (lambda: Count("row", (1, 2), (1, 0.5), 2), "expected whole numbers"),
-        (lambda: Count("row", (1, 2), (1,), 2), "expected one for each"),
+        (lambda: Count("row", (1, 2), (1, 2), 2), "weights from 1 to divisor - 1"),
+        (lambda: Count("row", (1, 2), (1, 0.5), 2), "expected integers"),
+        (lambda: Count("row", (1, 2), (1,), 2), "expected one per member"),
         (lambda: Count("row", (1, 1), (1, 1), 2), "no member twice"),
         (lambda: Count("row", (1, 2), (1, 1), 2, memory=(1,)), "members that its memory lacks"),
         (lambda: Linear("row", (1, 2), (1.0,)), "1 coefficients for 2 members"),
     ],
 )
-def test_what_is_no_term_is_refused(make, message):
+def test_invalid_terms_are_refused(make, message):
     with pytest.raises(FormulationError, match=message):
         make()
 
 
-def test_a_copy_of_a_term_is_the_same_row_and_carries_no_hash():
+def test_a_copy_of_a_term_is_equal_and_has_no_cached_hash():
     term = Linear("arc", ("a", "b"), (1.0, 2.0))
     assert hash(term) == hash(Linear("arc", ("a", "b"), (1.0, 2.0)))
     copy = pickle.loads(pickle.dumps(term))
-    assert set(vars(copy)) == {"block", "members", "coefficients"}  # hashes of strings are each process's own
+    assert set(vars(copy)) == {"block", "members", "coefficients"}  # hashes of strings differ between processes
     assert copy == term
     assert {term: 1}[copy] == 1

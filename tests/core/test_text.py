@@ -1,4 +1,4 @@
-"""Lines for people."""
+"""Text for messages."""
 
 import io
 import math
@@ -9,11 +9,11 @@ from colgen.core.text import LONGEST, counted, is_terminal, number, one_line, pe
 
 
 @pytest.mark.parametrize("text", ["", "as it is", "é ≤ 漢"])
-def test_what_can_be_printed_stays(text):
+def test_printable_text_is_unchanged(text):
     assert one_line(text) == text
 
 
-def test_control_characters_are_shown_as_what_they_are():
+def test_control_characters_are_escaped():
     assert one_line("a\nb\t\x1b[31mred\x00") == r"a\nb\t\x1b[31mred\x00"
 
 
@@ -28,7 +28,7 @@ def test_the_middle_of_a_long_line_is_left_out(longest):
     assert one_line(text, None) == text
 
 
-def test_nobody_looks_at_a_file_or_at_what_is_closed():
+def test_files_and_closed_streams_are_not_terminals():
     stream = io.StringIO()
     assert not is_terminal(stream)
     stream.close()

@@ -1,4 +1,4 @@
-"""Tolerances are relative: what they are relative to, and that scaling it is exact."""
+"""Tolerances are relative to the size of the compared values."""
 
 import dataclasses
 import math
@@ -8,7 +8,7 @@ import pytest
 from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 
 
-def test_all_are_shares_and_none_below_rounding():
+def test_all_are_between_rounding_errors_and_one():
     for field in dataclasses.fields(TOLERANCES):
         assert ROUNDING < getattr(TOLERANCES, field.name) < 1e-3, field.name
     assert TOLERANCES.pruning < TOLERANCES.optimality

@@ -1,4 +1,4 @@
-"""Guesses: nothing by default, and none of them believed."""
+"""Guesses for a run: empty by default, and verified."""
 
 import dataclasses
 
@@ -18,7 +18,7 @@ def test_no_guess_at_all():
 
 
 @pytest.mark.parametrize("duals", [{"demand": [0.0] * 4}, {"demand": [1e9] * 4}, {"demand": [0.49, 0.34, 0.3, 0.14]}])
-def test_dual_values_may_be_anything(duals):
+def test_dual_values_may_have_any_type(duals):
     class Guessing(CuttingStock):
         def warm_start(self, budget):
             return WarmStart(duals)
@@ -28,7 +28,7 @@ def test_dual_values_may_be_anything(duals):
     assert guessed.objective == plain.objective
 
 
-def test_an_answer_that_is_none_is_a_diagnostic():
+def test_an_infeasible_answer_is_a_diagnostic():
     class Claiming(CuttingStock):
         def warm_start(self, budget):
             return WarmStart(answers=[Solution(1.0, ((Column(1.0, {("demand", 0): 1.0}), 1.0),))])
@@ -39,7 +39,7 @@ def test_an_answer_that_is_none_is_a_diagnostic():
 
 @pytest.mark.parametrize("name", ["answers", "columns", "rows"])
 @pytest.mark.parametrize("given", [None, "best", 1, [None], [1.0]])
-def test_guesses_of_the_wrong_type_are_refused_by_name(name, given):
+def test_guesses_of_wrong_types_are_refused(name, given):
     with pytest.raises(InputError, match=rf"WarmStart\.{name}: expected .* not a \w+"):
         WarmStart(**{name: given})
 

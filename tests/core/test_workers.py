@@ -1,4 +1,4 @@
-"""Shares of work."""
+"""Splitting of work."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from colgen.core.workers import shares
 
 
 @pytest.mark.parametrize(("number", "count"), [(0, 2), (1, 4), (5, 2), (7, 7), (20, 3)])
-def test_shares_are_all_things_in_order_and_nearly_equal(number, count):
+def test_shares_cover_all_items_in_order_and_are_nearly_equal(number, count):
     found = [list(range(number))[share] for share in shares(number, count)]
     assert [thing for share in found for thing in share] == list(range(number))
     assert all(found)

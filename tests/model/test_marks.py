@@ -1,4 +1,4 @@
-"""Variables that the engine treats in a way of its own are found by their marks."""
+"""Marks of variables with a special role."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from colgen.model.rows import compile_model
 from tests.model.test_rows import sample
 
 
-def test_exchanges_are_artificial_and_known_by_a_mark_of_their_own():
+def test_exchanges_have_both_marks():
     m = sample()
     assert compile_model(m).exchange is None
     m.trade = exchange([1])

@@ -1,4 +1,4 @@
-"""Rows read from plain sums are the rows that Pyomo's compiler makes of them; what is not plain is left to it."""
+"""Rows read from plain sums equal those of Pyomo's compiler, which handles all others."""
 
 import random
 
@@ -52,7 +52,7 @@ def test_read_as_compiled(seed):
     m.cost = pyo.Objective(expr=sum_of(m, draw) if seed % 4 else 0, sense=pyo.maximize)
     try:
         found, wanted = both(m)
-    except FormulationError:  # a row in which all cancels out, and which is wrong then
+    except FormulationError:  # an infeasible row whose terms cancel out
         with pytest.raises(FormulationError):
             compile_model(m)
         return
@@ -91,7 +91,7 @@ def with_other_components(m):
 
 
 @pytest.mark.parametrize("change", [with_fixed, with_parameter, with_expression, with_product, with_other_components])
-def test_what_is_not_plain_is_compiled(change):
+def test_other_models_are_compiled(change):
     m = base()
     change(m)
     found, wanted = both(m)
@@ -99,7 +99,7 @@ def test_what_is_not_plain_is_compiled(change):
     assert len(compile_model(m).row_keys) == len(wanted.constraints)
 
 
-def test_wrong_models_are_refused_as_before():
+def test_wrong_models_are_refused():
     m = base()
     m.more = pyo.Constraint(expr=m.x[0] - m.x[0] >= 1)
     with pytest.raises(FormulationError, match="trivially infeasible"):

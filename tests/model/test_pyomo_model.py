@@ -43,5 +43,5 @@ def test_a_row_that_has_no_variable_cannot_be_rendered():
     rows = Rows(Sense.MINIMIZE)
     rows.add_variables("y")
     rows.add_rows("row", lower=1.0)
-    with pytest.raises(FormulationError, match=r"the row \('row', None\) has no variable yet"):
+    with pytest.raises(FormulationError, match=r"the row \('row', None\) has no variable"):
         rows.pyomo()

@@ -1,4 +1,4 @@
-"""From Pyomo models to arrays: nothing lost, nothing in another order than declared."""
+"""Pyomo models as arrays: complete and in order of declaration."""
 
 import math
 
@@ -90,7 +90,7 @@ def test_fixed_variables_of_a_master_are_columns_with_one_value():
         compile_master(m)
 
 
-def test_a_whole_variable_may_be_fixed_at_a_fraction():
+def test_an_integer_variable_may_be_fixed_at_a_fraction():
     m = pyo.ConcreteModel()
     m.y = pyo.Var(domain=pyo.Integers)
     m.cost = pyo.Objective(expr=m.y)
@@ -100,7 +100,7 @@ def test_a_whole_variable_may_be_fixed_at_a_fraction():
     assert compile_master(m).integer[0]
 
 
-def test_a_reference_names_variables_that_count_once():
+def test_variables_of_a_reference_count_once():
     def model(referring):
         m = pyo.ConcreteModel()
         m.b = pyo.Block([1, 2], rule=lambda b, i: setattr(b, "x", pyo.Var([0, 1], bounds=(0, i))))
@@ -191,7 +191,7 @@ def test_rows_and_variables_are_added():
     assert compile_model(g.pyomo()).is_same(g)
 
 
-def test_rows_of_another_side_bound_or_coefficient_are_others():
+def test_rows_with_another_side_bound_or_coefficient_differ():
     f = compile_model(sample())
     for change in (
         lambda g: g.change_rows("equal", upper=2),
@@ -214,7 +214,7 @@ def test_rows_of_another_side_bound_or_coefficient_are_others():
     assert not f.contains(Rows(f.sense, offset=f.offset)) or not Rows(f.sense).contains(f)
 
 
-def test_what_copies_share_is_read_only():
+def test_arrays_shared_by_copies_are_read_only():
     f = compile_model(sample())
     g = f.copy()
     for rows in (f, g):
@@ -226,7 +226,7 @@ def test_what_copies_share_is_read_only():
     assert not g.is_same(f)
 
 
-def test_rows_without_anything():
+def test_empty_rows():
     rows = Rows(Sense.MINIMIZE)
     assert rows.matrix.shape == (0, 0)
     rows.add_rows("row", [])
@@ -237,28 +237,28 @@ def test_rows_without_anything():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: f.change_rows("sceond", lower=1), "no rows 'sceond'; there are above, equal, first, second"),
+        (lambda f: f.change_rows("sceond", lower=1), "no rows named 'sceond'; there are above, equal, first, second"),
         (lambda f: f.change_rows(("second", 2), lower=1), "rows 'second' have no index 2"),
-        (lambda f: f.change_variables("x", cost=1), "no variables 'x'; there are missing, unused, y, z"),
+        (lambda f: f.change_variables("x", cost=1), "no variables named 'x'; there are missing, unused, y, z"),
         (lambda f: f.change_variables("y", cost=math.nan), "y: expected numbers, not NaN"),
         (
             lambda f: f.change_variables("z", cost=[1, 2, 3]),
-            r"z: expected one number, or 2, not an array of shape \(3,\)",
+            r"z: expected one number or 2, not an array of shape \(3,\)",
         ),
-        (lambda f: f.add_variables("z"), "there are variables 'z' already"),
-        (lambda f: f.add_rows("equal"), "there are rows 'equal' already"),
-        (lambda f: f.add_rows("r", [1, 2], lower=[1, 2, 3]), r"r: expected one number, or 2, not an array of shape"),
+        (lambda f: f.add_variables("z"), "there are variables named 'z' already"),
+        (lambda f: f.add_rows("equal"), "there are rows named 'equal' already"),
+        (lambda f: f.add_rows("r", [1, 2], lower=[1, 2, 3]), r"r: expected one number or 2, not an array of shape"),
         (lambda f: f.add_rows("r", lower=math.nan), "r: expected numbers, not NaN"),
         (lambda f: f.add_rows("r", terms={("y", None): "1x"}), "r: expected a number for each term, not '1x'"),
         (lambda f: f.add_rows("r", terms={("y", 1): 1.0}), "variables 'y' have no index 1"),
-        (lambda f: f.add_rows("r", [1, 2, 1]), "rows 'r' have an index twice"),
+        (lambda f: f.add_rows("r", [1, 2, 1]), "rows 'r' have a repeated index"),
         (lambda f: f.add_entries(5, 0, 1.0), "there is no row at position 5: there are 5"),
         (lambda f: f.add_entries(0, [2, -1], 1.0), "there is no variable at position -1: there are 6"),
-        (lambda f: f.add_entries(0, 0, math.inf), "coefficients of rows must be finite numbers, not inf"),
-        (lambda f: f.add_rows("z") is None or f.pyomo(), "rows and variables are both named 'z'"),
+        (lambda f: f.add_entries(0, 0, math.inf), "finite coefficients of rows, not inf"),
+        (lambda f: f.add_rows("z") is None or f.pyomo(), "both rows and variables are named 'z'"),
     ],
 )
-def test_a_change_that_makes_no_sense_is_refused(change, message):
+def test_invalid_changes_are_refused(change, message):
     with pytest.raises(FormulationError, match=message):
         change(compile_model(sample()))
 
@@ -282,6 +282,6 @@ def test_bounds_of_integer_variables_are_rounded_inward():
     assert f.upper.tolist() == [1.0, math.inf, 1.5]
 
 
-def test_the_old_name_of_rows_names_the_new_one():
+def test_the_old_name_of_rows_reports_the_new_one():
     with pytest.raises(AttributeError, match="no attribute 'Formulation': write Rows"):
         colgen.Formulation  # noqa: B018

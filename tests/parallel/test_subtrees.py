@@ -141,11 +141,11 @@ LOCAL = Parallel(cluster="processes")
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        (lambda: {"parallel": Parallel(cluster=3)}, "cluster.*3"),
-        (lambda: {"parallel": LOCAL, "record": Record(certificate="proof")}, "without certificate"),
-        (lambda: {"parallel": LOCAL, "stop": DepthLimit(3)}, "without a DepthLimit"),
-        (lambda: {"parallel": LOCAL, "relaxation": True}, "without relaxation"),
-        (lambda: {"parallel": Parallel(free_running=True)}, "name a cluster"),
+        (lambda: {"parallel": Parallel(cluster=3)}, "expected a client of Dask, an address or a Cluster"),
+        (lambda: {"parallel": LOCAL, "record": Record(certificate="proof")}, "not available with certificate"),
+        (lambda: {"parallel": LOCAL, "stop": DepthLimit(3)}, "not available with a DepthLimit"),
+        (lambda: {"parallel": LOCAL, "relaxation": True}, "not available with relaxation"),
+        (lambda: {"parallel": Parallel(free_running=True)}, "needs a cluster"),
         (lambda: {"parallel": Parallel(free_running=2, cluster="processes")}, "free_running: expected True or False"),
     ],
 )

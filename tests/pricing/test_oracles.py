@@ -140,7 +140,7 @@ def test_no_structure_is_a_value(exact):
 def test_infeasible_without_any_oracle_has_a_note():
     result = solve(CuttingStock(oracle=lambda problem: []))
     assert result.termination is Termination.INFEASIBLE
-    assert any("pricing() returned no pricing problem" in note for note in result.notes)
+    assert any("pricing() returned no oracle" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("stated", [math.nan, "1", None])

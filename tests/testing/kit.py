@@ -1,4 +1,4 @@
-"""Problems that the conformance kit is tried on, and what is asked of its report."""
+"""Problems for tests of the conformance kit, and assertions about its report."""
 
 import dataclasses
 import itertools
@@ -46,7 +46,7 @@ def assert_found(report: Report, kind: str, pattern: str) -> None:
 
 
 class Silent(Knapsack):
-    """States no reduced cost of its own, so that nothing but other columns can contradict it."""
+    """States no reduced costs, so only other columns can contradict it."""
 
     def best(self, duals, context):
         found = super().best(duals, context)

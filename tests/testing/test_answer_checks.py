@@ -1,4 +1,4 @@
-"""Answers that break what was promised of them."""
+"""Answers that contradict the declarations of a problem."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Branching rules on trial."""
+"""Checks of branching rules."""
 
 from colgen import (
     OnOriginalVariable,
@@ -53,12 +53,12 @@ def pairs_of_three(scale, upper=1, lazy=False):
     return PoolProblem(Case(program, Way(branching="pairs")))
 
 
-def test_a_rule_is_told_of_the_rows_before_it_branches():
+def test_a_rule_gets_the_rows_before_it_branches():
     assert not check_problem(pairs_of_three(2.0**-13), seconds=GENEROUS).findings
 
 
-def test_a_rule_is_told_of_the_rows_that_a_run_begins_with():
-    """All of these are separated: a run begins with none, and those that come have another name."""
+def test_a_rule_gets_the_initial_rows():
+    """All of these rows are separated: a run begins with none of them."""
     assert not check_problem(pairs_of_three(1.0, lazy=True), seconds=GENEROUS).findings
 
 

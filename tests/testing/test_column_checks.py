@@ -1,4 +1,4 @@
-"""Which one mistake explains what an oracle says, where its own columns contradict it."""
+"""Identification of the mistake of an oracle that its own columns contradict."""
 
 import dataclasses
 
@@ -81,10 +81,10 @@ def test_wrong_cost_of_a_column(base):
         assert_found(
             check(Wrong),
             "reduced cost",
-            r"the cost alone accounts for it: the column of .* says \S+, the oracle counts",
+            r"the cost alone explains it: the column of .* has \S+, the oracle uses",
         )
     else:
-        assert_found(check(Wrong), "not exact", r"encode\(\) does not write down what best\(\) optimises")
+        assert_found(check(Wrong), "not exact", r"encode\(\) does not match what best\(\) optimises")
 
 
 @pytest.mark.parametrize("base", [Knapsack, Silent])
@@ -96,11 +96,9 @@ def test_wrong_coefficients_of_a_column(base):
             return dataclasses.replace(column, coefficients=rows)
 
     if base is Knapsack:
-        assert_found(
-            check(Wrong), "reduced cost", r"in row \('assign', 1\) the column of .* says 2, the oracle counts 1"
-        )
+        assert_found(check(Wrong), "reduced cost", r"in row \('assign', 1\) the column of .* has 2, the oracle uses 1")
     else:
-        assert_found(check(Wrong), "not exact", "where only dual values of 'assign' are not zero")
+        assert_found(check(Wrong), "not exact", "where only dual values of 'assign' are nonzero")
 
 
 @pytest.mark.parametrize("base", [Knapsack, Silent])
@@ -113,7 +111,7 @@ def test_cost_weight_ignored(base):
     assert_found(check(Wrong), kind, "multiply costs by context.cost_weight")
 
 
-def test_a_formula_by_which_all_columns_are_alike_explains_nothing():
+def test_a_formula_with_equal_values_for_all_columns_explains_nothing():
     # The engine stops in phase 1: without the duals of 'assign' every column would cost the same there.
     class Greedy(Knapsack):
         def best(self, duals, context):

@@ -1,4 +1,4 @@
-"""Points at which oracles are tried: many, of the signs that their rows allow, the same for one seed."""
+"""Dual points for oracles: many, with allowed signs, reproducible by a seed."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def points(problem, seed=0):
 
 
 @pytest.mark.parametrize("problem", [CuttingStock, lambda: assignment(2, 4, 1)], ids=["covering", "assignment"])
-def test_points_are_many_and_come_to_an_end(problem):
+def test_points_are_many_and_finite(problem):
     master, drawn = points(problem())
     found = list(drawn.all([]))
     assert len(found) > 25
@@ -35,7 +35,7 @@ def test_a_covering_row_has_no_negative_dual_value_when_minimising():
     legal = drawn.legal(values, 1.0)
     assert (legal >= 0.0).all()
     assert (drawn.legal(legal, 1.0) == legal).all()
-    assert values[0] == -2.0  # what it is given stays
+    assert values[0] == -2.0  # the argument is unchanged
 
 
 def test_an_artificial_variable_bounds_nothing():

@@ -1,4 +1,4 @@
-"""What a check knows at its start, and how its time runs out."""
+"""Data of a check at its start, and shares of its time."""
 
 import time
 
@@ -12,7 +12,7 @@ def evidence(seconds, **more):
     return Evidence(CuttingStock(), np.random.default_rng(0), seconds, **more)
 
 
-def test_nothing_is_known_at_the_start():
+def test_evidence_is_empty_at_the_start():
     known = evidence(1.0)
     assert known.name == "CuttingStock"
     assert not known.findings

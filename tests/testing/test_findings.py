@@ -25,11 +25,11 @@ def test_raise_if_any_raises_the_report():
         report.raise_if_any()
 
 
-def test_an_oracle_that_runs_out_of_time_has_done_nothing_wrong():
+def test_an_oracle_that_runs_out_of_time_is_no_finding():
     class Slow(Knapsack):
         def price(self, duals, context):
             self.calls = getattr(self, "calls", 0) + 1
-            if self.calls % 5 == 0:  # also where it is asked between the engine's rounds
+            if self.calls % 5 == 0:  # also in calls between the engine's rounds
                 raise OutOfBudget(Termination.TIME_LIMIT)
             return super().price(duals, context)
 

@@ -1,4 +1,4 @@
-"""What the conformance checks ask of an oracle and of its columns, and when they do not ask."""
+"""Checks of an oracle's results, and when they are skipped."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ from tests.testing.kit import (
 
 
 class Fickle(Pricing):
-    """Returns another column each time, as an oracle does that ends with what it has."""
+    """Returns another column each time, like an oracle that is stopped by a limit."""
 
     def __init__(self):
         self.asked = 0
@@ -41,7 +41,7 @@ class FickleInBatches(Fickle):
 
 
 class InBatches(Silent):
-    """Returns what it has found as a batch, which speaks of the master's rows by number."""
+    """Returns its columns as a batch with row numbers."""
 
     def price(self, duals, context):
         found = super().price(duals, context)
@@ -61,7 +61,7 @@ class InBatches(Silent):
 
 @pytest.mark.parametrize("kind", [Fickle, FickleInBatches])
 @pytest.mark.parametrize(("deadline", "asked"), [(np.inf, 2), (0.0, 1)])
-def test_an_oracle_is_asked_again_while_there_is_time(deadline, asked, kind):
+def test_an_oracle_is_called_twice_while_there_is_time(deadline, asked, kind):
     findings, oracle = Findings(), kind()
     context = PricingContext(Sense.MAXIMIZE, deadline=deadline)
     result = oracle.price({}, context)
@@ -124,7 +124,7 @@ def test_coefficient_that_is_not_finite():
     assert_found(check(Wrong), "not finite", r"has inf in row \('assign', ")
 
 
-def test_two_columns_of_one_key():
+def test_two_columns_with_one_key():
     class Wrong(Knapsack):
         def encode(self, structure):
             return dataclasses.replace(super().encode(structure), key=("column", (self.machine, len(structure[1]))))
@@ -153,4 +153,4 @@ def test_columns_that_share_a_dictionary():
         def __init__(self, other):
             super().__init__(other.problem, other.machine)
 
-    assert_found(check(Wrong), "mutation", "a dictionary of coefficients of its own")
+    assert_found(check(Wrong), "mutation", "its own dictionary of coefficients")

@@ -1,4 +1,4 @@
-"""Oracles asked at many dual values: a claim of exactness that is not true is found there."""
+"""Oracles called at many dual values: false claims of exactness are found."""
 
 import zlib
 
@@ -22,11 +22,11 @@ def test_claim_of_exactness_that_is_not_true():
             best = min(some, key=lambda s: self.value(s, duals, context))
             return (self.machine, best)
 
-    # The engine's own check of exactness comes first: the kit reports what it says.
+    # The engine's own check of exactness fails first; the kit reports its error.
     assert_found(check(Greedy), "diagnostic", r"OracleBeatenError: .* it is not exact")
 
 
-def test_a_heuristic_that_claims_nothing_is_no_mistake():
+def test_a_heuristic_without_claims_is_no_finding():
     class Heuristic(Knapsack):
         exact = False
 
@@ -35,13 +35,13 @@ def test_a_heuristic_that_claims_nothing_is_no_mistake():
     assert any("no oracle stated a bound" in note for note in report.notes)
 
 
-def test_one_point_is_priced_at_however_little_time_there_is():
+def test_at_least_one_point_is_priced():
     report = check_problem(assignment(2, 4, 1), seconds=1e-6)
     assert report.ok, report
     assert report.points, report
 
 
-def test_of_very_many_columns_a_part_is_looked_at_and_the_report_says_so(monkeypatch):
+def test_a_sample_of_very_many_columns_is_checked_with_a_note(monkeypatch):
     monkeypatch.setattr(pricing_checks, "_MOST_STATED", 20)
     report = check(Knapsack)
     assert report.ok, report

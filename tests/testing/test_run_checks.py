@@ -1,4 +1,4 @@
-"""Runs of the engine while somebody watches."""
+"""Observed runs of the engine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Filled(Pricing):
 
 
 class Decided(Bounding):
-    """Branches on the next number: the oracle's bound is all that is known."""
+    """Branches on the next number; only the oracle's bound is known."""
 
     def bound(self, node, parts):
         chosen = tuple(decision.taken for decision in node.decisions)
@@ -97,7 +97,7 @@ class Subset(Problem):
         return answer[0][0] and float(sum(n for n, taken in zip(self.numbers, answer[0][0], strict=True) if taken))
 
 
-def test_a_bounding_of_ones_own_is_checked_by_whole_runs():
+def test_an_own_bounding_is_checked_by_complete_runs():
     report = check_problem(Subset(), seconds=GENEROUS)
     assert report.ok, report
     assert report.notes == ("the problem bounds its nodes itself: only whole runs were checked",)
@@ -108,7 +108,7 @@ def test_an_oracle_whose_bound_is_too_low_is_found():
     assert not report.ok
 
 
-def test_a_bounding_that_fails_is_told():
+def test_a_bounding_that_fails_is_reported():
     class Undecided(Decided):
         def bound(self, node, parts):
             raise ZeroDivisionError("no bound")
@@ -121,7 +121,7 @@ def test_a_bounding_that_fails_is_told():
 
 
 def guessing(factor: float, objective: float) -> type[Assignment]:
-    """Assignments from the dual values of 2 x 4 tasks, seed 1, times a factor, and an answer so much worse."""
+    """Assignment (2 x 4 tasks, seed 1) with scaled dual values and a worse answer as guesses."""
 
     class Guessing(Assignment):
         def warm_start(self, budget):

@@ -212,5 +212,5 @@ def test_an_error_of_on_node_carries_the_result():
     with pytest.raises(LookupError, match="enough") as caught:
         solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=()), record=Record(on_node=stop))
     assert caught.value.result.iterations
-    with pytest.raises(InputError, match=r"on_node.*3"):
+    with pytest.raises(InputError, match="on_node: expected a function of a NodeVisit, not 3"):
         solve(Partitioning(), record=Record(on_node=3))

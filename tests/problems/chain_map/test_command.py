@@ -88,14 +88,14 @@ def test_bad_input_is_refused(model, tmp_path, capsys, monkeypatch):
     assert main(["solve", "chain_map", str(text)]) == 2
     assert "colgen train chain_map" in capsys.readouterr().err
     assert main(["solve", "chain_map", str(text), "--model", str(model)]) == 2
-    assert "text.txt: expected something to solve" in capsys.readouterr().err
+    assert "text.txt: expected at least one instance" in capsys.readouterr().err
     assert main(["solve", "chain_map", str(text), "--model", str(model), "--option", "precision=half"]) == 2
     assert "single or double" in capsys.readouterr().err
     assert main(["solve", "chain_map", str(text), "--model", str(model), "--option", "colour=red"]) == 2
     assert "there is no option 'colour'" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["solve", "chain_map", str(model)]) == 2
-    assert "the standard input: expected something to solve" in capsys.readouterr().err
+    assert "the standard input: expected at least one instance" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,12 @@ def fingerprint(instance):
         ((10, (11,), (1,)), "item 0 has width 11, expected 1 to 10"),
         ((10, (3, 0), (1, 1)), "item 1 has width 0"),
         ((10, (3,), (0,)), "item 0 has demand 0"),
-        ((10.5, (3,), (1,)), "the roll width must be a whole number, not 10.5"),
-        ((10, (2.5,), (1,)), "each of the widths must be a whole number"),
-        ((10, (3,), (float("nan"),)), "each of the demands must be a whole number"),
-        ((10, (3,), (float("inf"),)), "each of the demands must be a whole number"),
-        ((10, ("three",), (1,)), "each of the widths must be a whole number"),
-        ((10, (None,), (1,)), "each of the widths must be a whole number"),
+        ((10.5, (3,), (1,)), "the roll width must be an integer, not 10.5"),
+        ((10, (2.5,), (1,)), "each of the widths must be an integer"),
+        ((10, (3,), (float("nan"),)), "each of the demands must be an integer"),
+        ((10, (3,), (float("inf"),)), "each of the demands must be an integer"),
+        ((10, ("three",), (1,)), "each of the widths must be an integer"),
+        ((10, (None,), (1,)), "each of the widths must be an integer"),
     ],
 )
 def test_bad_data_is_refused(data, complaint):

@@ -61,7 +61,7 @@ def test_scores_are_solved(tmp_path, capsys):
         (["--option", "sentence=99"], "has 10 sentences"),
         (["--option", "sentence=x"], "whole number"),
         (["--option", "word=1"], "there is no option"),
-        (["--option", "best=0"], "option best: expected a whole number, one or more, not '0'"),
+        (["--option", "best=0"], "option best: expected an integer ≥ 1, not '0'"),
         (["--option", "best=few"], "option best: expected a whole number"),
         (["--option", "projective=maybe"], "option projective: expected yes or no, not 'maybe'"),
         (["--option", "roots=two"], "option roots: expected one or any, not 'two'"),

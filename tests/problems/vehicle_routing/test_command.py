@@ -102,8 +102,8 @@ def test_how_a_file_was_read_is_stated(options, objective, reading, tmp_path, ca
     ("option", "message"),
     [
         ("vehicles=name", "expected a name as of the sets A, B, E, F, M and P"),
-        ("vehicles=some", "option vehicles: expected file, name or a whole number, one or more, not 'some'"),
-        ("vehicles=0", "option vehicles: expected file, name or a whole number, one or more, not '0'"),
+        ("vehicles=some", "option vehicles: expected file, name or an integer ≥ 1, not 'some'"),
+        ("vehicles=0", "option vehicles: expected file, name or an integer ≥ 1, not '0'"),
         ("customers=4", "expected 1 to 3 customers, not 4"),
         ("customers=all", "option customers: expected a whole number"),
         ("distances=round", "option distances: expected truncated, whole or exact, not 'round'"),

@@ -234,7 +234,7 @@ def test_explicit_distances(tmp_path):
         (SOLOMON.replace("  2          3       4", "  2       east       4"), "line 12: expected the 7 numbers"),
         (SOLOMON.replace("  2          3       4", "  7          3       4"), "line 12: expected location 2, not 7"),
         (SOLOMON.replace("171          10", "171"), "line 11: .*not 6 numbers"),
-        (SOLOMON.replace("          10       5", "        10.5       5"), "demands must be a whole number"),
+        (SOLOMON.replace("          10       5", "        10.5       5"), "demands must be an integer"),
         (SOLOMON.replace("50          60", "50          40"), "the time window of location 2"),
         (TSPLIB.replace("CVRP", "TSP"), r"line 3: expected TYPE : CVRP \(or .*\), not TSP"),
         (TSPLIB.replace("DIMENSION : 3", "DIMENSION : 4"), r"4 lines \(DIMENSION\) in NODE_COORD_SECTION, not 3"),

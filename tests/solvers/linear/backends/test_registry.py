@@ -79,6 +79,6 @@ def test_licence_errors_are_reported(monkeypatch):
 def test_options_belong_to_highs(monkeypatch):
     monkeypatch.setattr(registry, "_class", lambda name: Refusing)
     monkeypatch.setattr(Refusing, "at_once", False, raising=False)
-    with pytest.raises(InputError, match="leave them out beside lp='gurobi'"):
+    with pytest.raises(InputError, match="not to lp='gurobi'"):
         solve(assignment(), method=Method(lp="gurobi", lp_options={"presolve": "on"}))
     assert solve(assignment(), method=Method(lp="highs", lp_options={"random_seed": 3})).is_optimal
