@@ -29,7 +29,7 @@ from colgen import (
 from colgen.bounding.checks import (
     check_not_repeated,
     check_results,
-    check_row,
+    check_rows,
     check_use,
     check_weak_duality,
     objection,
@@ -151,12 +151,12 @@ class Cuts(Separation):
 def test_rows_must_be_violated_and_valid():
     row = Row(("cut", 0), upper=1.0, coefficients={("x", 0): 1.0})
     solution, answer = Solution(1.0, variables={("x", 0): 2.0}), Solution(1.0, variables={("x", 0): 1.0})
-    assert check_row(Cuts(), row, solution, [answer])
-    assert not check_row(Cuts(), row, answer, [])  # tight: it may be a rounding error
+    assert check_rows(Cuts(), [row], solution, [answer])
+    assert not check_rows(Cuts(), [row], answer, [])  # tight: it may be a rounding error
     with pytest.raises(SeparationError, match="satisfies"):
-        check_row(Cuts(), row, Solution(1.0), [])
+        check_rows(Cuts(), [row], Solution(1.0), [])
     with pytest.raises(SeparationError, match="cuts off"):
-        check_row(Cuts(), row, solution, [solution])
+        check_rows(Cuts(), [row], solution, [solution])
     asked = SeparationContext(Sense.MINIMIZE, whole=True)
     assert objection([Cuts(row)], solution, asked).row is row
     assert objection([Cuts(row)], answer, asked) is None
