@@ -66,16 +66,9 @@ def _select_rows(separator: Separation, rows: Sequence[Row], parts: Parts, solut
 class NodeProgress:
     """The bounds that the rounds at a node have proved in the present phase.
 
-    Attributes
-    ----------
-    bound, duals
-        The best dual bound and its dual values.  Each phase has its own objective, and so its own dual function.
-    cleaned_at
-        The objective when columns were last deleted.
-    own
-        The best dual bound of these rounds alone; ``bound`` includes ``known``.
-    known
-        An earlier bound of phase 2 and its dual values.
+    ``bound`` is the best dual bound, at ``duals``.  Each phase has its own objective, and so its own dual function.
+    ``known`` is an earlier bound of phase 2 with its dual values; ``own`` is the best bound without it.  ``cleaned_at``
+    is the objective when columns were last deleted.
     """
 
     sense: Sense

@@ -29,7 +29,7 @@ from colgen.master.tableau import Tableau
 class LinearNode(NodeSwitch):
     """Switches a linear master between nodes and dives.
 
-    ``contradictory`` tells whether the node's decisions exclude all values of some variable or row.
+    ``contradictory`` is true if the node's decisions exclude all values of some variable or row.
     """
 
     def __init__(

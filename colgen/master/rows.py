@@ -72,16 +72,9 @@ _ROUNDING = 1e-13
 class MasterRows:
     """All rows of a linear master as arrays.  Rows are only ever added.
 
-    Attributes
-    ----------
-    lower, upper
-        Sides at the present node.
-    sizes
-        Scales of the rows, powers of two; violations are relative to them.
-    unsized
-        Rows without a side or an entry that determines their size yet.  It counts as 1.
-    of_decisions
-        Keys of the rows of the present node's decisions.
+    ``lower`` and ``upper`` are the sides at the present node.  Violations are relative to ``sizes``, powers of two.
+    The size of rows in ``unsized``, which have neither a side nor an entry, counts as 1.  ``of_decisions`` has the keys
+    of the rows of the present node's decisions.
     """
 
     def __init__(self, formulation: Rows) -> None:
