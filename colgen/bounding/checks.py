@@ -281,9 +281,11 @@ def check_rows(
                     f"{feasible.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows "
                     "must be valid for every feasible solution"
                 )
-    rooms = (TOLERANCES.feasibility if row.key in present else TOLERANCES.pruning for row in rows)
+    tolerances = (TOLERANCES.feasibility if row.key in present else TOLERANCES.pruning for row in rows)
     return [
-        (row, found.violation) for row, found, room in zip(rows, here, rooms, strict=True) if found.violation > room
+        (row, found.violation)
+        for row, found, allowed in zip(rows, here, tolerances, strict=True)
+        if found.violation > allowed
     ]
 
 
@@ -307,11 +309,11 @@ def objection(separation: Sequence[Separation], solution: Solution, context: Sep
     if not separation:
         return None  # iterating over the columns is expensive
     whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
-    room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
+    allowed = TOLERANCES.pruning if whole else TOLERANCES.feasibility
     pairs = [(separator, row) for separator in separation for row in violated_rows(separator, solution, context)]
     found = activities([row for _, row in pairs], solution)
     return next(
-        (Objection(*pair, there.value) for pair, there in zip(pairs, found, strict=True) if there.violation > room),
+        (Objection(*pair, there.value) for pair, there in zip(pairs, found, strict=True) if there.violation > allowed),
         None,
     )
 

@@ -426,9 +426,9 @@ def _can_branch_early(
         return False
     if not (settings.stop_early and settings.round_early) or not math.isfinite(run.objective):
         return False
-    left = progress.sense.sign * (solved.objective - progress.bound)
-    lacking = progress.sense.sign * (run.objective - solved.objective)
-    if not left <= share * lacking or run.prunes(solved.objective):
+    bound_gap = progress.sense.sign * (solved.objective - progress.bound)
+    incumbent_gap = progress.sense.sign * (run.objective - solved.objective)
+    if not bound_gap <= share * incumbent_gap or run.prunes(solved.objective):
         return False
     return not is_integral(parts.master, solved)
 
