@@ -111,7 +111,7 @@ def test_results_that_are_not_true(sense):
         check(PricingResult([], s * -1.0), [], sense)
     with pytest.raises(ReducedCostError, match="the parts"):
         check(PricingResult([COLUMN, COLUMN], None, [s * -3.0, s * -4.0]), [s * -3.0, s * -3.0], sense)
-    with pytest.raises(ReducedCostError, match="states 2 reduced costs for 1"):
+    with pytest.raises(ReducedCostError, match="2 reduced costs for 1"):
         check(PricingResult([COLUMN], None, [1.0, 2.0]), [1.0], sense)
     with pytest.raises(ReducedCostError):
         check(PricingResult([COLUMN], None, [math.nan]), [1.0], sense)
@@ -194,7 +194,7 @@ def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_be
     solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), master.rows.names), phase=1)
     context = PricingContext(Sense.MINIMIZE, cost_weight=0.0)
     probe_infeasibility(master, [Batches(-2.0)], solved, context)
-    with pytest.raises(OracleBeatenError, match="misses the column of 'the one'"):
+    with pytest.raises(OracleBeatenError, match=r"misses.*'the one'"):
         probe_infeasibility(master, [Batches(-1.0)], solved, context)
 
 
