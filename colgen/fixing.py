@@ -178,7 +178,7 @@ class ReducedCostFixing(Reduction):
                 raise InputError(f"ReducedCostFixing: expected integer columns from {oracle.name}, got continuous ones")
             values = np.asarray(marginals.values, dtype=float)
             left = np.isfinite(values)  # the others are forbidden already, or in no column
-            worse = left & (increases(sense, oracle, result, values, theta, clean) > slack)
+            worse = left & (increases(sense, oracle, result, values, theta) > slack)
             if worse.sum() > self.share * left.sum():
                 decisions += self._decide(number, marginals, worse)
         return decisions

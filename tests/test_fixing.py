@@ -88,7 +88,7 @@ def test_every_answer_of_interest_is_kept_and_others_go(seed, gap, power):
     # It forbids all that its rule allows: forcing in any remaining variable keeps the bound within the target.
     for machine, oracle in enumerate(oracles):
         result = oracle.price(duals, context.pricing)
-        worse = increases(Sense.MINIMIZE, oracle, result, result.marginals().values, 1.0, 0.0)
+        worse = increases(Sense.MINIMIZE, oracle, result, result.marginals().values, 1.0)
         for t in range(4):
             if bound + worse[t] > target + 1e-5 * max(abs(bound), factor_of_costs) and np.isfinite(worse[t]):
                 assert (machine, t) in gone
@@ -108,18 +108,18 @@ def test_increases_by_hand(sign):
     marginals = sign * np.array([-2.0, 0.0, 3.0])
     one = PricingResult(bound=sign * -2.0)
     # With a multiplicity: the column that was counted at -2 becomes one that uses the variable.
-    assert increases(sense, Priced(4.0), one, marginals, 1.0, 0.0).tolist() == [0.0, 2.0, 5.0]
+    assert increases(sense, Priced(4.0), one, marginals, 1.0).tolist() == [0.0, 2.0, 5.0]
     none = PricingResult(bound=sign * 0.5)
-    assert increases(sense, Priced(4.0), none, marginals, 1.0, 0.0).tolist() == [-2.0, 0.0, 3.0]
+    assert increases(sense, Priced(4.0), none, marginals, 1.0).tolist() == [-2.0, 0.0, 3.0]
     # Farley: π/3 makes the best reduced cost zero where columns cost 1 at least.
     farley = Priced(cost_bound=sign * 1.0)
     theta = factor(sense, [farley], [one], 0.0)
     assert theta == pytest.approx(1.0 / 3.0)
-    found = increases(sense, farley, one, marginals, theta, 0.0)
+    found = increases(sense, farley, one, marginals, theta)
     assert found == pytest.approx([0.0, 2.0 / 3.0, 5.0 / 3.0])
     # Totals: marginals are totals too.
     total = PricingResult(bound=sign * -2.0, total=sign * -6.0)
-    assert increases(sense, Priced(), total, sign * np.array([-6.0, -1.0, np.inf]), 1.0, 0.0).tolist() == [
+    assert increases(sense, Priced(), total, sign * np.array([-6.0, -1.0, np.inf]), 1.0).tolist() == [
         0.0,
         5.0,
         np.inf,

@@ -77,16 +77,9 @@ class Average:
 class Ascent(ABC):
     """State of an ascent.  Subclasses implement :meth:`follow`, which sets ``point`` to the next point to evaluate.
 
-    Parameters
-    ----------
-    start
-        First point, shape (m,).
-    lower, upper
-        Bounds of the box of all points, shape (m,), possibly infinite.
-    unit
-        Typical size of the values' terms.  Steps are relative to it while the values are zero.
-    target
-        Upper bound on the maximum (the incumbent's objective), possibly infinite.
+    Points have the shape (m,) and stay in the box from ``lower`` to ``upper``, which may be infinite.  ``unit`` is the
+    typical size of the values' terms; steps are relative to it while the values are zero.  ``target`` is an upper bound
+    on the maximum (the incumbent's objective), possibly infinite.
 
     Attributes
     ----------

@@ -57,7 +57,8 @@ def check_results(
             raise InvalidBoundError(f"{oracle.name} states a bound that is not a number")
         # The details matter only if the difference exceeds the numerical accuracy.
         if count:
-            best = sign * min((sign * reduced_costs).tolist()) if count <= _FEW else _best(reduced_costs, context)
+            signed = sign * reduced_costs
+            best = sign * (min(signed.tolist()) if count <= _FEW else float(signed.min()))
             if sign * (bound - best) > near:
                 _check_exact(context, oracle, bound, best, "a column that it returned itself")
         if sign * (bound - best_held) > near:
@@ -66,10 +67,6 @@ def check_results(
 
 _FEW = 8
 """Up to this many numbers are compared faster one by one than as an array."""
-
-
-def _best(reduced_costs: Floats, context: PricingContext) -> float:
-    return float(reduced_costs.min() if context.sense.sign > 0 else reduced_costs.max())
 
 
 def _check_stated(
@@ -284,15 +281,12 @@ def check_rows(
                     f"{feasible.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows "
                     "must be valid for every feasible solution"
                 )
-    rooms = (TOLERANCES.feasibility if row.key in present else TOLERANCES.pruning for row in rows)
+    tolerances = (TOLERANCES.feasibility if row.key in present else TOLERANCES.pruning for row in rows)
     return [
-        (row, found.violation) for row, found, room in zip(rows, here, rooms, strict=True) if found.violation > room
+        (row, found.violation)
+        for row, found, allowed in zip(rows, here, tolerances, strict=True)
+        if found.violation > allowed
     ]
-
-
-def check_row(separator: Separation, row: Row, solution: Solution, known: Sequence[Solution]) -> bool:
-    """Return whether to add a row; see :func:`check_rows`."""
-    return bool(check_rows(separator, [row], solution, known))
 
 
 @dataclass(frozen=True)
@@ -315,11 +309,11 @@ def objection(separation: Sequence[Separation], solution: Solution, context: Sep
     if not separation:
         return None  # iterating over the columns is expensive
     whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
-    room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
+    allowed = TOLERANCES.pruning if whole else TOLERANCES.feasibility
     pairs = [(separator, row) for separator in separation for row in violated_rows(separator, solution, context)]
     found = activities([row for _, row in pairs], solution)
     return next(
-        (Objection(*pair, there.value) for pair, there in zip(pairs, found, strict=True) if there.violation > room),
+        (Objection(*pair, there.value) for pair, there in zip(pairs, found, strict=True) if there.violation > allowed),
         None,
     )
 

@@ -66,16 +66,9 @@ def _select_rows(separator: Separation, rows: Sequence[Row], parts: Parts, solut
 class NodeProgress:
     """The bounds that the rounds at a node have proved in the present phase.
 
-    Attributes
-    ----------
-    bound, duals
-        The best dual bound and its dual values.  Each phase has its own objective, and so its own dual function.
-    cleaned_at
-        The objective when columns were last deleted.
-    own
-        The best dual bound of these rounds alone; ``bound`` includes ``known``.
-    known
-        An earlier bound of phase 2 and its dual values.
+    ``bound`` is the best dual bound, at ``duals``.  Each phase has its own objective, and so its own dual function.
+    ``known`` is an earlier bound of phase 2 with its dual values; ``own`` is the best bound without it.  ``cleaned_at``
+    is the objective when columns were last deleted.
     """
 
     sense: Sense
@@ -433,9 +426,9 @@ def _can_branch_early(
         return False
     if not (settings.stop_early and settings.round_early) or not math.isfinite(run.objective):
         return False
-    left = progress.sense.sign * (solved.objective - progress.bound)
-    lacking = progress.sense.sign * (run.objective - solved.objective)
-    if not left <= share * lacking or run.prunes(solved.objective):
+    bound_gap = progress.sense.sign * (solved.objective - progress.bound)
+    incumbent_gap = progress.sense.sign * (run.objective - solved.objective)
+    if not bound_gap <= share * incumbent_gap or run.prunes(solved.objective):
         return False
     return not is_integral(parts.master, solved)
 

@@ -44,7 +44,7 @@ _CAPPED = 2.0
 class SubproblemSolution:
     """A solution of all pricing problems: the columns used of each oracle, with their values.
 
-    ``own`` are the values of the columns that belong to no oracle.  ``holds`` tells whether the linking rows hold too.
+    ``own`` are the values of the columns that belong to no oracle.  ``holds`` is true if the linking rows hold too.
     """
 
     own: Floats
@@ -76,19 +76,9 @@ class LagrangianDual:
     Points are dual values times the sizes of their rows, so that scaling a row changes nothing.  Values are negated if
     the problem maximises.  A problem without such a function raises a :class:`NoLagrangianError`.
 
-    Parameters
-    ----------
-    objective
-        The incumbent's objective, possibly infinite.
-
-    Attributes
-    ----------
-    bound, duals
-        The best bound by the engine's own formula (including Farley's) and its dual values.
-    cut_off
-        Whether an oracle was cut off in the last evaluation.
-    unit
-        Typical size of costs; zero until an oracle has returned a column with a cost.
+    ``objective`` is the incumbent's, possibly infinite.  ``bound`` is the best bound by the engine's own formula
+    (including Farley's), and ``duals`` its dual values.  ``cut_off`` is true if an oracle was cut off in the last
+    evaluation.  ``unit`` is the typical size of costs, zero until an oracle has returned a column with a cost.
     """
 
     def __init__(

@@ -38,18 +38,10 @@ _TOO_SHORT = 0.01
 class PricedRound:
     """The result of one round of pricing.
 
-    Attributes
-    ----------
-    new
-        Columns that improve the restricted master and are not in it.
-    bound, duals
-        The best bound of the round and its dual values.
-    exact
-        Whether every oracle has completed its search at the master's own dual values.
-    found, reduced_costs
-        The oracles' last results, and their columns' reduced costs at the master's dual values, one array per result.
-    real
-        In phase 1: the best bound on the real objective and its dual values, if proved on the way.
+    ``new`` are the columns to add to the restricted master; ``bound`` is the best bound of the round, at ``duals``.
+    ``exact`` is true if every oracle has completed its search at the master's own dual values.  ``found`` are the
+    oracles' last results, and ``reduced_costs`` those of their columns at the master's dual values, one array per
+    result.  ``real`` is the best bound on the real objective that phase 1 has proved on the way, with its dual values.
     """
 
     new: Improving

@@ -54,7 +54,7 @@ class RoundedCapacity(Separation):
         idle_after: int | None = 10,
     ) -> None:
         if not demands or any(not 0.0 <= demand <= capacity < math.inf for demand in demands.values()):
-            raise InputError(f"capacity: expected at least each demand, got {capacity}")
+            raise InputError(f"capacity: expected a finite number, at least as large as each demand, got {capacity}")
         self.arcs, self.block, self.capacity = arcs, block, capacity
         self.least, self.every, self._most = least, every, limit
         self._names = list(demands)

@@ -31,16 +31,9 @@ Ints: TypeAlias = NDArray[np.int64]
 class Batch:
     """Arrays of scores of several instances.
 
-    Attributes
-    ----------
-    arrays, shared
-        Arrays with the instances along the first axis, or shared by all of them.
-    lengths
-        Lengths of the instances; None if all have full length.
-    workers
-        Number of threads.  The results do not depend on it.
-    first
-        Index of the first instance, if this is a part of a batch.
+    ``arrays`` have the instances along the first axis, unless they are ``shared``.  ``lengths`` is None for full
+    lengths.  The results do not depend on ``workers``, the number of threads.  ``first`` is the index of the first
+    instance, if this is a part of a batch.
     """
 
     oracle: Any
@@ -155,12 +148,7 @@ def batch_of(
 class BatchSums:
     """Gibbs distributions of the instances of a batch.
 
-    Attributes
-    ----------
-    log_partition
-        One per instance.
-    means
-        In the shapes of the batch's arrays.  Means of shared arrays have an additional first axis.
+    ``means`` have the shapes of the batch's arrays.  Means of shared arrays have an additional first axis.
     """
 
     log_partition: Floats
@@ -170,12 +158,9 @@ class BatchSums:
 
 
 def batch_sums(batch: Batch) -> BatchSums:
-    """Return the Gibbs distributions of all instances; for chains and matrix-tree sums in one compiled call.
+    """Return the Gibbs distributions of all instances, for chains and matrix-tree sums in one compiled call.
 
-    Raises
-    ------
-    InputError
-        If the model has no sums over its structures, or every structure of an instance is forbidden.
+    A model without sums over its structures raises an InputError, as does an instance without allowed structures.
     """
     if batch.workers > 1 and len(batch) > 1:
         return _in_parallel(batch)

@@ -21,12 +21,7 @@ Arrays = Mapping[str, NDArray[Any]]
 class SavedModel(ABC):
     """A model that is stored in a file: JSON data and arrays in one ``.npz``, with any file name.
 
-    Attributes
-    ----------
-    kind
-        Name of the template that trains the model.
-    version
-        Version of the model's data.  Files of other versions raise an error.
+    ``kind`` is the name of the template that trains it.  Files of another ``version`` raise an error.
     """
 
     kind: ClassVar[str]
@@ -53,13 +48,7 @@ class SavedModel(ABC):
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a model that :meth:`save` wrote.
-
-        Raises
-        ------
-        InputError
-            If the file is not such a model, or of another version.
-        """
+        """Read a model that :meth:`save` wrote; raise an InputError for other files or versions."""
         command = f"`colgen train {cls.kind}`"
         with reading(path, f"a model that {command} wrote") as arrays:
             about = parse_json(bytes(arrays[_head(cls.kind)]).decode(), str(path))

@@ -111,7 +111,7 @@ def check_shapes(oracle: Any, arrays: Sequence[Floats], shapes: dict[str, tuple[
 
 
 def check_tree_shapes(oracle: Any, arrays: Sequence[Floats], parts: Sequence[str]) -> None:
-    """Raise an InputError for scores other than arcs (N, N), N of 2 or more, and parts (N, N, N)."""
+    """Raise an InputError unless scores of arcs have the shape (N, N), N ≥ 2, and those of parts (N, N, N)."""
     size = len(arrays[0]) if arrays and arrays[0].ndim else 0
     if size < 2:
         raise InputError(f"scores: expected the shape (N, N), the root and one word or more, got {arrays[0].shape}")

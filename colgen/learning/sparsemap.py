@@ -166,7 +166,7 @@ def _compiled(oracle: Chains | Trees, theta: tuple[Floats, ...], rounds: int | N
     except ArrayError as error:
         raise InputError(str(error)) from None
     except BeatenError:
-        raise OracleBeatenError(f"{name}.best returned less than before: it is not exact at these scores") from None
+        raise OracleBeatenError(f"{name}.best returned a lower score than before: it is not exact here") from None
     if found is None:
         raise InputError(f"every structure is forbidden: {name}.best found none")
     parts = [_Parts.of_rows(found.places)]

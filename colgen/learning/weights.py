@@ -91,14 +91,8 @@ def part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any
 class FeatureWeights:
     """Nonzero weights by feature and label, as models store them.
 
-    Attributes
-    ----------
-    keys
-        Keys of the features, ascending.
-    starts
-        Start of each feature's weights, and the end of the last ones.
-    labels, weights
-        Label and value of each weight.
+    The features' ``keys`` are ascending.  ``starts`` has the start of each feature's weights, and the end of the last
+    ones.  ``labels`` and ``weights`` have one entry per weight.
     """
 
     keys: Ints

@@ -45,19 +45,21 @@ class Artificials:
 
         The artificial variables of these rows are rescaled accordingly.
         """
-        table, every, count = self._table, self._rows, len(self._rows)
+        table, all_rows, count = self._table, self._rows, len(self._rows)
         largest = np.zeros(count)
         np.maximum.at(largest, rows, np.abs(values))
-        fresh = np.flatnonzero(every.unsized & (largest > 0.0))
+        sized = np.flatnonzero(all_rows.unsized & (largest > 0.0))
         owners, there, entries = table.entries_of(len(table))
         single = np.bincount(owners, minlength=len(table))[owners] == 1
-        mine = np.isin(there, fresh) & table.artificial[owners]
-        shared = np.intersect1d(fresh, there[mine & ~single])  # artificials with entries in other rows stay unchanged
-        fresh, every.unsized[shared] = np.setdiff1d(fresh, shared), False
+        selected = np.isin(there, sized) & table.artificial[owners]
+        shared = np.intersect1d(
+            sized, there[selected & ~single]
+        )  # artificials with entries in other rows stay unchanged
+        sized, all_rows.unsized[shared] = np.setdiff1d(sized, shared), False
         sizes = np.ones(count)
-        sizes[fresh] = powers_of_two(largest[fresh])
-        mine &= np.isin(there, fresh)
-        units = sizes[there[mine]] / powers_of_two(np.abs(entries[mine]))
-        table.weights[owners[mine]] = 1.0 / units
-        every.sizes[fresh], every.unsized[fresh] = sizes[fresh], False
-        self._program.set_sizes(fresh, sizes[fresh], owners[mine], units, self._objective.costs[owners[mine]])
+        sizes[sized] = powers_of_two(largest[sized])
+        selected &= np.isin(there, sized)
+        units = sizes[there[selected]] / powers_of_two(np.abs(entries[selected]))
+        table.weights[owners[selected]] = 1.0 / units
+        all_rows.sizes[sized], all_rows.unsized[sized] = sizes[sized], False
+        self._program.set_sizes(sized, sizes[sized], owners[selected], units, self._objective.costs[owners[selected]])

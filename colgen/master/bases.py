@@ -43,11 +43,11 @@ class Bases:
     def pool(self, duals: OwnDuals) -> Pool:
         """Return the columns and the last basis.  Nothing is basic before the first solve."""
         table = self._table
-        mine = np.flatnonzero(table.origins != TEMPLATE)
-        reduced = np.full(len(mine), math.nan)
+        oracle_columns = np.flatnonzero(table.origins != TEMPLATE)
+        reduced = np.full(len(oracle_columns), math.nan)
         if isinstance(duals, Duals):
             with self._objective.real():
-                reduced = self._objective.reduced_costs(duals)[mine]
+                reduced = self._objective.reduced_costs(duals)[oracle_columns]
         basis = self._program.lp.basis() if self._program.is_built else None
         active, count = table.active.copy(), len(table)
         column_keys, keys = self._column_keys, self._rows.names.keys  # avoids a reference to the master
@@ -55,10 +55,10 @@ class Bases:
         def basic() -> tuple[Mask, Sequence[Key], Sequence[Key]]:
             found = np.zeros(count, dtype=np.bool_)
             if basis is None:
-                return found[mine], [], []
+                return found[oracle_columns], [], []
             found[active] = basic_columns(basis)
             variables = [key for key, is_in in zip(column_keys, found, strict=False) if is_in]
             rows = np.flatnonzero(basic_rows(basis)).tolist()
-            return found[mine], variables, [keys[row] for row in rows]
+            return found[oracle_columns], variables, [keys[row] for row in rows]
 
-        return Pool(self._generated.columns, reduced, basic, mine)
+        return Pool(self._generated.columns, reduced, basic, oracle_columns)

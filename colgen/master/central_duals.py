@@ -33,8 +33,8 @@ def avoid_penalties(tableau: Tableau, idle: IdleColumns, solved: LPSolution, bud
     if objective.phase == 1 or len(rows.idle.out) or not rows.largest(solved.duals) > limit:
         return solved
     free = (table.lower_now <= 0.0) & (table.upper_now > 0.0) & ~table.artificial
-    dear = np.abs(table.costs) > limit
-    unpaid = np.flatnonzero(free & (np.abs(solved.values) <= TOLERANCES.pruning) & dear & (table.place >= 0))
+    expensive = np.abs(table.costs) > limit
+    unpaid = np.flatnonzero(free & (np.abs(solved.values) <= TOLERANCES.pruning) & expensive & (table.place >= 0))
     if not len(unpaid):
         return solved
     other = program.solve_without(unpaid, budget)

@@ -34,22 +34,14 @@ IDLE = -1
 class ColumnTable(ColumnPool):
     """All columns of a linear master (template, artificial and generated variables) as arrays.
 
-    A column's position never changes.  Columns that are temporarily out of the linear program are idle.
+    A column's position never changes.  Columns that are temporarily out of the linear program are idle.  ``active``
+    has the positions of the others in the program's order, and ``place`` the inverse (:data:`IDLE` for idle ones).
+    ``is_in_order`` is true if the program has all columns in the order of their positions.
 
-    Attributes
-    ----------
-    lower_now, upper_now
-        Bounds at the present node and phase.
-    exchange, exchanging
-        Positions of the exchanges, and whether they are free in phase 2 at present.
-    weights
-        Phase 1 costs: zero except for artificial variables.
-    ages
-        Number of consecutive solves in which the reduced cost has kept a column nonbasic.
-    active, place
-        Positions of the linear program's columns, and the inverse (:data:`IDLE` if not there).
-    is_in_order
-        Whether the linear program has all columns in the order of their positions.
+    ``lower_now`` and ``upper_now`` are the bounds at the present node and phase.  ``weights`` are the phase 1 costs,
+    zero except for artificial variables.  ``ages`` count the consecutive solves in which the reduced cost has kept a
+    column nonbasic.  ``exchange`` has the positions of the exchanges among the artificial variables.  They are free in
+    phase 2 while ``exchanging`` is true.
     """
 
     def __init__(
@@ -264,7 +256,7 @@ def merge_entries(
 class Held(NamedTuple):
     """A column that a master holds, and the index of its pricing problem, None if unknown.
 
-    ``is_open`` tells whether its value has no upper bound at the present node.
+    ``is_open`` is true if its value has no upper bound at the present node.
     """
 
     column: Column

@@ -92,9 +92,7 @@ def dual_bound(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], resul
     return s * total + objective.constant
 
 
-def remaining_gain(
-    tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
-) -> float:
+def remaining_gain(tableau: Tableau, duals: Duals, results: Sequence[PricingResult]) -> float:
     """Return the largest gain left for oracles' columns or unbounded variables."""
     objective, table = tableau.objective, tableau.table
     betas = [objective.sense.sign * stated_bound(result) for result in results]
@@ -184,9 +182,7 @@ def _least_cost(oracle: Pricing, sense: Sense, weight: float) -> float:
     return -math.inf if oracle.cost_bound is None else sense.sign * oracle.cost_bound
 
 
-def increases(
-    sense: Sense, oracle: Pricing, result: PricingResult, marginals: Floats, theta: float, clean: float
-) -> Floats:
+def increases(sense: Sense, oracle: Pricing, result: PricingResult, marginals: Floats, theta: float) -> Floats:
     """Return lower bounds on the loss of the dual bound if a variable is used.
 
     One of the U_k columns that the bound counts at β_k must then use the variable, with a marginal m ≥ β_k.  So the

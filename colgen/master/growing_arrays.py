@@ -11,7 +11,7 @@ from colgen.solvers.columns.identity import claim, find
 
 Kind = TypeVar("Kind", bound=np.generic)
 
-_ROOM = 1.125
+_GROWTH = 1.125
 """Growth factor of a full array, which leaves 1/16 unused on average."""
 
 _LEAST = 128
@@ -24,10 +24,10 @@ Patterns: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.i
 class Growing(Generic[Kind]):
     """A one-dimensional array that grows at its end.  ``array`` is a view of its contents."""
 
-    __slots__ = ("_room", "array")
+    __slots__ = ("_buffer", "array")
 
     def __init__(self, array: NDArray[Kind]) -> None:
-        self._room = self.array = array.copy()
+        self._buffer = self.array = array.copy()
 
     def __len__(self) -> int:
         return len(self.array)
@@ -36,38 +36,38 @@ class Growing(Generic[Kind]):
         """Append ``count`` numbers, or one number ``count`` times."""
         before = self.array.size
         after = before + count
-        if after > self._room.size:
-            room = np.empty(max(after, int(_ROOM * before) + _LEAST), dtype=self._room.dtype)
-            room[:before] = self.array
-            self._room = room
-        self.array = self._room[:after]
+        if after > self._buffer.size:
+            buffer = np.empty(max(after, int(_GROWTH * before) + _LEAST), dtype=self._buffer.dtype)
+            buffer[:before] = self.array
+            self._buffer = buffer
+        self.array = self._buffer[:after]
         self.array[before:] = more
 
 
 class GrowingTogether:
     """Several arrays of equal length, of the given types, that grow at their end together."""
 
-    __slots__ = ("_rooms", "arrays")
+    __slots__ = ("_buffers", "arrays")
 
     def __init__(self, *kinds: DTypeLike) -> None:
-        self._rooms: list[NDArray[Any]] = [np.empty(0, dtype=kind) for kind in kinds]
-        self.arrays = self._rooms
+        self._buffers: list[NDArray[Any]] = [np.empty(0, dtype=kind) for kind in kinds]
+        self.arrays = self._buffers
 
     def extend(self, count: int, *more: ArrayLike) -> None:
         """Append ``count`` numbers to each array, or one number ``count`` times."""
         before = self.arrays[0].size
         after = before + count
-        if after > self._rooms[0].size:
-            self._make_room(max(after, int(_ROOM * before) + _LEAST))
-        for room, new in zip(self._rooms, more, strict=True):
-            room[before:after] = new
-        self.arrays = [room[:after] for room in self._rooms]
+        if after > self._buffers[0].size:
+            self._enlarge(max(after, int(_GROWTH * before) + _LEAST))
+        for buffer, new in zip(self._buffers, more, strict=True):
+            buffer[before:after] = new
+        self.arrays = [buffer[:after] for buffer in self._buffers]
 
-    def _make_room(self, size: int) -> None:
-        rooms = [np.empty(size, dtype=room.dtype) for room in self._rooms]
-        for room, array in zip(rooms, self.arrays, strict=True):
-            room[: array.size] = array
-        self._rooms = rooms
+    def _enlarge(self, size: int) -> None:
+        buffers = [np.empty(size, dtype=buffer.dtype) for buffer in self._buffers]
+        for buffer, array in zip(buffers, self.arrays, strict=True):
+            buffer[: array.size] = array
+        self._buffers = buffers
 
 
 class SignatureIndex:

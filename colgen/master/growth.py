@@ -59,17 +59,17 @@ class Growth:
         if not len(batch):
             return 0
         batch = self._lookup.over(batch)
-        whose: Ints = origins if isinstance(origins, np.ndarray) else np.full(len(batch), origins)
+        sources: Ints = origins if isinstance(origins, np.ndarray) else np.full(len(batch), origins)
         once = batch.distinct()
         if once is not None:
-            batch, whose = batch.take(once), whose[once]
+            batch, sources = batch.take(once), sources[once]
         where = self._generated.positions(batch)
         new = where == NOWHERE
         if not new.all():
             self._idle.activate(np.unique(where[~new][self._table.place[where[~new]] < 0]))
-            batch, whose = batch.take(new), whose[new]
+            batch, sources = batch.take(new), sources[new]
         if len(batch):
-            self._append(batch, whose)
+            self._append(batch, sources)
         return len(batch)
 
     def _append(self, batch: Columns, origins: Ints) -> None:
@@ -96,12 +96,12 @@ class Growth:
 
         ``sides`` gives known sides of rows that are added without sides, which determine their sizes.
         """
-        every = self._rows
-        fresh = {row.key: row for row in rows if row.key not in every.names.position}
-        if not fresh:
+        all_rows = self._rows
+        missing = {row.key: row for row in rows if row.key not in all_rows.names.position}
+        if not missing:
             return
-        self._refuse(fresh.values())
-        new = list(fresh.values())
+        self._refuse(missing.values())
+        new = list(missing.values())
         self.joined += [row for row in new if row.lower > -math.inf or row.upper < math.inf]
         entries = self._enter(new)
         lower, upper = np.array([row.lower for row in new]), np.array([row.upper for row in new])
@@ -112,10 +112,10 @@ class Growth:
 
     def add_batch(self, batch: RowBatch) -> None:
         """Append rows given as arrays over the table's columns.  Existing rows are ignored."""
-        every = self._rows
-        fresh = [k for k, key in enumerate(batch.keys) if key not in every.names.position]
-        if len(fresh) < len(batch):
-            batch = batch.take(np.array(fresh, dtype=np.int64))
+        all_rows = self._rows
+        missing = [k for k, key in enumerate(batch.keys) if key not in all_rows.names.position]
+        if len(missing) < len(batch):
+            batch = batch.take(np.array(missing, dtype=np.int64))
         if not len(batch):
             return
         if len(batch.columns) and not 0 <= batch.columns.min() <= batch.columns.max() < len(self._table):
@@ -125,8 +125,8 @@ class Growth:
             )
         if any(issubclass(kind, Term) for kind in {type(key[1]) for key in batch.keys}):
             self._refuse([Row(key) for key in batch.keys])
-        self._store_entries(batch, len(every))
-        every.names.extend(batch.keys)
+        self._store_entries(batch, len(all_rows))
+        all_rows.names.extend(batch.keys)
         self._append_rows(
             batch.lower,
             batch.upper,
@@ -143,27 +143,27 @@ class Growth:
 
     def _append_rows(self, lower: Floats, upper: Floats, known: Floats, entries: Entries) -> None:
         """Append rows that have been named, with their sides and entries: starts, columns, values."""
-        every, (starts, columns, values) = self._rows, entries
-        first, count = len(every) - len(lower), len(lower)
+        all_rows, (starts, columns, values) = self._rows, entries
+        first, count = len(all_rows) - len(lower), len(lower)
         owners = np.repeat(np.arange(count), np.diff(starts))
         sizes = sizes_of_rows(owners, values, known[:, 0], known[:, 1])
-        every.extend(lower, upper, sizes)
+        all_rows.extend(lower, upper, sizes)
         self._program.append_rows(lower, upper, (owners, columns, values), sizes)
         self._table.add_entries(columns, first + owners, values)
-        added = np.arange(first, len(every))
+        added = np.arange(first, len(all_rows))
         self._artificials.add(added[lower > 0], 1.0)
         self._artificials.add(added[upper < 0], -1.0)
 
     def _enter(self, new: Sequence[Row]) -> Entries:
         """Name new rows.  Return starts, columns and values of their entries in present columns."""
-        every, table = self._rows, self._table
+        all_rows, table = self._rows, self._table
         starts: list[int] = [0]
         columns: list[int] = []
         found: list[float] = []
         place = table.position.get
         generated = list(table.generated()) if any(row.family or row.coefficient for row in new) else []
         by_function = entries_of_rows(new, [column for _, column in generated])
-        for position, (row, stated) in enumerate(zip(new, by_function, strict=True), len(every)):
+        for position, (row, stated) in enumerate(zip(new, by_function, strict=True), len(all_rows)):
             if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
                 raise FormulationError(
                     f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
@@ -181,9 +181,9 @@ class Growth:
                 found += [value for where, value in more.items() if where not in own]
             bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions have no sides
             if bounded and row.family is not None and row.family.idle_after is not None:
-                every.idle.append(position, row.family.idle_after)
+                all_rows.idle.append(position, row.family.idle_after)
             starts.append(len(columns))
-        every.names.extend([row.key for row in new])
+        all_rows.names.extend([row.key for row in new])
         values = np.array(found, dtype=np.float64)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):

@@ -159,9 +159,7 @@ class LinearRows(LinkingRows):
         return Linking(self._tableau, self._formulation, self._lookup)
 
     def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
-        return isinstance(duals, Duals) and self._objective.refine(
-            remaining_gain(self._tableau, duals, pricing, results)
-        )
+        return isinstance(duals, Duals) and self._objective.refine(remaining_gain(self._tableau, duals, results))
 
     def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
         return self._phases.far_points(budget)

@@ -135,5 +135,5 @@ class Linking:
     def holds(self, activity: Floats) -> bool:
         """Return whether an activity satisfies all rows."""
         low, high = self.sides
-        room = TOLERANCES.pruning * self.sizes
-        return bool(((activity >= low - room) & (activity <= high + room)).all())
+        tolerance = TOLERANCES.pruning * self.sizes
+        return bool(((activity >= low - tolerance) & (activity <= high + tolerance)).all())

@@ -29,7 +29,7 @@ from colgen.master.tableau import Tableau
 class LinearNode(NodeSwitch):
     """Switches a linear master between nodes and dives.
 
-    ``contradictory`` tells whether the node's decisions exclude all values of some variable or row.
+    ``contradictory`` is true if the node's decisions exclude all values of some variable or row.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class LinearNode(NodeSwitch):
         return self._idle.retire_old(age)
 
     def _impose_rows(self) -> None:
-        every = self._rows
+        all_rows = self._rows
         sides: dict[Key, tuple[float, float]] = {}
         rows: dict[Key, Row] = {}
         for decision in self._restrictions.decisions:
@@ -90,23 +90,23 @@ class LinearNode(NodeSwitch):
                 low, high = sides.get(row.key, (-math.inf, math.inf))
                 sides[row.key] = (max(low, row.lower), min(high, row.upper))
                 rows[row.key] = row
-        if not rows and not every.of_decisions:
+        if not rows and not all_rows.of_decisions:
             return
         # The sides change between nodes, so the row is added without sides and with artificial variables for both.
         free = [dataclasses.replace(row, lower=-math.inf, upper=math.inf) for row in rows.values()]
-        first = len(every)
+        first = len(all_rows)
         self._growth.add_rows(free, sides)
-        self._artificials.add_both(np.arange(first, len(every)))
-        stale = every.of_decisions - rows.keys()
-        every.of_decisions = set(rows)
+        self._artificials.add_both(np.arange(first, len(all_rows)))
+        stale = all_rows.of_decisions - rows.keys()
+        all_rows.of_decisions = set(rows)
         keys = [*stale, *rows]
         if keys:
-            positions = np.array([every.names.position[key] for key in keys])
+            positions = np.array([all_rows.names.position[key] for key in keys])
             lower = np.array([-math.inf] * len(stale) + [sides[key][0] for key in rows])
             upper = np.array([math.inf] * len(stale) + [sides[key][1] for key in rows])
             self.contradictory |= bool((lower > upper).any())
             upper = np.maximum(lower, upper)
-            every.lower[positions], every.upper[positions] = lower, upper
+            all_rows.lower[positions], all_rows.upper[positions] = lower, upper
             self._program.change_row_bounds(positions, lower, upper)
 
     def _impose_bounds(self) -> None:
@@ -127,8 +127,8 @@ class LinearNode(NodeSwitch):
 
     def _fits(self, fixed: Floats, block: str) -> Mask:
         """Return which columns fit into the part of the block's lower sides that the fixed ones leave."""
-        table, every = self._table, self._rows
-        left = np.full(len(every), math.inf)
-        rows = every.names.block(block)
-        left[rows] = every.lower[rows] - table.activities(fixed, len(every))[rows]
-        return table.within(left + TOLERANCES.pruning * every.sizes)
+        table, all_rows = self._table, self._rows
+        left = np.full(len(all_rows), math.inf)
+        rows = all_rows.names.block(block)
+        left[rows] = all_rows.lower[rows] - table.activities(fixed, len(all_rows))[rows]
+        return table.within(left + TOLERANCES.pruning * all_rows.sizes)

@@ -34,9 +34,6 @@ class RowsByFunction:
         self._single: list[tuple[int, Row]] = []
         self._families: dict[int, _Members] = {}
 
-    def __len__(self) -> int:
-        return len(self._single) + sum(len(members.positions) for members in self._families.values())
-
     def __bool__(self) -> bool:
         return bool(self._single or self._families)  # called for each priced column, so it must be fast
 

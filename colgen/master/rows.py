@@ -45,24 +45,28 @@ class IdleRows:
 
     def take_out(self, activity: Floats, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
         """Count one more solve with these activities and sides.  Return positions of rows that leave."""
-        mine = self._positions
-        room = TOLERANCES.feasibility * sizes[mine]
-        slack = (activity[mine] > lower[mine] + room) & (activity[mine] < upper[mine] - room)
+        positions = self._positions
+        tolerance = TOLERANCES.feasibility * sizes[positions]
+        slack = (activity[positions] > lower[positions] + tolerance) & (
+            activity[positions] < upper[positions] - tolerance
+        )
         self._ages = np.where(slack, self._ages + 1, 0)
-        going = ~self._out & (self._ages >= self._limits)
-        self._out |= going
-        return mine[going]
+        leaving = ~self._out & (self._ages >= self._limits)
+        self._out |= leaving
+        return positions[leaving]
 
     def put_back(self, activity: Floats | None, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
         """Return positions of rows to put back: those violated, by default all."""
-        mine = self._positions
-        coming = self._out.copy()
+        positions = self._positions
+        returning = self._out.copy()
         if activity is not None:
-            room = TOLERANCES.pruning * sizes[mine]
-            coming &= (activity[mine] < lower[mine] - room) | (activity[mine] > upper[mine] + room)
-        self._out &= ~coming
-        self._ages[coming] = 0
-        return mine[coming]
+            tolerance = TOLERANCES.pruning * sizes[positions]
+            returning &= (activity[positions] < lower[positions] - tolerance) | (
+                activity[positions] > upper[positions] + tolerance
+            )
+        self._out &= ~returning
+        self._ages[returning] = 0
+        return positions[returning]
 
 
 _ROUNDING = 1e-13
@@ -72,16 +76,9 @@ _ROUNDING = 1e-13
 class MasterRows:
     """All rows of a linear master as arrays.  Rows are only ever added.
 
-    Attributes
-    ----------
-    lower, upper
-        Sides at the present node.
-    sizes
-        Scales of the rows, powers of two; violations are relative to them.
-    unsized
-        Rows without a side or an entry that determines their size yet.  It counts as 1.
-    of_decisions
-        Keys of the rows of the present node's decisions.
+    ``lower`` and ``upper`` are the sides at the present node.  Violations are relative to ``sizes``, powers of two.
+    The size of rows in ``unsized``, which have neither a side nor an entry, counts as 1.  ``of_decisions`` has the keys
+    of the rows of the present node's decisions.
     """
 
     def __init__(self, formulation: Rows) -> None:
@@ -94,8 +91,8 @@ class MasterRows:
         self.names.extend(f.row_keys)
         self.names.declare(f.row_blocks)
         self.lower, self.upper = f.row_lower.copy(), f.row_upper.copy()
-        made_up = f.artificial if f.exchange is None else f.artificial & ~f.exchange
-        real = np.where(made_up[_entry_owners(f)], 0.0, f.matrix.data)
+        artificial = f.artificial if f.exchange is None else f.artificial & ~f.exchange
+        real = np.where(artificial[_entry_owners(f)], 0.0, f.matrix.data)
         sizes = sizes_of_rows(f.matrix.indices, real, f.row_lower, f.row_upper)
         self.unsized: Mask = sizes == 0.0
         self.sizes: Floats = np.where(self.unsized, 1.0, sizes)

@@ -48,16 +48,16 @@ def merge_identical(oracles: Sequence[Pricing]) -> tuple[Pricing, ...]:
         check_oracle(oracle)
     groups: list[list[Pricing]] = []
     for oracle in oracles:
-        mine = next((group for group in groups if _same(group[0], oracle)), None)
-        if mine is None:
+        identical = next((group for group in groups if _same(group[0], oracle)), None)
+        if identical is None:
             groups.append([oracle])
             continue
-        if mine[0].cost_bound != oracle.cost_bound:
+        if identical[0].cost_bound != oracle.cost_bound:
             raise InputError(
-                f"{mine[0].name} and {oracle.name} are the same_as {oracle.same_as!r}, but state cost_bound = "
-                f"{mine[0].cost_bound} and {oracle.cost_bound}: expected the same columns"
+                f"{identical[0].name} and {oracle.name} are the same_as {oracle.same_as!r}, but state cost_bound = "
+                f"{identical[0].cost_bound} and {oracle.cost_bound}: expected the same columns"
             )
-        mine.append(oracle)
+        identical.append(oracle)
     return tuple(group[0] if len(group) == 1 else Identical(group) for group in groups)
 
 
@@ -68,10 +68,10 @@ def _same(one: Pricing, other: Pricing) -> bool:
         return bool(one.same_as == other.same_as)
     if type(one) is not type(other):
         return False
-    mine, theirs = getattr(one, "__dict__", None), getattr(other, "__dict__", None)
-    if not mine or not theirs or mine.keys() != theirs.keys():
+    first, second = getattr(one, "__dict__", None), getattr(other, "__dict__", None)
+    if not first or not second or first.keys() != second.keys():
         return False  # without attributes there is nothing to compare
-    return all(_equal(value, theirs[name]) for name, value in mine.items())
+    return all(_equal(value, second[name]) for name, value in first.items())
 
 
 def _equal(one: Any, other: Any) -> bool:

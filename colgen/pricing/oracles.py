@@ -198,7 +198,7 @@ class PricingResult:
     relaxed
         A solution of the node's relaxation at the bound, for branching without a linear program.
     cut_off
-        Whether the search ended early and the bound is missing or weaker.
+        Whether the deadline or an interrupt ended the search, so that the bound is missing or weaker.
     together
         Whether all columns join the master, improving or not.  For example, an arc may improve only with a part that
         uses it.

@@ -24,14 +24,9 @@ Case = tuple[frozenset[int], frozenset[int]]
 
 
 class Visits:
-    """The rows that the vertices of a network cover.
+    """The rows that the vertices of a network cover, by vertex.
 
-    Parameters
-    ----------
-    rows
-        For each vertex the row that it covers.
-    others, arcs
-        Rows and block of original variables that visits cannot express.
+    ``others`` and ``arcs`` are rows, and the block of original variables, that visits cannot express.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from colgen import SeparationContext
-from colgen.bounding.checks import check_row
+from colgen.bounding.checks import check_rows
 from colgen.bounding.guesses import prove
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import PRICING, SEPARATION, Recorder
@@ -53,4 +53,4 @@ class Memory(Bounding):
         )
         for separator in parts.separation:
             rows = separator.separate(solution, context)
-            master.add((), [row for row in rows if check_row(separator, row, solution, run.known)])
+            master.add((), [row for row, _ in check_rows(separator, rows, solution, run.known)])

@@ -29,7 +29,7 @@ from colgen import (
 from colgen.bounding.checks import (
     check_not_repeated,
     check_results,
-    check_row,
+    check_rows,
     check_use,
     check_weak_duality,
     objection,
@@ -111,7 +111,7 @@ def test_results_that_are_not_true(sense):
         check(PricingResult([], s * -1.0), [], sense)
     with pytest.raises(ReducedCostError, match="the parts"):
         check(PricingResult([COLUMN, COLUMN], None, [s * -3.0, s * -4.0]), [s * -3.0, s * -3.0], sense)
-    with pytest.raises(ReducedCostError, match="states 2 reduced costs for 1"):
+    with pytest.raises(ReducedCostError, match="2 reduced costs for 1"):
         check(PricingResult([COLUMN], None, [1.0, 2.0]), [1.0], sense)
     with pytest.raises(ReducedCostError):
         check(PricingResult([COLUMN], None, [math.nan]), [1.0], sense)
@@ -151,12 +151,12 @@ class Cuts(Separation):
 def test_rows_must_be_violated_and_valid():
     row = Row(("cut", 0), upper=1.0, coefficients={("x", 0): 1.0})
     solution, answer = Solution(1.0, variables={("x", 0): 2.0}), Solution(1.0, variables={("x", 0): 1.0})
-    assert check_row(Cuts(), row, solution, [answer])
-    assert not check_row(Cuts(), row, answer, [])  # tight: it may be a rounding error
+    assert check_rows(Cuts(), [row], solution, [answer])
+    assert not check_rows(Cuts(), [row], answer, [])  # tight: it may be a rounding error
     with pytest.raises(SeparationError, match="satisfies"):
-        check_row(Cuts(), row, Solution(1.0), [])
+        check_rows(Cuts(), [row], Solution(1.0), [])
     with pytest.raises(SeparationError, match="cuts off"):
-        check_row(Cuts(), row, solution, [solution])
+        check_rows(Cuts(), [row], solution, [solution])
     asked = SeparationContext(Sense.MINIMIZE, whole=True)
     assert objection([Cuts(row)], solution, asked).row is row
     assert objection([Cuts(row)], answer, asked) is None
@@ -194,7 +194,7 @@ def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_be
     solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), master.rows.names), phase=1)
     context = PricingContext(Sense.MINIMIZE, cost_weight=0.0)
     probe_infeasibility(master, [Batches(-2.0)], solved, context)
-    with pytest.raises(OracleBeatenError, match="misses the column of 'the one'"):
+    with pytest.raises(OracleBeatenError, match=r"misses.*'the one'"):
         probe_infeasibility(master, [Batches(-1.0)], solved, context)
 
 

@@ -78,7 +78,7 @@ def test_a_run_starts_from_another_of_other_data():
     assert warm.columns_generated < cold.columns_generated
     assert "left out" in str(warm)
     assert "left out" not in str(solve(CuttingStock(), start=first))
-    with pytest.raises(InfeasibleAnswerError, match="start returned something that is not an answer"):
+    with pytest.raises(InfeasibleAnswerError, match="start returned an infeasible solution"):
         solve(more, start=dataclasses.replace(first.warm_start(), tentative=False))
 
 

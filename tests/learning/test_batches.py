@@ -72,7 +72,7 @@ def test_wrong_shapes_raise_errors(said, arguments):
 def test_invalid_scores_raise_errors():
     with pytest.raises(InputError, match=r"expected three axes, .* shape \(4, 2\)"):
         batch_of(Chains(), [np.zeros((4, 2)), np.zeros((2, 2))])
-    with pytest.raises(InputError, match="scores 1: expected 3 instances as in the first array, got 2"):
+    with pytest.raises(InputError, match=r"scores 1: expected 3 instances.* got 2"):
         batch_of(Chains(), [np.zeros((3, 4, 2)), np.zeros((2, 2, 2))])
 
 
@@ -81,7 +81,7 @@ def test_an_instance_without_allowed_structures_is_named(number):
     model, arrays = CASES[number]
     forbidden = arrays[0].copy()
     forbidden[1] = -np.inf
-    with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
+    with pytest.raises(InputError, match=r"instance 1.*forbidden"):
         batch_sums(batch_of(model, [forbidden, *arrays[1:]]))
 
 
@@ -102,9 +102,9 @@ def test_workers_name_the_first_invalid_instance_of_the_batch(number):
     forbidden = arrays[0].copy()
     forbidden[1:] = -np.inf
     batch = batch_of(model, [forbidden, *arrays[1:]], workers=3)
-    with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
+    with pytest.raises(InputError, match=r"instance 1.*forbidden"):
         batch_sums(batch)
-    with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
+    with pytest.raises(InputError, match=r"instance 1.*forbidden"):
         batch.each(lambda *own: sparsemap(model, *own))
 
 

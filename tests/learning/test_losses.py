@@ -116,7 +116,7 @@ class Worst:
 
 def test_invalid_arguments_raise_errors():
     oracle, scores = EnumeratedStructures(np.eye(3)), np.array([1.0, 0.0, -np.inf])
-    with pytest.raises(InputError, match="the right structure has a forbidden part"):
+    with pytest.raises(InputError, match="forbidden part"):
         hinge(oracle, np.array([2]), scores)
     with pytest.raises(InputError, match="margin: expected 'hamming'"):
         hinge(oracle, np.array([0]), scores, margin="f1")

@@ -58,7 +58,7 @@ def test_models_of_other_versions_are_refused(tmp_path):
     Line("x", np.zeros(1)).save(path)
     changed(path, "line", version=99)
     assert Line.is_model(path)
-    with pytest.raises(InputError, match="version 1, not 99: train it again by `colgen train line`"):
+    with pytest.raises(InputError, match=r"version 1, not 99.*`colgen train line`"):
         Line.load(path)
     changed(path, "line", version=1, name=None)
     assert Line.load(path).name is None

@@ -82,7 +82,7 @@ def model_score(model, heads, scores):
 
 
 def test_all_structures_forbidden_raises_an_error():
-    with pytest.raises(InputError, match=r"every structure is forbidden: Chains\.best found none"):
+    with pytest.raises(InputError, match=r"forbidden.*Chains\.best"):
         best_structure(Chains(), [np.full((2, 2), -np.inf), np.zeros((2, 2))])
     with pytest.raises(InputError, match="every structure is forbidden"):
         best_structure(Trees(), [np.full((3, 3), -np.inf)])

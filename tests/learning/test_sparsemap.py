@@ -186,7 +186,7 @@ class Wavering:
 
 
 def test_an_inexact_oracle_raises_an_error():
-    with pytest.raises(OracleBeatenError, match=r"Wavering\.best returned a structure of score"):
+    with pytest.raises(OracleBeatenError, match=r"Wavering\.best.*score"):
         sparsemap(Wavering(), np.array([5.0, 4.9, -9.0]))
 
 
@@ -205,7 +205,7 @@ def test_invalid_scores_raise_errors(scores, said):
 
 
 def test_invalid_arguments_raise_errors():
-    with pytest.raises(InputError, match="rounds: expected a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"rounds: expected.* 1"):
         sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2), rounds=0)
     found = sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2))
     with pytest.raises(InputError, match="expected at most 1 arrays"):
@@ -257,5 +257,5 @@ def test_a_warm_start_drops_forbidden_structures():
     assert sparsemap(oracle, now, warm=held).marginals == pytest.approx(sparsemap(oracle, now).marginals, abs=1e-9)
     now[1:] = -np.inf  # none of them is left but perhaps that of all roots
     assert sparsemap(oracle, now, warm=held).marginals[0, 1:].tolist() == [1.0] * 4
-    with pytest.raises(InputError, match="warm: expected a mean of scores of shapes"):
+    with pytest.raises(InputError, match=r"warm: expected .* shapes"):
         sparsemap(oracle, np.zeros((3, 3)), warm=held)

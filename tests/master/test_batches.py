@@ -107,10 +107,10 @@ def test_invalid_batches_raise_errors():
     with pytest.raises(FormulationError, match=f"row number 99, but the master has {ITEMS} rows"):
         linear.add(Columns([1.0], [0, 1], [99], [1.0]))
     foreign = Columns([1.0], [0, 1], [0], [1.0], ["far"]).over([("elsewhere", 0)], {("elsewhere", 0): 0})
-    with pytest.raises(UnknownRowError, match=r"the column of 'far' has a coefficient in row \('elsewhere', 0\)"):
+    with pytest.raises(UnknownRowError, match=r"'far'.*\('elsewhere', 0\)"):
         linear.add(foreign)
     linear.add((), [Row(("cut", 0), upper=1.0, coefficient=lambda column: math.nan)])
-    with pytest.raises(FormulationError, match="the column of 'odd' has a coefficient that is not a finite number"):
+    with pytest.raises(FormulationError, match=r"'odd'.*finite"):
         linear.add(Columns([1.0], [0, 1], [0], [1.0], ["odd"]))
 
 

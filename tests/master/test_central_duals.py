@@ -180,7 +180,7 @@ def test_a_fixed_choice_runs_no_trials(central):
 
 @pytest.mark.parametrize("central", ["always", None, 2])
 def test_other_values_raise_errors(central):
-    with pytest.raises(InputError, match="central: expected True, False or 'auto', not"):
+    with pytest.raises(InputError, match="central: expected True, False or 'auto'"):
         LinearMaster(covering().formulation, central=central)
 
 

@@ -56,7 +56,7 @@ def test_unknown_rows_raise_errors():
     here, _ = lookup()
     brought = (Row(("new", 0), upper=1.0),)
     wrong = Column(1.0, {("cover", 1): 2.0, ("unknown", 0): 1.0}, "wrong", rows=brought)
-    with pytest.raises(UnknownRowError, match=r"the column of 'wrong' has a coefficient in row \('unknown', 0\)"):
+    with pytest.raises(UnknownRowError, match=r"'wrong'.*\('unknown', 0\)"):
         here.over([Column(2.0, {("cover", 3): 1.0}), wrong])
     assert here.over([wrong], strict=False).rows.tolist() == [1]
 

@@ -149,7 +149,7 @@ def test_a_limit_leaves_an_answer_and_a_bound():
 
 def test_an_oracle_that_misses_a_held_column_raises_an_error():
     costs, points = np.array([5.0, 1.0]), np.eye(2)
-    with pytest.raises(ColgenError, match="claims that no reduced cost is better than"):
+    with pytest.raises(ColgenError, match="no reduced cost is better"):
         solve(Means(costs, points, overlooked=[0], curvature=0.1))
 
 
@@ -160,7 +160,7 @@ def test_invalid_columns_raise_errors():
         master.add([], [Row(("row", 1), 0.0, 1.0)])
     with pytest.raises(FormulationError, match="expected only a cost and a structure"):
         master.add([Column(1.0, {("row", 1): 1.0}, 1)])
-    with pytest.raises(FormulationError, match="has one pricing problem, not 2"):
+    with pytest.raises(FormulationError, match="one pricing problem, not 2"):
         master.bound(MeanDuals.of(np.zeros(2), 0.0), [], [PricingResult(bound=0.0)] * 2)
     for vector in [(np.array([2]), np.ones(1)), (np.array([-1]), np.ones(1)), (np.array([0]), np.array([np.nan]))]:
         with pytest.raises(FormulationError, match="of a sparse vector: expected"):

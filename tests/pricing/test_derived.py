@@ -77,9 +77,7 @@ def test_same_as_is_not_verified():
     assert (group.oracle, group.multiplicity) == (one, 3.0)
     assert len(merge_identical([Machine((SIZES, 1), 1.0), Machine((SIZES, 1), 1.0)])) == 1
     other.cost_bound = 4.0
-    with pytest.raises(
-        InputError, match=r"same_as 'truck', but state cost_bound = None and 4\.0: expected the same columns"
-    ):
+    with pytest.raises(InputError, match=r"'truck'.* cost_bound = None and 4\.0"):
         merge_identical([one, other])
 
 
