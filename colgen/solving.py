@@ -22,7 +22,7 @@ from colgen.certificate.verified import write_verified
 from colgen.certificate.witness import Witness
 from colgen.certificate.writing import Ended
 from colgen.checkpoint.file import Checkpoint
-from colgen.checkpoint.persistence import Checkpointing, Pooled, origin_of
+from colgen.checkpoint.persistence import Checkpointing, PoolStart, origin_of
 from colgen.claims import RowClaims, covers_separation
 from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.errors import InfeasibleAnswerError, InputError
@@ -152,7 +152,7 @@ class _Solver:
         self.problem, self.options = problem, options
         parallel, record = options.parallel, options.record
         codec_of(problem)  # raises on an invalid codec before any work
-        self.pooled = None if options.pool is None else Pooled(problem, options.pool)
+        self.pooled = None if options.pool is None else PoolStart(problem, options.pool)
         self.saved = None if options.saving is None else Checkpointing(problem, options.saving, options.relaxation)
         self.recording: _Recording | None = None
         self.rule = options.rule
@@ -237,7 +237,7 @@ class _Solver:
             fault = TreeResult(Termination.FAULT, run.global_bound, tree.records)
             diagnostic = as_diagnostic(error)
             for source in (self.saved, self.pooled):
-                diagnostic = diagnostic if source is None else source.explained(diagnostic)
+                diagnostic = diagnostic if source is None else source.explain(diagnostic)
             diagnostic.result = _result(  # type: ignore[attr-defined]
                 self.problem, search, run, fault, self.options.relaxation
             )

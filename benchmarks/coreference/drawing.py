@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.coreference.methods import ALL_LINK, GENERATED, WAYS
 from benchmarks.harness import Run
 from colgen import InputError
-from colgen.reporting.axes import new_figure, whole_numbers
+from colgen.reporting.axes import new_figure, set_integer_ticks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ def draw(runs: Iterable[Run]) -> Figure:
         )
         right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
     right.set_ylim(bottom=0)
-    whole_numbers(right.yaxis)
+    set_integer_ticks(right.yaxis)
     right.set_ylabel("rounds of column generation")
     right.set_title("Rounds", loc="left")
     for ax in (left, right):

@@ -83,7 +83,7 @@ def _lose_work(seed: int) -> float:
         ended = time.monotonic() - began
         os.waitpid(child, 0)
         kept = read_checkpoint(path)
-        return ended - (float(kept.said["seconds"]) if kept is not None else 0.0)
+        return ended - (float(kept.fields["seconds"]) if kept is not None else 0.0)
 
 
 def _search(saving: Mapping[str, Any]) -> Result:

@@ -1,1 +1,1 @@
-"""Files between runs: checkpoints, from which a run continues, and pools of columns, from which another one starts."""
+"""Checkpoints and pools of columns in files."""

@@ -1,8 +1,8 @@
-"""Columns, rows and solutions in files: the one format that checkpoints and pools share.
+"""Columns, rows and solutions in files, in the format that checkpoints and pools share.
 
-A batch of columns is a description, plain data for JSON, and arrays, whose names begin with the name of the batch in
-the file.  Structures and keys are texts with one line of JSON for each column, so that a batch that grows is written
-by appending to them.
+A batch of columns consists of a description, as plain data for JSON, and of arrays, whose names start with the name of
+the batch. Structures and keys are texts with one line of JSON per column, so that a growing batch is written by
+appending.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from colgen.core.errors import InputError
 from colgen.core.serialization import as_plain, of_plain
 from colgen.core.solution import Solution
 
-Plainly = Callable[[Any], Any]
-"""Makes plain data of a column's structure, or a structure of plain data."""
+Converter = Callable[[Any], Any]
+"""Converts the structure of a column to plain data, or back."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
 _ARRAYS = ("costs", "starts", "rows", "values", "upper", "lower", "integer")
-"""What a batch of columns is made of."""
+"""The arrays of a batch of columns."""
 
 _KINDS = dict.fromkeys(("costs", "values", "upper", "lower"), ("f", "numbers"))
+"""Kinds of numpy types, and their names in errors."""
 _KINDS |= {"starts": ("iu", "integers"), "rows": ("iu", "integers"), "integer": ("b", "truth values")}
 """Kinds of numpy's types, and what an error calls them."""
 
 _COUNT = 2**53
-"""No number of columns is larger."""
+"""Upper limit for numbers of columns."""
 
 
-def _as_it_is(structure: Any) -> Any:
+def identity(structure: Any) -> Any:
+    """Return a structure that is plain data itself."""
     return structure
 
 
@@ -45,18 +47,13 @@ def _as_it_is(structure: Any) -> Any:
 
 
 class ColumnWriter:
-    """Describes a batch of columns that grows; what was written of a column is not written anew.
+    """Describes a growing batch of columns; each column is converted once.
 
-    Parameters
-    ----------
-    name
-        Of the batch in the file.
-    plainly
-        Makes plain data of a structure.
+    ``name`` is the name of the batch in the file, and ``to_plain`` converts structures.
     """
 
-    def __init__(self, name: str, plainly: Plainly) -> None:
-        self._name, self._plainly = name, plainly
+    def __init__(self, name: str, to_plain: Converter) -> None:
+        self._name, self._plainly = name, to_plain
         self._structures = bytearray()
         self._keys = bytearray()
         self._count = self._named = 0
@@ -65,10 +62,7 @@ class ColumnWriter:
     def write(self, batch: Columns, rows: Sequence[Key]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the description and the arrays of all columns so far, over rows of these names.
 
-        Raises
-        ------
-        InputError
-            If a structure, a key or the name of a row is no plain data.
+        Structures, keys and names of rows that are no plain data are an ``InputError``.
         """
         for k in range(self._count, len(batch)):
             self._structures += _line(self._plainly(batch.meanings.of(k)), "the structure of a column")
@@ -85,25 +79,19 @@ class ColumnWriter:
 
 
 def write_columns(
-    name: str, columns: Sequence[Column], plainly: Plainly
+    name: str, columns: Sequence[Column], to_plain: Converter
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the description and the arrays of columns; the rows that they bring along are no part of them."""
+    """Return the description and the arrays of columns, without the rows that they bring."""
     batch = columns
     if not isinstance(batch, Columns) or batch.row_keys is None:
         batch = Columns.of([dataclasses.replace(column, rows=()) if column.rows else column for column in columns])
         rows = list(batch.row_keys or ())
         batch = batch.over(rows, {key: k for k, key in enumerate(rows)})  # entries by rising row
-    return ColumnWriter(name, plainly).write(batch, batch.row_keys or ())
+    return ColumnWriter(name, to_plain).write(batch, batch.row_keys or ())
 
 
 def check_columns(name: str, description: Any, arrays: Arrays) -> None:
-    """Refuse what :class:`ColumnWriter` has not written.
-
-    Raises
-    ------
-    InputError
-        Naming the array or field, and what was expected.
-    """
+    """Raise an ``InputError`` that names the invalid field unless the data are a batch of :class:`ColumnWriter`."""
     if not isinstance(description, dict):
         raise InputError(f"expected columns as {name!r}")
     count: Any = description.get("count")
@@ -116,18 +104,18 @@ def check_columns(name: str, description: Any, arrays: Arrays) -> None:
         array = found[field]
         if array is None or array.ndim != 1 or array.dtype.kind not in _KINDS[field][0]:
             raise InputError(f"expected an array '{name}.{field}' of {_KINDS[field][1]} in one axis")
-    whole = {field: array for field, array in found.items() if array is not None}
-    starts, places = whole["starts"], whole["rows"]
+    present = {field: array for field, array in found.items() if array is not None}
+    starts, places = present["starts"], present["rows"]
     lengths = dict.fromkeys(("costs", "upper", "lower", "integer"), count) | {"starts": count + 1}
     for field, length in (lengths | {"values": len(places)}).items():
-        if len(whole[field]) != length:
-            raise InputError(f"expected {length} entries of '{name}.{field}', got {len(whole[field])}")
+        if len(present[field]) != length:
+            raise InputError(f"expected {length} entries of '{name}.{field}', got {len(present[field])}")
     if starts[0] != 0 or starts[-1] != len(places) or (starts[1:] < starts[:-1]).any():
         raise InputError(f"expected '{name}.starts' to ascend from 0 to the number of entries")
     if len(places) and not 0 <= places.min() <= places.max() < len(rows):
         raise InputError(f"expected '{name}.rows' from 0 to {len(rows) - 1}, got {places.min()} to {places.max()}")
     for field in ("costs", "values"):
-        if not np.isfinite(whole[field]).all():
+        if not np.isfinite(present[field]).all():
             raise InputError(f"expected finite numbers as '{name}.{field}'")
     for field in ("structures", *(["keys"] if named else [])):
         text = found[field]
@@ -135,21 +123,13 @@ def check_columns(name: str, description: Any, arrays: Arrays) -> None:
             raise InputError(f"expected a text as '{name}.{field}'")
 
 
-def read_columns(name: str, description: Any, arrays: Arrays, made: Plainly = _as_it_is) -> Columns:
-    """Return the batch of columns, over rows by name, that a :class:`ColumnWriter` has described.
+def read_columns(name: str, description: Any, arrays: Arrays, from_plain: Converter = identity) -> Columns:
+    """Return the batch of columns, over rows by name, of a :class:`ColumnWriter`.
 
-    Parameters
-    ----------
-    made
-        Makes a structure of plain data.
-
-    Raises
-    ------
-    InputError
-        If the description or the arrays are impossible.
+    ``from_plain`` converts plain data to structures. Raises an ``InputError`` for invalid data.
     """
     check_columns(name, description, arrays)
-    structures = [made(of_plain(data)) for data in _lines(arrays[f"{name}.structures"])]
+    structures = [from_plain(of_plain(data)) for data in _lines(arrays[f"{name}.structures"])]
     keys = [of_plain(data) for data in _lines(arrays[f"{name}.keys"])] if description["named"] else None
     rows: list[Key] = [of_plain(key) for key in description["rows"]]
     if len(set(rows)) < len(rows):
@@ -176,9 +156,11 @@ def _lines(text: NDArray[Any]) -> list[Any]:
 # --- solutions and rows ----------------------------------------------------------------------------------------------
 
 
-def write_solution(name: str, solution: Solution, plainly: Plainly) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def write_solution(
+    name: str, solution: Solution, to_plain: Converter
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the description and the arrays of a solution with its columns."""
-    columns, arrays = write_columns(name, [column for column, _ in solution.columns], plainly)
+    columns, arrays = write_columns(name, [column for column, _ in solution.columns], to_plain)
     arrays[f"{name}.uses"] = np.array([value for _, value in solution.columns], dtype=np.float64)
     description = {
         "objective": float(solution.objective),
@@ -190,7 +172,7 @@ def write_solution(name: str, solution: Solution, plainly: Plainly) -> tuple[dic
 
 
 def check_solution(name: str, description: Any, arrays: Arrays) -> None:
-    """Refuse what :func:`write_solution` has not written; errors as of :func:`check_columns`."""
+    """Raise an ``InputError`` unless the data are a solution of :func:`write_solution`."""
     if not isinstance(description, dict):
         raise InputError(f"expected an answer as {name!r}")
     check_columns(name, description.get("columns"), arrays)
@@ -207,10 +189,10 @@ def check_solution(name: str, description: Any, arrays: Arrays) -> None:
         raise InputError(f"expected finite numbers as '{name}.uses'")
 
 
-def read_solution(name: str, description: Any, arrays: Arrays, made: Plainly = _as_it_is) -> Solution:
-    """Return the solution that :func:`write_solution` has described; errors as of :func:`read_columns`."""
+def read_solution(name: str, description: Any, arrays: Arrays, from_plain: Converter = identity) -> Solution:
+    """Return the solution written by :func:`write_solution`; errors as in :func:`read_columns`."""
     check_solution(name, description, arrays)
-    columns = read_columns(name, description["columns"], arrays, made)
+    columns = read_columns(name, description["columns"], arrays, from_plain)
     return Solution(
         float(description["objective"]),
         tuple(zip(columns, arrays[f"{name}.uses"].tolist(), strict=True)),
@@ -220,35 +202,23 @@ def read_solution(name: str, description: Any, arrays: Arrays, made: Plainly = _
 
 
 def finite_number(value: Any) -> float:
-    """Return a finite number of plain data.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return a finite number of plain data, or raise an ``InputError``."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e308:
         raise InputError(f"expected a finite number, got {str(value)[:40]!r}")
     return float(value)
 
 
 def row_data(row: Row) -> Any:
-    """Return a row as plain data; of one that states its coefficients by function, its name and sides."""
+    """Return a row as plain data; if its coefficients are a function, only its name and sides."""
     stated = row.coefficient is None and row.family is None
     entries = [[as_plain(key, "a column"), float(a)] for key, a in row.coefficients.items()] if stated else None
     return [as_plain(row.key, "the name of a row"), row.lower, row.upper, entries]
 
 
-def row_of_data(data: Any, revived: Callable[[Key, float, float], Row | None]) -> Row | None:
-    """Return the row of some data.
-
-    Parameters
-    ----------
-    revived
-        Makes rows that state coefficients by function; None where nothing can make one.
-    """
+def row_of_data(data: Any, restore: Callable[[Key, float, float], Row | None]) -> Row | None:
+    """Return the row of plain data; ``restore`` makes rows whose coefficients are a function, or returns None."""
     key, lower, upper, entries = data
     name = of_plain(key)
     if entries is None:
-        return revived(name, float(lower), float(upper))
+        return restore(name, float(lower), float(upper))
     return Row(name, float(lower), float(upper), {of_plain(column): float(a) for column, a in entries})

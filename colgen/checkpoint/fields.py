@@ -1,4 +1,4 @@
-"""The fields of a checkpoint and their domains: all are checked when it is read, before any is used."""
+"""The fields of a checkpoint and their domains; all are checked before any is used."""
 
 from __future__ import annotations
 
@@ -14,57 +14,51 @@ from colgen.core.errors import InputError
 from colgen.core.result import Termination
 
 _COUNT = 2**53
-"""No number of nodes, columns or rows is larger."""
+"""Upper limit for numbers of nodes, columns or rows."""
 
 Check = Callable[[Any], bool]
 
 
-def check_fields(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse fields that no run has written.
-
-    Raises
-    ------
-    InputError
-        Naming the field, and what was expected.
-    """
+def check_fields(fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise an ``InputError`` that names the first invalid field and what was expected."""
     for name, (check, expected) in _FIELDS.items():
-        if name not in said:
-            raise InputError(f"expected a field {name!r}, there is none")
-        if not check(said[name]):
-            raise InputError(f"expected {expected} as {name!r}, got {_shown(said[name])}")
-    _check_tree(said)
-    if said["columns"] is not None:
-        check_columns("columns", said["columns"], arrays)
-        origins, count = arrays.get("columns.origins"), said["columns"]["count"]
+        if name not in fields:
+            raise InputError(f"the field {name!r} is missing")
+        if not check(fields[name]):
+            raise InputError(f"expected {expected} as {name!r}, got {_show(fields[name])}")
+    _check_tree(fields)
+    if fields["columns"] is not None:
+        check_columns("columns", fields["columns"], arrays)
+        origins, count = arrays.get("columns.origins"), fields["columns"]["count"]
         if origins is None or origins.dtype.kind not in "iu" or origins.shape != (count,):
             raise InputError(f"expected {count} integers as 'columns.origins'")
-    if said["incumbent"] is not None:
-        check_solution("incumbent", said["incumbent"], arrays)
+    if fields["incumbent"] is not None:
+        check_solution("incumbent", fields["incumbent"], arrays)
     duals = arrays.get("duals")
     if duals is not None and not (duals.ndim == 1 and duals.dtype.kind == "f" and np.isfinite(duals).all()):
         raise InputError("expected finite numbers in one axis as dual values")
 
 
-def _check_tree(said: Mapping[str, Any]) -> None:
-    """Check that links follow those above them, and that each node ends with one of them."""
-    for number, (above, _) in enumerate(said["links"]):
+def _check_tree(fields: Mapping[str, Any]) -> None:
+    """Check that links follow those above them, and that the last link of each node exists."""
+    for number, (above, _) in enumerate(fields["links"]):
         if above >= number:
             raise InputError(f"expected link {number} of 'links' to follow the link above it, got {above}")
     numbers = set()
-    for number, parent, _, link, _, _ in said["nodes"]:
-        if number in numbers or number >= said["next_number"]:
-            raise InputError(f"expected numbers below {said['next_number']} in 'nodes', each once, got {number}")
+    for number, parent, _, link, _, _ in fields["nodes"]:
+        if number in numbers or number >= fields["next_number"]:
+            raise InputError(f"expected numbers below {fields['next_number']} in 'nodes', each once, got {number}")
         if parent is not None and parent >= number:
             raise InputError(f"expected a parent before node {number} in 'nodes', got {parent}")
-        if link >= len(said["links"]):
-            raise InputError(f"expected node {number} to have one of {len(said['links'])} links, got {link}")
+        if link >= len(fields["links"]):
+            raise InputError(f"expected node {number} to have one of {len(fields['links'])} links, got {link}")
         numbers.add(number)
 
 
 # --- kinds of fields -------------------------------------------------------------------------------------------------
 
 
-def _is_whole(value: Any, low: int = 0) -> bool:
+def _is_count(value: Any, low: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= _COUNT
 
 
@@ -112,22 +106,22 @@ def _is_finite(value: Any) -> bool:
 
 _PAIRS = _is_list(_is_row_of(_is_any, _is_finite))
 _DECISION = _is_row_of(_is_text, lambda value: isinstance(value, dict))
-_LINK = _is_row_of(lambda value: _is_whole(value, -1), _is_list(_DECISION))
-_MOVED = _has(tuple=_is_row_of(_is_any, _is_whole, _is_number, _is_number))
+_LINK = _is_row_of(lambda value: _is_count(value, -1), _is_list(_DECISION))
+_CHANGE = _has(tuple=_is_row_of(_is_any, _is_count, _is_number, _is_number))
 _NODE = _is_row_of(
-    _is_whole, _optional(_is_whole), _is_whole, lambda value: _is_whole(value, -1), _is_number, _optional(_MOVED)
+    _is_count, _optional(_is_count), _is_count, lambda value: _is_count(value, -1), _is_number, _optional(_CHANGE)
 )
 _GAINS = _is_row_of(lambda value: _is_finite(value) and value >= 0.0, lambda value: _is_finite(value) and value >= 0.0)
-_LEARNT = _is_list(_is_row_of(_is_any, _GAINS, _is_row_of(_is_whole, _is_whole)))
+_PSEUDO_COSTS = _is_list(_is_row_of(_is_any, _GAINS, _is_row_of(_is_count, _is_count)))
 
 
-def _is_learnt(value: Any) -> bool:
-    """Return whether a value is what pseudo-costs have learnt of relaxations, and perhaps of linear programs."""
-    if not (isinstance(value, list) and len(value) == 2 and _LEARNT(value[0])):
+def _is_pseudo_costs(value: Any) -> bool:
+    """Return whether a value consists of pseudo-costs of relaxations, and of linear programs or None."""
+    if not (isinstance(value, list) and len(value) == 2 and _PSEUDO_COSTS(value[0])):
         return False
     linear = value[1]
     return linear is None or (
-        isinstance(linear, list) and len(linear) == 2 and _LEARNT(linear[0]) and linear[1] is None
+        isinstance(linear, list) and len(linear) == 2 and _PSEUDO_COSTS(linear[0]) and linear[1] is None
     )
 
 
@@ -140,23 +134,23 @@ _FIELDS: dict[str, tuple[Check, str]] = {
     "root_bound": (_is_number, "a number"),
     "lost": (_is_number, "a number"),
     "why_lost": (_optional(lambda value: value in Termination.__members__), "the name of a termination"),
-    "treated": (_is_whole, "a number of nodes"),
+    "treated": (_is_count, "a number of nodes"),
     "compares": (_is_bool, "true or false"),
-    "next_number": (_is_whole, "the number of a node"),
-    "generated": (_is_row_of(_is_whole, _is_whole), "numbers of columns and rows"),
+    "next_number": (_is_count, "the number of a node"),
+    "generated": (_is_row_of(_is_count, _is_count), "numbers of columns and rows"),
     "incumbent": (_is_any, "an answer"),
     "links": (_is_list(_LINK), "links of decisions"),
     "nodes": (_is_list(_NODE), "nodes"),
     "rows": (_is_list(_is_row_of(_is_any, _is_number, _is_number, _optional(_PAIRS))), "rows"),
-    "pseudo_costs": (_is_learnt, "gains"),
+    "pseudo_costs": (_is_pseudo_costs, "gains"),
     "columns": (_is_any, "columns"),
     "duals": (_is_any, "dual values"),
 }
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     try:
         text = repr(value)
-    except ValueError:  # Python's own limit of the digits of an integer
+    except ValueError:  # Python limits the digits of a printed integer
         text = "a number of many digits"
     return text if len(text) <= 60 else f"{text[:60]}..."

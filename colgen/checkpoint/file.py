@@ -1,10 +1,10 @@
-"""A checkpoint: a file with all that a run needs to continue.
+"""A checkpoint: a file with everything that a run needs to continue.
 
-Its content is of two kinds.  Columns, answers and dual values are guesses, like every warm start: the engine checks the
-answer, prices, and proves.  *Open nodes with their bounds, the bounds of leaves that were left, and separated rows are
-trusted*: earlier proofs rest on them, and cannot be repeated.  A checksum over every byte and the digests of the
-instance and of the restricted master protect them: a file that is damaged, or of another instance, is refused.  None of
-these protects against forgery: resume your own files only.  Reading a file executes nothing of it.
+Columns, incumbents and dual values in it are guesses, like any warm start: the engine checks solutions, prices, and
+proves bounds. *Open nodes with their bounds, bounds of unresolved leaves, and separated rows are trusted*: earlier
+proofs depend on them and cannot be repeated. A checksum over all bytes and digests of the instance and of the
+restricted master protect the file. A damaged file, or one of another instance, is refused. This does not protect
+against forgery: resume only your own files. Reading a file executes nothing from it.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from numpy.typing import NDArray
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_destination
 from colgen.core.numbers import real
-from colgen.core.serialization import IMPOSSIBLE, Sealed, before, of_plain, read_sealed
+from colgen.core.serialization import IMPOSSIBLE, before, of_plain, read_sealed
 
 FORMAT = "colgen checkpoint 2"
 
 EVERY = 60.0
-"""Seconds from one checkpoint to the next by default."""
+"""Default number of seconds between checkpoints."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The file that a run writes its state to, and how often.
+    """The file to which a run writes its state, and how often.
 
-    If the file exists, the run continues from it.  Ctrl-C and SIGTERM write a last checkpoint.  Answers and columns in
-    the file are checked; its open nodes, their bounds and its cuts are trusted, since proofs rest on them.  The file
-    has a checksum and the digest of the instance: one that is damaged, or of another instance, is refused.
+    If the file exists, the run continues from it. Ctrl-C and SIGTERM write a last checkpoint. Answers and columns in
+    the file are checked; open nodes, their bounds and cuts are trusted, because proofs depend on them. The file has a
+    checksum and the digest of the instance. A damaged file, or one of another instance, is refused.
 
     Attributes
     ----------
     path
-        The file.  Its previous version is kept under its name with a ``~``.
+        The file. Its previous version is kept with the suffix ``~``.
     every
-        Seconds from one checkpoint to the next.
+        Seconds between checkpoints.
     asked
-        The arguments of a command, so that ``colgen resume`` can repeat it: plain data.
+        Arguments of a command as plain data, so that ``colgen resume`` can repeat it.
 
     Raises
     ------
     InputError
-        If a field is out of its domain; the message names it.
+        If a field is invalid.
     """
 
     path: Path | str
@@ -66,71 +66,61 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class SavedRun:
-    """What a file holds."""
+    """The contents of a checkpoint."""
 
     path: Path
-    said: dict[str, Any]
+    fields: dict[str, Any]
     arrays: dict[str, NDArray[np.generic]]
     note: str = ""
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The arguments of the command that wrote it; empty if a program did."""
-        found = self.said.get("asked", {})
+        """The arguments of the command that wrote the file; empty if a program did."""
+        found = self.fields.get("asked", {})
         return dict(found) if isinstance(found, dict) else {}
 
     def check(self, digest: str, relaxation: bool) -> None:
-        """Refuse a checkpoint of another instance, or of another kind of run.
-
-        Raises
-        ------
-        InputError
-            Naming the file.
-        """
-        if self.said.get("digest") != digest:
+        """Raise an ``InputError`` for a checkpoint of another instance or another kind of run."""
+        if self.fields.get("digest") != digest:
             raise InputError(
-                f"{self.path} is a checkpoint of another instance or problem: remove it, or name another file"
+                f"{self.path} is a checkpoint of another instance or problem: remove it or use another file name"
             )
-        if bool(self.said.get("relaxation")) != relaxation:
-            kind = "the relaxation alone" if self.said.get("relaxation") else "a whole run"
-            raise InputError(f"{self.path} is a checkpoint of {kind}: ask for the same, or name another file")
+        if bool(self.fields.get("relaxation")) != relaxation:
+            kind = "a complete run" if relaxation else "a relaxation"
+            raise InputError(f"{self.path} is a checkpoint of {kind}: use relaxation={not relaxation} or another file")
 
     def value(self, name: str) -> Any:
-        """Return a field as it was before it became plain data."""
+        """Return the original value of a field."""
         try:
-            return of_plain(self.said[name])
+            return of_plain(self.fields[name])
         except (*IMPOSSIBLE, ColgenError) as error:
             raise InputError(f"{self.path} has no readable field {name!r} ({error})") from None
 
 
 def read_checkpoint(path: Path | str) -> SavedRun | None:
-    """Read a checkpoint, the previous one if the file is damaged; return None if there is neither.
+    """Read a checkpoint, or the previous one if it is damaged; return None if neither exists.
 
     Raises
     ------
     InputError
-        If there are files, but none that can be read.
+        If there are files, but none of them can be read.
     """
     place, former = Path(path), before(path)
     if not place.exists() and not former.exists():
         return None
     try:
-        return _opened(place, read_sealed(place, FORMAT))
+        return SavedRun(place, *read_sealed(place, FORMAT))
     except InputError as error:
         if not former.exists():
             raise
         fault = error
     with contextlib.suppress(InputError):
-        return _opened(former, read_sealed(former, FORMAT), f"{fault}; the previous checkpoint, {former}, was used.")
-    raise InputError(f"{fault}; nor can the previous checkpoint, {former}, be read")
-
-
-def _opened(place: Path, sealed: Sealed, note: str = "") -> SavedRun:
-    return SavedRun(place, sealed.said, sealed.arrays, note)
+        return SavedRun(former, *read_sealed(former, FORMAT), f"{fault}; the previous checkpoint {former} was used.")
+    raise InputError(f"{fault}; the previous checkpoint {former} cannot be read either")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the packages that a run depends on, for people who look at a file."""
+    """Return the versions of the packages that a run depends on, for information."""
     found = {}
     for name in ("colgen", "numpy", "highspy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

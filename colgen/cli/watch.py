@@ -21,7 +21,7 @@ from colgen.core.result import Iteration
 from colgen.core.sense import Sense
 from colgen.core.text import counted, is_terminal, number, percent
 from colgen.reporting.live_log import read_rounds, sense_of
-from colgen.reporting.live_page import serving
+from colgen.reporting.live_page import make_server
 
 _EVERY = 0.5
 """Seconds between two reads of the file."""
@@ -59,7 +59,7 @@ def watch(arguments: argparse.Namespace) -> int:
 def _serve(path: Path, port: int) -> int:
     """Serve the page until Ctrl-C."""
     read_rounds(path)  # raises if the file is not a log
-    with serving(path, port) as server:
+    with make_server(path, port) as server:
         address = f"http://127.0.0.1:{server.server_address[1]}/"
         print(f"{address} until Ctrl-C", flush=True)
         if is_terminal(sys.stdout):

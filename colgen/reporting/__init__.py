@@ -1,1 +1,1 @@
-"""What is shown of runs: log, pictures, report, comparison."""
+"""Logs, tables, pictures, reports, and comparisons of methods."""

@@ -16,7 +16,7 @@ from colgen.core.renamed import refuse_old
 from colgen.core.result import Result, Termination, write_csv
 from colgen.core.text import number
 from colgen.problem import Problem
-from colgen.reporting.compared import Compared, compared
+from colgen.reporting.compared import Compared, make_line
 from colgen.reporting.comparison import Comparison
 from colgen.reporting.methods import (
     BOUNDINGS,
@@ -26,13 +26,13 @@ from colgen.reporting.methods import (
     STABILIZATIONS,
     Variant,
     Variants,
-    applied,
+    apply_variant,
     check_methods,
     keeps_rows,
     replace_parts,
     without,
 )
-from colgen.reporting.tables import aligned, count, table
+from colgen.reporting.tables import align, count, table
 from colgen.solvers.compiling import compile_seconds
 from colgen.solving import solve
 
@@ -42,19 +42,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ablated(Compared):
-    """What one method took on one instance; ``name`` is the method's.
+    """One method on one instance; ``name`` is the method.
 
-    Attributes
-    ----------
-    generated
-        Columns that were generated.
-    misprices
-        How often the oracles were asked in vain, beside the rounds.
-    ended
-        Why the run stopped.
-    own_rows
-        Whether the method leaves the problem the rows that it has, cuts among them: if it does not, its relaxation may
-        be another one.
+    ``misprices`` counts pricing calls in addition to rounds. ``own_rows`` is False if the method changes the rows or
+    cuts of the problem, so that relaxations may differ.
     """
 
     generated: int = 0
@@ -64,16 +55,16 @@ class Ablated(Compared):
 
     @property
     def is_proved(self) -> bool:
-        """Whether the run ended with a proof: of an optimum, the relaxation's too, or that there is none."""
+        """True if the run proved an optimum, also of the relaxation, or infeasibility."""
         return self.ended is not None and self.ended.is_proof
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether a signal has ended the run."""
+        """True if a signal ended the run."""
         return self.ended is not None and self.ended.is_interrupt
 
     def to_dict(self) -> dict[str, Any]:
-        """A line of the frame, plain data."""
+        """Return a row of the frame as plain data."""
         return {
             "instance": self.instance,
             "method": self.name,
@@ -102,30 +93,23 @@ __all__ = [
 ]
 
 Source = Problem | Callable[[], Problem]
-"""A problem, or what makes a new one for each run."""
+"""A problem, or a function that makes a new one for each run."""
 
 _COMPILED = 0.01
-"""A run of which compiling takes more than this share is measured once more, now that the kernels are there."""
+"""A run is repeated, with compiled kernels, if compiling took more than this share of it."""
 
 _SHORT = 5.0
-"""Seconds: the first run of all is measured once more if it takes no longer, for much is imported and set up in it."""
+"""The very first run is repeated if it took at most this many seconds, because it includes imports and setup."""
 
 _LEAST = 1e-3
-"""Seconds: below, ratios of times measure the clock."""
+"""Lower limit of seconds in ratios; shorter times are not reliable."""
 
 
 class Ablation:
-    """What each method took on each instance: prints as a table, shows as one in a notebook, can be drawn and saved.
+    """The results of all methods on all instances, as a table, a notebook view, a picture or a file.
 
-    Of several instances the table has the sums, and in the column *slowest* the seconds of the instance that suffers
-    most, over those of the first method.
-
-    Attributes
-    ----------
-    lines
-        A line for each instance and method.
-    relaxation
-        Whether root relaxations were solved, and not the problems.
+    There is one line per instance and method. For several instances the table has sums, and its column *slowest* is the
+    largest ratio of seconds to those of the first method over all instances.
     """
 
     def __init__(self, lines: Iterable[Ablated], *, relaxation: bool = False) -> None:
@@ -134,30 +118,30 @@ class Ablation:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether a signal has ended it; what was measured until then is here."""
+        """True if a signal ended the ablation early."""
         return bool(self.lines) and self.lines[-1].is_interrupted
 
     @property
     def methods(self) -> list[str]:
-        """Their names, in order."""
+        """The names of the methods, in order."""
         return list(dict.fromkeys(line.name for line in self.lines))
 
     @property
     def instances(self) -> list[str]:
-        """Their names, in order."""
+        """The names of the instances, in order."""
         return list(dict.fromkeys(line.instance for line in self.lines))
 
     def of(self, method: str) -> list[Ablated]:
-        """The lines of a method, an instance each."""
+        """Return the lines of a method, one per instance."""
         if method not in self.methods:
-            raise InputError(f"there is no method {method!r}; there are: {', '.join(self.methods)}")
+            raise InputError(f"unknown method {method!r}: expected {', '.join(self.methods)}")
         return [line for line in self.lines if line.name == method]
 
     @property
     def agree(self) -> bool:
-        """Whether no answer contradicts a proof, on any instance: methods differ in time, not in what is true.
+        """Whether no solution contradicts a proof, on any instance.
 
-        Relaxations with other cuts, or of other problems, differ rightly, and are not held against one another.
+        Relaxations of methods with other cuts or other problems may differ, and are not compared.
         """
         alike = [line for line in self.lines if line.own_rows or not self.relaxation]
         return all(
@@ -166,15 +150,15 @@ class Ablation:
         )
 
     def ratios(self, method: str, base: str | None = None, by: Literal["seconds", "rounds"] = "seconds") -> list[float]:
-        """What a method took over what another took, the first one by default, instance by instance."""
+        """Return what a method took divided by what another took (by default the first), by instance."""
         if by not in ("seconds", "rounds"):
-            raise InputError(f"ratios are of 'seconds' or of 'rounds', not of {by!r}")
+            raise InputError(f"by: expected 'seconds' or 'rounds', not {by!r}")
         others = {line.instance: line for line in self.of(self.methods[0] if base is None else base)}
-        lines = [line for line in self.of(method) if line.instance in others]  # all, unless a run was interrupted
+        lines = [line for line in self.of(method) if line.instance in others]  # an interrupted ablation lacks some
         return [_measure(line, by) / _measure(others[line.instance], by) for line in lines]
 
     def to_frame(self, *, rounds: bool = False) -> Any:
-        """As a pandas frame, a row for each instance and method; with ``rounds`` one for each round of each of them."""
+        """Return a pandas frame with one row per instance and method, or per round of each with ``rounds``."""
         try:
             import pandas
         except ImportError as error:
@@ -183,7 +167,7 @@ class Ablation:
         return pandas.DataFrame(self.rounds() if rounds else [line.to_dict() for line in self.lines])
 
     def rounds(self) -> list[dict[str, Any]]:
-        """The bound over rounds and time: a dictionary for each round of each run."""
+        """Return a dictionary for each round of each run, with bounds and seconds."""
         names = ("phase", "objective", "dual_bound", "incumbent", "global_bound", "columns", "misprices", "seconds")
         return [
             {"instance": line.instance, "method": line.name, "round": i.number, **{n: getattr(i, n) for n in names}}
@@ -192,7 +176,7 @@ class Ablation:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Lines and rounds as plain data for JSON (infinities as None)."""
+        """Return lines and rounds as plain data for JSON, with None for infinite numbers."""
         return {
             "relaxation": self.relaxation,
             "agree": self.agree,
@@ -209,21 +193,15 @@ class Ablation:
         write_csv([line.to_dict() for line in self.lines], path)
 
     def draw(self, by: Literal["round", "second"] = "round", ax: Axes | None = None) -> Axes:
-        """Of one instance the dual bound of each method as its run goes on; of several, what share each has proved.
-
-        Parameters
-        ----------
-        by
-            What the horizontal axis counts, of one instance: rounds, or seconds.
-        """
+        """Draw the dual bounds on one instance by round or second, or for several the shares proved over time."""
         from colgen.reporting.ablation_pictures import draw_bounds, draw_profile
 
         if by not in ("round", "second"):
-            raise InputError(f"bounds are drawn by 'round' or by 'second', not by {by!r}")
+            raise InputError(f"by: expected 'round' or 'second', not {by!r}")
         return draw_bounds(self.lines, by, ax) if len(self.instances) == 1 else draw_profile(self.lines, ax)
 
     def __str__(self) -> str:
-        return "\n".join([aligned(*self._table()), *self._warning()])
+        return "\n".join([align(*self._table()), *self._warning()])
 
     __repr__ = __str__
 
@@ -236,7 +214,7 @@ class Ablation:
         return _OF_MANY, [_of_many(self, method) for method in self.methods]
 
     def _warning(self) -> list[str]:
-        return [] if self.agree else ["Answers and proofs differ: one of the methods is wrong."]
+        return [] if self.agree else ["Answers and proofs contradict each other: one of the methods is wrong."]
 
 
 def ablation(
@@ -248,41 +226,40 @@ def ablation(
     say: Callable[[str], None] | None = None,
     **old: Never,
 ) -> Ablation:
-    """Solve a problem, or several, by many methods, and say what each of them took.
+    """Solve one or several problems by many methods, and return the time and work of each.
 
     Parameters
     ----------
     problem
-        A problem, several, or several by name.  In place of one that keeps what it has computed may stand a function
-        without arguments that makes it anew for each run.
+        A problem, several, or several by name. A function without arguments may make a new problem for each run.
     methods
-        By name: a :class:`Method`, another :class:`Problem`, or a function that makes another problem of the problem;
-        :func:`replace_parts` returns such functions.  :mod:`colgen.reporting.methods` has sets to choose from.
+        By name: a :class:`Method`, another :class:`Problem`, or a function from a problem to another; see
+        :func:`replace_parts`. :mod:`colgen.reporting.methods` has ready sets.
     time_limit
         Seconds for each run.
     relaxation
-        Solve the relaxation of the root alone.
+        Solve only the relaxation of the root.
     say
         Called with a line of text after each run.
 
     Returns
     -------
     Ablation
-        Seconds are the processor's, without those that compiling kernels takes.
+        Seconds are processor seconds without compiling kernels.
 
     Raises
     ------
     InputError
-        If a method is not one, before anything is solved.
+        If a method is invalid, before anything is solved.
     ColgenError
-        Whatever a run raises, with the names of method and instance.
+        Any error of a run, with the names of the method and the instance.
 
     Examples
     --------
     >>> ablation(problem, {"default": Method(), "none": Method(stabilization=NoStabilization())})  # doctest: +SKIP
     """
     refuse_old(ablation, old)
-    sources = _named(problem)
+    sources = _name_sources(problem)
     check_methods(methods, len(sources))
     if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float)) or not time_limit >= 0.0:
         raise InputError(f"time_limit: expected seconds, zero or more, not {time_limit!r}")
@@ -290,7 +267,7 @@ def ablation(
     for instance, source in sources.items():
         for name, method in methods.items():
             try:
-                found, seconds = _measured(source, method, time_limit, relaxation, first=not lines)
+                found, seconds = _measure_run(source, method, time_limit, relaxation, first=not lines)
             except ColgenError as error:
                 error.args = (f"{name}, {instance}: {error}", *error.args[1:])
                 raise
@@ -303,8 +280,8 @@ def ablation(
     return Ablation(lines, relaxation=relaxation)
 
 
-def _named(problem: Source | Sequence[Source] | Mapping[str, Source]) -> dict[str, Source]:
-    """Problems by name."""
+def _name_sources(problem: Source | Sequence[Source] | Mapping[str, Source]) -> dict[str, Source]:
+    """Return problems by name."""
     if isinstance(problem, Mapping):
         named = dict(problem)
     elif isinstance(problem, Sequence):
@@ -315,7 +292,7 @@ def _named(problem: Source | Sequence[Source] | Mapping[str, Source]) -> dict[st
         raise InputError("expected one problem or more")
     for name, each in named.items():
         if isinstance(each, type) or not (isinstance(each, Problem) or callable(each)):
-            raise InputError(f"{name}: expected a problem, or a function that makes one, not {each!r}")
+            raise InputError(f"{name}: expected a problem or a function that makes one, not {each!r}")
     return named
 
 
@@ -324,12 +301,12 @@ def _kind(source: Source) -> str:
     return str(name) if name.isidentifier() else type(source).__name__ if isinstance(source, Problem) else "problem"
 
 
-def _measured(
+def _measure_run(
     source: Source, method: Variant, time_limit: float, relaxation: bool, *, first: bool
 ) -> tuple[Result, float]:
-    """A run, and its seconds of the processor; once more if much of them was of a first call."""
+    """Run a method and return the result and its processor seconds; repeat a run dominated by first calls."""
     for again in (True, False):
-        problem, chosen = applied(source, method)
+        problem, chosen = apply_variant(source, method)
         compiled, started = compile_seconds(), time.process_time()
         result = solve(problem, time_limit=time_limit, relaxation=relaxation, method=chosen)
         seconds, compiled = time.process_time() - started, compile_seconds() - compiled
@@ -339,10 +316,9 @@ def _measured(
 
 
 def _line(instance: str, name: str, found: Result, seconds: float, relaxation: bool, own_rows: bool) -> Ablated:
-    shared = compared(name, found, seconds, relaxation=relaxation)
-    known = {**vars(shared), "instance": instance, "processor_seconds": seconds}
+    shared = vars(make_line(name, found, seconds, relaxation=relaxation))
     return Ablated(
-        **known,
+        **{**shared, "instance": instance, "processor_seconds": seconds},
         generated=found.columns_generated,
         misprices=sum(i.misprices for i in found.iterations),
         ended=found.termination,

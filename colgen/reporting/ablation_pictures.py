@@ -1,4 +1,4 @@
-"""Methods side by side as pictures: their bounds on one instance, or what share of several they have proved."""
+"""Pictures of methods: their bounds on one instance, or the shares of several instances that they have proved."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def draw_bounds(lines: Sequence[Compared], by: str, ax: Axes | None) -> Axes:
-    """The bound on all answers, by round or by second, of each method."""
+    """Draw the dual bound of each method by round or by second."""
     ax = new_axes() if ax is None else ax
-    worth: list[float] = []
+    typical: list[float] = []
     for line, (style, marker), colour in zip(lines, itertools.cycle(STYLES), itertools.cycle(COLOURS), strict=False):
         rounds = [i for i in line.trace if i.phase == 2 and math.isfinite(i.global_bound)]
         x = [float(i.number) if by == "round" else i.seconds for i in rounds] + [_end(line, by)]
         y = [i.global_bound for i in rounds] + [line.dual_bound]
-        worth += [y[len(y) // 2], line.dual_bound]
+        typical += [y[len(y) // 2], line.dual_bound]
         every = max(1, len(x) // 8)
         ax.plot(x, _finite(y), color=colour, ls=style, marker=marker, ms=4, markevery=every, lw=1.1, label=line.name)
-    shown = [value for value in worth if math.isfinite(value)]
-    if shown and max(shown) > min(shown):  # the first bounds prove next to nothing, and would flatten the rest
+    shown = [value for value in typical if math.isfinite(value)]
+    if shown and max(shown) > min(shown):  # early bounds are weak and would flatten the rest
         margin = 0.1 * (max(shown) - min(shown))
         ax.set_ylim(min(shown) - margin, max(shown) + margin)
     ax.set_xlabel("round" if by == "round" else "time (seconds)")
@@ -40,7 +40,7 @@ def draw_bounds(lines: Sequence[Compared], by: str, ax: Axes | None) -> Axes:
 
 
 def draw_profile(lines: Sequence[Compared], ax: Axes | None) -> Axes:
-    """What share of the instances each method has proved within how many times the fastest's seconds.
+    """Draw the share of instances that each method proves within multiples of the fastest time.
 
     References
     ----------
@@ -63,10 +63,10 @@ def draw_profile(lines: Sequence[Compared], ax: Axes | None) -> Axes:
         ax.step(x, share, where="post", color=colour, ls=style, marker=marker, ms=4, lw=1.1, label=method)
     ax.set_xscale("log")
     ax.set_ylim(-3, 103)
-    ax.set_xlabel("seconds over the fastest method's (logarithmic)")
+    ax.set_xlabel("seconds divided by those of the fastest method (logarithmic)")
     ax.set_ylabel("instances proved (%)")
     ax.set_title(f"Methods on {len(instances)} instances", loc="left")
-    finish(ax, whole=False)
+    finish(ax, integer_ticks=False)
     return ax
 
 

@@ -1,4 +1,4 @@
-"""The matrix of a decomposed model, drawn as an arrowhead."""
+"""Arrowhead pictures of decomposed matrices."""
 
 from __future__ import annotations
 
@@ -16,23 +16,13 @@ if TYPE_CHECKING:
 
 
 def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str | None = None) -> Figure:
-    """The entries of a matrix by blocks: linking rows above, then a block below the other.
+    """Draw the entries of a matrix by blocks: linking rows on top, then one block after the other.
 
-    Parameters
-    ----------
-    matrix
-        Shape (rows, columns).
-    path
-        Of a picture to write.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One axes.
+    The figure is written to ``path``, if given, and returned.
     """
     from matplotlib.patches import Rectangle
 
-    # Blocks in their order, variables of the master last.
+    # Blocks in order, variables of the master last.
     last = len(partition.names)
     columns = np.argsort(np.where(partition.of_column == MASTER, last, partition.of_column), kind="stable")
     rows = np.argsort(partition.of_row, kind="stable")
@@ -46,7 +36,7 @@ def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str |
         axes.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, facecolor="#dce8f4", edgecolor="#7a9cc0"))
         left, top = left + width, top + height
     entries = sparse.coo_array(matrix)
-    side = float(np.clip(280.0 / max(matrix.shape), 0.5, 6.0))  # neighbours touch, and do not cover each other
+    side = float(np.clip(280.0 / max(matrix.shape), 0.5, 6.0))  # neighbours touch without overlap
     axes.plot(column_place[entries.col], row_place[entries.row], "s", color="#1f3a57", markersize=side)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel="variables", ylabel="constraints")
     static = int((partition.of_column == MASTER).sum())

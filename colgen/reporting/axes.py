@@ -1,4 +1,4 @@
-"""Figures that belong to the caller alone, and what is said where there is no matplotlib to make them."""
+"""Figures without pyplot, and the message without matplotlib."""
 
 from __future__ import annotations
 
@@ -11,33 +11,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Told apart by colour-blind readers too, and by their lightness on paper (Okabe and Ito, 2008)."""
+"""Distinguishable for colour-blind readers, and by lightness on paper (Okabe and Ito, 2008)."""
 
 MASTER, BOUND, INCUMBENT, NODE = COLOURS[:4]
-"""Of the restricted master, the bound on all answers, the best answer, and the bound of a node, in every picture."""
+"""Colours of the restricted master, the dual bound, the incumbent and the bound of a node in all pictures."""
 
 FILL, GRID = "#C9DFEE", "0.8"
 
 STYLES = tuple((line, marker) for marker in ("", "o", "^", "s") for line in ("-", "--", "-.", ":"))
-"""So many lines are told apart without a colour."""
+"""Line styles and markers that distinguish this many lines without colours."""
 
 INSTALL = "pip install colgen[plotting]"
-"""How to get what draws."""
+"""The command that installs matplotlib."""
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is there."""
+    """Return whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """An empty figure of so many inches, which belongs to the caller alone.
-
-    Raises
-    ------
-    ImportError
-        Without matplotlib; the message says how to get it.
-    """
+    """Return an empty figure of a size in inches; without matplotlib, raise an ``ImportError`` with the remedy."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -46,28 +40,28 @@ def new_figure(size: tuple[float, float]) -> Figure:
 
 
 def new_axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
-    """Of a new figure."""
+    """Return the axes of a new figure."""
     axes: Axes = new_figure(size).subplots()
     return axes
 
 
-def whole_numbers(axis: Axis) -> None:
-    """Ticks of an axis at whole numbers alone, one or more."""
+def set_integer_ticks(axis: Axis) -> None:
+    """Set integer ticks on an axis."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
-def finish(ax: Axes, beside: bool = False, whole: bool = True) -> None:
-    """Grid, whole numbers for rounds if ``whole``, and a legend below or beside the axes, where it hides nothing."""
+def finish(ax: Axes, legend_right: bool = False, integer_ticks: bool = True) -> None:
+    """Add a grid, integer ticks for rounds, and a legend below or right of the axes, where it hides nothing."""
     ax.grid(True, color=GRID, linewidth=0.4)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    if whole and ax.get_xlabel() != "time (seconds)":
-        whole_numbers(ax.xaxis)
+    if integer_ticks and ax.get_xlabel() != "time (seconds)":
+        set_integer_ticks(ax.xaxis)
     if not ax.get_legend_handles_labels()[0]:
         return
-    if beside:
+    if legend_right:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
     else:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize="small", frameon=False)

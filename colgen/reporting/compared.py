@@ -25,12 +25,12 @@ from colgen.solving import solve
 
 
 def proved_by_engine(result: Result) -> bool:
-    """Whether oracle calls in the engine's rounds have computed the bounds that end the search.
+    """Return whether oracle calls in rounds of the engine have computed the bounds that end the search.
 
-    Each node without children has a priced round, its own or an ancestor's, that states its bound or a better one; an
-    infeasible node has a priced round of its own, and so has one whose columns were enumerated and hold nothing better:
-    a bound that says something, from which it follows which columns these are.  A run that the engine calls optimal has
-    held the answer's objective against the problem's own check.
+    Each leaf needs a priced round, its own or of an ancestor, that states its bound or a better one. An infeasible leaf
+    needs a priced round of its own. So does a leaf whose columns were enumerated without a better solution, with a
+    finite bound that determines these columns. If the engine calls a run optimal, it has checked the objective of the
+    answer by the problem's own check.
     """
     if result.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
         return False
@@ -38,7 +38,7 @@ def proved_by_engine(result: Result) -> bool:
     for record in result.iterations:
         if record.pricing_seconds > 0.0:
             priced.setdefault(record.node, []).append(record)
-    if not result.nodes:  # a guess was proved before there was a tree
+    if not result.nodes:  # a warm start was proved without a tree
         return any(_states(result, record, result.root_bound) for record in priced.get(0, ()))
     nodes = {node.number: node for node in result.nodes}
     parents = {node.parent for node in result.nodes}
@@ -51,7 +51,7 @@ def _is_proved(
     if leaf.outcome == "infeasible":
         return bool(priced.get(leaf.number))
     hopeless = result.sense.hopeless
-    if leaf.bound == hopeless and leaf.outcome != "enumerated":  # an oracle says that there is no answer in the node
+    if leaf.bound == hopeless and leaf.outcome != "enumerated":  # an oracle proves the node infeasible
         return any(record.phase == 2 and record.dual_bound == hopeless for record in priced.get(leaf.number, ()))
     if leaf.outcome == "enumerated" and math.isinf(leaf.bound):
         mine = priced.get(leaf.number, ())
@@ -65,7 +65,7 @@ def _is_proved(
 
 
 def _states(result: Result, record: Iteration, bound: float) -> bool:
-    """Whether a round proves no less than a bound, which has to say something."""
+    """Return whether a round proves a bound, which must be finite."""
     if record.phase != 2 or (math.isinf(bound) and result.termination is not Termination.INFEASIBLE):
         return False
     tolerance = TOLERANCES.pruning * size(0.0, bound, record.dual_bound)
@@ -78,18 +78,18 @@ else:
     pyo = Late("pyomo.environ")
 
 Way = Callable[[Any], Any]
-"""From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
+"""A function from an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
 
 Ways: TypeAlias = Mapping[str, Any] | Sequence[Way]
-"""Ways, with their names: a dictionary of classes and functions is one of objects to a type checker."""
+"""Ways by name; a type checker sees a dictionary of classes and functions as one of objects."""
 
 SAME = TOLERANCES.optimality
-"""Relative difference up to which optima are the same."""
+"""Relative difference up to which optima count as equal."""
 
-FRACTIONAL = "The relaxation is solved; its solution is fractional, and no answer."
+FRACTIONAL = "The relaxation is solved; its solution is fractional, so there is no answer."
 
 _COMPILED, _SHORT = 0.02, 2.0
-"""A run that took less than so many seconds was one to warm up, if compiling took more than this share of them."""
+"""A run is a warm-up if it took less than this many seconds, and compiling more than this share of them."""
 
 
 _PROOFS = frozenset(ended.value for ended in Termination if ended.is_proof)
@@ -102,33 +102,33 @@ class Compared:
     Attributes
     ----------
     name
-        Of the formulation or method.
+        Formulation or method.
     objective, dual_bound
-        Of its answer, and its bound on all answers; infinite or NaN where there is none.
+        Objective of the answer and dual bound; infinite or NaN if unknown.
     columns, rows
-        Of the last restricted master, or of the complete model; None where there is no program.
+        Size of the last restricted master or of the complete model, or None.
     rounds, nodes
-        Of column generation, and of branch and bound; None likewise.
+        Numbers of rounds of column generation and of nodes, or None.
     seconds
-        By the clock, from the instance to the answer: models are included, compiling kernels is not.
+        Wall-clock time from the instance to the answer, with modelling and without compiling kernels.
     proof
-        What is known of the answer, in words.
+        The proof in words.
     sense
-        Whether objectives are made small or large; None where a way does not say.
+        Minimize or maximize, or None if unknown.
     scale
-        The largest cost of a complete model, zero elsewhere: what is smaller by far is rounding.
+        Largest cost of a complete model, otherwise 0; much smaller values are rounding errors.
     processor_seconds
-        The same by the clock of the processor, whatever else the machine had to do; NaN where nobody looked.
+        Processor time, or NaN.
     compiling
-        Seconds of compiling or loading kernels, once a process; in none of the others.
+        Seconds for compiling or loading kernels, once per process; not part of other times.
     root_bound
-        What the root node has proved, before any branching; NaN where there is no tree of ours.
+        Dual bound of the root before branching, or NaN.
     stages
-        Seconds of :attr:`Result.seconds`, for a run of column generation.
+        :attr:`Result.seconds` of a run of column generation.
     instance
-        Of several, its name.
+        Name of the instance, if there are several.
     trace
-        The rounds, of a run of column generation.
+        Rounds of a run of column generation.
     """
 
     name: str
@@ -151,56 +151,51 @@ class Compared:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the answer is proved optimal: by what solved it, or because its bound meets its objective."""
+        """True if the answer is proved optimal, by its solver or by a bound that meets its objective."""
         return self.proof == Termination.OPTIMAL.value
 
     @property
     def is_proved(self) -> bool:
-        """Whether the way ended with a proof: of an optimum, the relaxation's too, or that there is none."""
+        """True if an optimum, also of a relaxation, or infeasibility is proved."""
         return self.proof in _PROOFS
 
     @property
     def root_gap(self) -> float:
-        """Relative gap between the objective and the root's bound: what is left to branching and cuts."""
+        """Relative gap between the objective and the bound of the root."""
         return math.nan if self.sense is None else self.sense.gap(self.objective, self.root_bound)
 
 
 def solve_complete(
     model: pyo.ConcreteModel | Rows, time_limit: float = math.inf, *, relaxation: bool = False
 ) -> MIPSolution:
-    """HiGHS on a complete model, or on its relaxation: presolve on, one thread, to a gap of zero."""
+    """Solve a complete model, or its relaxation, by HiGHS: with presolve, one thread, and a gap of 0."""
     f = model if isinstance(model, Rows) else compile_model(model)
     integer = np.zeros_like(f.integer) if relaxation else f.integer
     arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.offset)
     found = solve_mip(Program(f.sense is Sense.MAXIMIZE, *arrays), integer, time_limit)
     if integer.any() or found.status is LPStatus.INFEASIBLE:
         return found
-    # Of a linear program HiGHS states no bound: its optimum is one, and what it has before that is not.
+    # HiGHS states no bound for linear programs; only an optimum is one.
     return replace(found, bound=found.objective if found.status is LPStatus.OPTIMAL else f.sense.ideal)
 
 
-def measured(
+def measure(
     name: str, way: Way, instance: Any, time_limit: float, relaxation: bool, *, repeats: int = 1, first: bool = False
 ) -> Compared:
-    """The line of a way, by the quickest of its runs.
+    """Return the line of the fastest of ``repeats`` runs of a way.
 
-    Parameters
-    ----------
-    repeats
-        So many runs are measured.  One before them is not, if it was short and kernels were compiled in it.
-    first
-        Whether nothing has been solved before: a short run is then one to warm up in any case.
+    A short run that compiles kernels, or is the ``first`` of all, is a warm-up and does not count.
     """
-    run = _clocked(name, way, instance, time_limit, relaxation)
+    run = _measure_once(name, way, instance, time_limit, relaxation)
     compiling = run.compiling
     cold = run.seconds < _SHORT and (first or compiling > _COMPILED * run.seconds)
     runs = [] if cold else [run]
     while len(runs) < repeats:
-        runs.append(_clocked(name, way, instance, time_limit, relaxation))
+        runs.append(_measure_once(name, way, instance, time_limit, relaxation))
     return replace(min(runs, key=lambda each: each.seconds), compiling=compiling)
 
 
-def _clocked(name: str, way: Way, instance: Any, time_limit: float, relaxation: bool) -> Compared:
+def _measure_once(name: str, way: Way, instance: Any, time_limit: float, relaxation: bool) -> Compared:
     compiled, processor = compile_seconds(), time.process_time()
     line = _solve_one(name, way, instance, time_limit, relaxation)
     processor, compiled = time.process_time() - processor, compile_seconds() - compiled
@@ -215,10 +210,10 @@ def _solve_one(name: str, way: Way, instance: Any, time_limit: float, relaxation
     elif isinstance(found, (pyo.ConcreteModel, Rows)):
         return _complete(name, found, started, time_limit, relaxation)
     elif relaxation:
-        raise InputError(f"{name} returns an answer, which has no relaxation: leave it out")
+        raise InputError(f"{name} returns an answer, which has no relaxation: remove it from the ways")
     seconds = working_clock() - started
     if isinstance(found, Result):
-        return compared(name, found, seconds, relaxation=relaxation)
+        return make_line(name, found, seconds, relaxation=relaxation)
     objective = float(found.objective if hasattr(found, "objective") else found)
     bound = float(getattr(found, "dual_bound", math.nan))
     meets = abs(objective - bound) <= SAME * abs(objective)
@@ -228,8 +223,8 @@ def _solve_one(name: str, way: Way, instance: Any, time_limit: float, relaxation
     return Compared(name, objective, bound, *counts, seconds, proof, sense if isinstance(sense, Sense) else None)
 
 
-def compared(name: str, found: Result, seconds: float, *, relaxation: bool = False) -> Compared:
-    """The line of a result."""
+def make_line(name: str, found: Result, seconds: float, *, relaxation: bool = False) -> Compared:
+    """Return the line of a result."""
     last = found.iterations[-1] if found.iterations else None
     proof = found.termination.value
     if not relaxation and found.is_optimal and not (found.solution is None or found.solution.is_integral):

@@ -1,4 +1,4 @@
-"""Formulations and methods side by side: ``compare`` solves one instance by each and returns a table."""
+"""Comparisons: ``compare`` solves one instance by several formulations or methods and returns a table."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ from colgen.core.errors import InputError
 from colgen.core.numbers import real, whole
 from colgen.core.renamed import refuse_old
 from colgen.core.text import counted, number, one_line, percent
-from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measured
-from colgen.reporting.tables import aligned, count, table
+from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measure
+from colgen.reporting.tables import align, count, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROUNDING = 1e-12
-"""What sums of costs leave of zero, relative to the largest of them."""
+"""Rounding error of a sum of costs that should be 0, relative to the largest cost."""
 
 
 class Comparison(Sequence[Compared]):
-    """The lines of a comparison: prints as a table, shows as one in a notebook, and turns into a pandas frame.
+    """The lines of a comparison, as a table, a notebook view or a pandas frame.
 
-    Attributes
-    ----------
-    relaxation
-        Whether relaxations were compared, whose optima may well differ.
+    With ``relaxation``, relaxations were compared, whose optima may differ.
     """
 
     def __init__(self, lines: Iterable[Compared], *, relaxation: bool = False) -> None:
@@ -52,11 +49,11 @@ class Comparison(Sequence[Compared]):
 
     @property
     def agree(self) -> bool:
-        """Whether no answer contradicts a proof: proved optima are the same, and none beats another way's bound."""
+        """Whether no answer contradicts a proof: proved optima are equal, and no answer beats a bound."""
         if len(self.instances) > 1:
             return all(self.of(instance).agree for instance in self.instances)
         proved = [line.objective for line in self if line.is_optimal]
-        room = self._room()
+        room = self._tolerance()
         if proved and max(proved) - min(proved) > room:
             return False
         sense = next((line.sense for line in self if line.sense is not None), None)
@@ -68,22 +65,22 @@ class Comparison(Sequence[Compared]):
 
     @property
     def instances(self) -> list[str]:
-        """Their names, in order."""
+        """The names of the instances, in order."""
         return list(dict.fromkeys(line.instance for line in self))
 
     def of(self, instance: str) -> Comparison:
-        """The lines of one instance."""
+        """Return the lines of one instance."""
         return Comparison((line for line in self if line.instance == instance), relaxation=self.relaxation)
 
-    def _room(self) -> float:
-        """By how much numbers of these lines may differ and still count as equal."""
+    def _tolerance(self) -> float:
+        """Return the difference up to which numbers of these lines count as equal."""
         numbers = [abs(v) for line in self for v in (line.objective, line.dual_bound) if math.isfinite(v)]
         return max(SAME * max(numbers, default=0.0), _ROUNDING * max((line.scale for line in self), default=0.0))
 
     def to_frame(self) -> Any:
-        """As a pandas frame, a row for each instance and way, indexed by their names (pandas must be installed).
+        """Return a pandas frame with one row per instance and way, indexed by their names.
 
-        Beside what is shown it has the seconds of each stage of column generation.
+        It has the columns of the table and the seconds of each stage of column generation.
         """
         import pandas
 
@@ -96,29 +93,23 @@ class Comparison(Sequence[Compared]):
         return frame.set_index(["instance", "name"]) if several else frame.drop(columns="instance").set_index("name")
 
     def draw(self, by: Literal["round", "second"] = "second", ax: Axes | None = None) -> Axes:
-        """Of one instance the dual bound of each way as it goes on; of several, what share each has proved when.
-
-        Parameters
-        ----------
-        by
-            What the horizontal axis counts, of one instance: rounds, or seconds.
-        """
+        """Draw the dual bounds on one instance by round or second, or for several the shares proved over time."""
         from colgen.reporting.ablation_pictures import draw_bounds, draw_profile
 
         if by not in ("round", "second"):
-            raise InputError(f"bounds are drawn by 'round' or by 'second', not by {by!r}")
+            raise InputError(f"by: expected 'round' or 'second', not {by!r}")
         return draw_bounds(self._lines, by, ax) if len(self.instances) == 1 else draw_profile(self._lines, ax)
 
     def __str__(self) -> str:
-        return "\n".join([aligned(*self._table(), words=len(self._table()[0]) - len(_NAMES) + 1), *self.warning()])
+        return "\n".join([align(*self._table(), words=len(self._table()[0]) - len(_NAMES) + 1), *self.warning()])
 
     def __repr__(self) -> str:
         if len(self.instances) > 1:
-            said = f"{counted(len(self), 'line')} of {counted(len(self.instances), 'instance')}"
+            text = f"{counted(len(self), 'line')} of {counted(len(self.instances), 'instance')}"
         else:
-            said = ", ".join(f"{line.name} {number(line.objective)} in {line.seconds:.3g} s" for line in self)
-            said = f"{counted(len(self), 'way')}: {said}"
-        return one_line(f"<{' '.join([f'Comparison of {said}.', *self.warning()])}>")
+            text = ", ".join(f"{line.name} {number(line.objective)} in {line.seconds:.3g} s" for line in self)
+            text = f"{counted(len(self), 'way')}: {text}"
+        return one_line(f"<{' '.join([f'Comparison of {text}.', *self.warning()])}>")
 
     def _repr_html_(self) -> str:
         return table(*self._table()) + "".join(f"<p>{html.escape(line)}</p>" for line in self.warning())
@@ -129,10 +120,9 @@ class Comparison(Sequence[Compared]):
         return _NAMES, [_cells(line) for line in self]
 
     def warning(self) -> list[str]:
-        """What a reader must know before anything else, in a sentence or none."""
-        return (
-            [] if self.agree or self.relaxation else ["Answers and proofs differ: one formulation or proof is wrong."]
-        )
+        """Return a sentence about contradictions, if there are any."""
+        agree = self.agree or self.relaxation
+        return [] if agree else ["Answers and proofs contradict each other: one formulation or proof is wrong."]
 
 
 def compare(
@@ -149,18 +139,17 @@ def compare(
     Parameters
     ----------
     ways
-        Callables that take the instance, by name, or in a list (then named after themselves).  What one returns says
-        what is done with it: a :class:`Problem` is solved by column generation; a complete model, Pyomo's or a compiled
-        :class:`Rows`, by HiGHS with presolve; a :class:`Result` is taken as it is; of anything else the
-        attributes ``objective`` and, if there is one, ``dual_bound`` are read, or it is the objective itself.
+        Functions of the instance, by name or in a list. A :class:`Problem` that one returns is solved by column
+        generation, and a complete model (Pyomo or :class:`Rows`) by HiGHS with presolve. A :class:`Result` is used
+        directly. Other values must be an objective, or have the attribute ``objective`` and optionally ``dual_bound``.
     time_limit
-        Seconds for each problem or model; methods that return answers keep their own limits.
+        Seconds for each problem or model; functions that return answers have their own limits.
     relaxation
-        Compare relaxations: of problems that of the root, of models that without whole variables.  Methods that return
-        answers are refused, for these have no relaxation.
+        Compare relaxations: root relaxations of problems, and models without integrality. Functions that return answers
+        are refused.
     repeats
-        Each way is measured so often, and the quickest run is shown.  A short run in which kernels were compiled, or
-        the first of all, is one to warm up, and is done again.
+        Number of measured runs; the fastest is shown. A short run that compiles kernels, or is the first of all, is a
+        warm-up and does not count.
 
     Examples
     --------
@@ -168,7 +157,7 @@ def compare(
     >>> compare(instance, {"column generation": Coreference, "all pairs": full}, relaxation=True)  # doctest: +SKIP
     """
     refuse_old(compare, old)
-    return _solve_all({"": instance}, _named(ways), time_limit, relaxation, repeats)
+    return _solve_all({"": instance}, _name_ways(ways), time_limit, relaxation, repeats)
 
 
 def compare_all(
@@ -180,27 +169,19 @@ def compare_all(
     repeats: int = 1,
     **old: Never,
 ) -> Comparison:
-    """Solve several instances, each in several ways: one table of all, one frame, one picture.
-
-    Parameters
-    ----------
-    instances
-        By name.
-    ways, time_limit, relaxation, repeats
-        As of :func:`compare`; the limit is that of each run.
-    """
+    """Solve several instances by name, each in several ways; see :func:`compare`. The limit is for each run."""
     refuse_old(compare_all, old)
     if not isinstance(instances, Mapping) or not instances:
-        raise InputError("expected one instance or more, by name")
-    return _solve_all(dict(instances), _named(ways), time_limit, relaxation, repeats)
+        raise InputError("instances: expected at least one instance by name")
+    return _solve_all(dict(instances), _name_ways(ways), time_limit, relaxation, repeats)
 
 
-def _named(ways: Mapping[str, Way] | Sequence[Way]) -> Mapping[str, Way]:
+def _name_ways(ways: Mapping[str, Way] | Sequence[Way]) -> Mapping[str, Way]:
     named = ways if isinstance(ways, Mapping) else {_name(way): way for way in ways}
     if not named:
-        raise InputError("expected one way or more to solve the instance")
+        raise InputError("ways: expected at least one")
     if not isinstance(ways, Mapping) and len(named) < len(ways):
-        raise InputError("two ways have the same name: give them as a mapping from names of their own")
+        raise InputError("ways: two have the same name; use a mapping from different names")
     return named
 
 
@@ -210,10 +191,10 @@ def _solve_all(
     repeats = whole(repeats, "repeats", low=1)
     real(time_limit, "time_limit", finite=False)
     lines: list[Compared] = []
-    for called, instance in instances.items():
+    for instance_name, instance in instances.items():
         for name, way in ways.items():
-            line = measured(name, way, instance, time_limit, relaxation, repeats=repeats, first=not lines)
-            lines.append(replace(line, instance=called))
+            line = measure(name, way, instance, time_limit, relaxation, repeats=repeats, first=not lines)
+            lines.append(replace(line, instance=instance_name))
     return Comparison(lines, relaxation=relaxation)
 
 
@@ -228,13 +209,13 @@ _SHOWN = (
     "name", "objective", "dual_bound", "root_bound", "root_gap", "columns", "rows", "rounds", "nodes", "seconds",
     "processor_seconds", "compiling", "proof",
 )  # fmt: skip
-"""What a frame has of a line, in order."""
+"""The columns of a frame, in order."""
 
 _NAMES = (
     "name", "objective", "dual bound", "root gap", "columns", "rows", "rounds", "nodes", "seconds", "processor",
     "compiling", "proof",
 )  # fmt: skip
-"""What a table shows of it."""
+"""The columns of a table."""
 
 _STAGES = ("master", "pricing", "separation", "heuristics", "setup", "other")
 

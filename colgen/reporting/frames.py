@@ -1,4 +1,4 @@
-"""A run as frames: its rounds, the columns that it has left, its nodes."""
+"""Frames of a run: its rounds, its last columns, its nodes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _NAMES = {
     "columns": ("structure", "cost", "value", "relaxation", "reduced_cost", "basic", "round"),
     "nodes": ("number", "parent", "depth", "bound", "outcome", "decision"),
 }
-"""What each frame is made of, whether or not it has a line; rounds name their parts themselves."""
+"""The columns of each frame, even without lines; rounds have their own."""
 
 GIVEN = -1
-"""The round of what was there before the first."""
+"""The round of columns that were there before the first."""
 
 
 def frame(result: Result, of: str) -> Any:
-    """See :meth:`colgen.core.result.Result.to_frame`."""
+    """Return a frame; see :meth:`colgen.core.result.Result.to_frame`."""
     if of not in _NAMES:
         raise InputError(f"of: expected {', '.join(map(repr, _NAMES))}, not {of!r}")
     try:
@@ -36,12 +36,12 @@ def frame(result: Result, of: str) -> Any:
 
 
 def columns(result: Result) -> Iterator[tuple[Any, ...]]:
-    """The columns of the restricted master, the oldest first; none where no linear program was solved."""
+    """Yield the columns of the restricted master, oldest first; none without a linear program."""
     pool = result.pool
     if pool is None:
         return
     answer, root = _values(result.solution), _values(result.relaxation)
-    begins = [record.columns for record in result.iterations]  # the master's columns when each round began
+    begins = [record.columns for record in result.iterations]  # numbers of columns at the start of rounds
     numbers = zip(pool.reduced_costs.tolist(), pool.basic.tolist(), pool.positions.tolist(), strict=True)
     for column, (reduced_cost, basic, position) in zip(pool, numbers, strict=True):
         values = answer.get(column.identity, 0.0), root.get(column.identity, 0.0)
@@ -51,7 +51,7 @@ def columns(result: Result) -> Iterator[tuple[Any, ...]]:
 
 
 def nodes(result: Result) -> Iterator[tuple[Any, ...]]:
-    """The nodes of the tree, with the decision that each adds to its parent's."""
+    """Yield the nodes of the tree, each with its last decision."""
     for node in result.nodes:
         decisions = node.decisions
         yield node.number, node.parent, node.depth, node.bound, node.outcome, str(decisions[-1]) if decisions else ""

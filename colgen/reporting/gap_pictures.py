@@ -1,4 +1,4 @@
-"""Pictures of what is left to prove: the gap as a run goes on, and several runs in one picture."""
+"""Pictures of the gap during a run, and of several runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ By = Literal["round", "second"]
 
 
 def primal_dual_integral(result: Result) -> float:
-    """Seconds of the run, each weighted by the gap that was left then, at most one: what is small was good soon.
+    """Return the integral of the gap, at most 1, over the seconds of a run; smaller is better.
 
     References
     ----------
@@ -36,17 +36,11 @@ def primal_dual_integral(result: Result) -> float:
 
 
 def gap(result: Result | Mapping[str, Result], by: By = "second", ax: Axes | None = None) -> Axes:
-    """The gap as a run goes on, or several by name, on a logarithmic axis; a star where it is closed.
-
-    Parameters
-    ----------
-    by
-        What the horizontal axis counts.
-    """
+    """Draw the gap of one run or several by name on a logarithmic axis; a star marks a closed gap."""
     ax = new_axes() if ax is None else ax
     floor = 100.0 * TOLERANCES.optimality
     top = 10.0 * floor
-    for name, each, (style, marker), colour in _named(result, by):
+    for name, each, (style, marker), colour in _name_runs(result, by):
         x, gaps = _gaps(each, by)
         shown = np.where(np.isfinite(gaps), np.maximum(100.0 * gaps, floor), math.nan)
         look = _look(colour, style, marker, len(x))
@@ -57,32 +51,32 @@ def gap(result: Result | Mapping[str, Result], by: By = "second", ax: Axes | Non
     ax.set_ylim(floor, 2.0 * top)
     ax.set_yscale("log")
     ax.set_ylabel("gap (% of the objective, logarithmic)")
-    return _finished(ax, by, "Gap; a star: proved optimal")
+    return _finish(ax, by, "Gap; a star: proved optimal")
 
 
 def runs(results: Mapping[str, Result], by: By = "second", ax: Axes | None = None) -> Axes:
-    """Several runs of one problem: the best answer of each (thick) and its bound on all answers (thin)."""
+    """Draw several runs of one problem: the incumbent of each (thick) and its dual bound (thin)."""
     ax = new_axes() if ax is None else ax
-    worth: list[float] = []
-    for name, each, (style, marker), colour in _named(results, by):
+    typical: list[float] = []
+    for name, each, (style, marker), colour in _name_runs(results, by):
         x = _horizontal(each, by)
         bounds = _finite([*(i.global_bound for i in each.iterations), each.dual_bound])
         answers = _finite([*(i.incumbent for i in each.iterations), each.objective])
         look = _look(colour, style, marker, len(x))
         ax.step(x, answers, where="post", lw=2.2, label=f"{name}: best answer", **look)
         ax.plot(x, bounds, lw=1.0, label=f"{name}: bound", **look)
-        worth += [bounds[len(bounds) // 2], bounds[-1], answers[len(answers) // 2], answers[-1]]
-    shown = [value for value in worth if math.isfinite(value)]
-    if shown and max(shown) > min(shown):  # the first bounds prove next to nothing, and would flatten the rest
+        typical += [bounds[len(bounds) // 2], bounds[-1], answers[len(answers) // 2], answers[-1]]
+    shown = [value for value in typical if math.isfinite(value)]
+    if shown and max(shown) > min(shown):  # early bounds are weak and would flatten the rest
         margin = 0.1 * (max(shown) - min(shown))
         ax.set_ylim(min(shown) - margin, max(shown) + margin)
     ax.set_ylabel("objective (the problem's units)")
-    return _finished(ax, by, "Answers and bounds")
+    return _finish(ax, by, "Answers and bounds")
 
 
-def _named(result: Result | Mapping[str, Result], by: str) -> zip[tuple[str, Result, tuple[str, str], str]]:
+def _name_runs(result: Result | Mapping[str, Result], by: str) -> zip[tuple[str, Result, tuple[str, str], str]]:
     if by not in ("round", "second"):
-        raise InputError(f"runs are drawn by 'round' or by 'second', not by {by!r}")
+        raise InputError(f"by: expected 'round' or 'second', not {by!r}")
     results = {"": result} if isinstance(result, Result) else result
     if not results or not all(isinstance(each, Result) for each in results.values()):
         raise InputError("expected a result, or several by name")
@@ -93,7 +87,7 @@ def _look(colour: str, style: str, marker: str, count: int) -> dict[str, Any]:
     return {"color": colour, "ls": style, "marker": marker, "ms": 4, "markevery": max(1, count // 8)}
 
 
-def _finished(ax: Axes, by: str, title: str) -> Axes:
+def _finish(ax: Axes, by: str, title: str) -> Axes:
     ax.set_xlabel("round" if by == "round" else "time (seconds)")
     ax.set_title(title, loc="left")
     finish(ax)
@@ -101,7 +95,7 @@ def _finished(ax: Axes, by: str, title: str) -> Axes:
 
 
 def _horizontal(result: Result, by: str) -> Floats:
-    """Where each round stands, and the end."""
+    """Return the positions of the rounds and of the end."""
     rounds = result.iterations
     if by == "round":
         return np.arange(len(rounds) + 1, dtype=np.float64)

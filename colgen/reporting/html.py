@@ -1,4 +1,4 @@
-"""Objects as a notebook shows them: a few lines of HTML, without a library for pictures."""
+"""Notebook views of objects as short HTML, without a plotting library."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from colgen.problem import Problem
 from colgen.reporting.tables import table
 
 _ROWS = 8
-"""So many lines of an answer, or of columns, are shown."""
+"""Number of lines shown of an answer or of columns."""
 
-_LONGEST = 100
-"""Characters of one thing."""
+_MAX_LENGTH = 100
+"""Maximum number of characters of one value."""
 
 _WIDTH, _HEIGHT = 260.0, 90.0
-"""Of the picture of bounds, in pixels."""
+"""Size of the picture of bounds in pixels."""
 
 
 _DASHED = 'stroke-dasharray="4 3"'
 
 
 def show_result(result: Result) -> str:
-    """What is proved, the bounds by round, and how the answer begins."""
-    said, *rest = str(result).splitlines()
-    lines = [f"<p><b>{html.escape(said)}</b></p>", *(f"<p>{html.escape(line)}</p>" for line in rest)]
+    """Return the proof, the bounds by round, and the start of the answer."""
+    first, *rest = str(result).splitlines()
+    lines = [f"<p><b>{html.escape(first)}</b></p>", *(f"<p>{html.escape(line)}</p>" for line in rest)]
     return "".join([*lines, _bounds(result), show_answer(result.answer)])
 
 
 def show_solution(solution: Solution) -> str:
-    """Its objective, and the columns and variables in use."""
+    """Return the objective, and the columns and variables in use."""
     used = [(column_name(column), number(value)) for column, value in solution.columns]
     used += [(_key(key), number(value)) for key, value in solution.variables.items()]
     return f"<p>objective {number(solution.objective)}</p>" + _some(("in use", "value"), used)
 
 
 def show_columns(columns: Sequence[Column]) -> str:
-    """How many there are, and the first of them."""
+    """Return the number of columns, and the first of them."""
     rows = (
         (column_name(column), number(column.cost), short(", ".join(_entry(*e) for e in column.coefficients.items())))
         for column in columns[:_ROWS]
@@ -53,38 +53,38 @@ def show_columns(columns: Sequence[Column]) -> str:
 
 
 def problem_in_a_line(problem: Problem) -> str:
-    """Its class and its data, each in a few words."""
+    """Return the class and the data of a problem in one line."""
     data = ", ".join(f"{name}={value}" for name, value in _data(problem))
-    return one_line(f"<{type(problem).__name__}{': ' if data else ''}{data}>", 2 * _LONGEST)
+    return one_line(f"<{type(problem).__name__}{': ' if data else ''}{data}>", 2 * _MAX_LENGTH)
 
 
 def show_problem(problem: Problem) -> str:
-    """What it is, its data, and which of its parts it states itself."""
+    """Return the class of a problem, its data, and the methods that it defines."""
     kind = type(problem)
-    about = inspect.getdoc(kind) if kind.__doc__ else None  # not that of Problem
+    about = inspect.getdoc(kind) if kind.__doc__ else None  # not the text of Problem
     lines = [f"<p><b>{html.escape(kind.__name__)}</b></p>"]
-    lines += [f"<p>{html.escape(short(about.splitlines()[0], 2 * _LONGEST))}</p>"] if about else []
+    lines += [f"<p>{html.escape(short(about.splitlines()[0], 2 * _MAX_LENGTH))}</p>"] if about else []
     parts = [
         name
         for name in vars(Problem)
-        if not name.startswith("_") and callable(getattr(Problem, name)) and _states(problem, name)
+        if not name.startswith("_") and callable(getattr(Problem, name)) and _defines(problem, name)
     ]
     lines.append(table((), _data(problem)))
-    return "".join(lines) + f"<p>It states {html.escape(', '.join(parts) or 'nothing yet')}.</p>"
+    return "".join(lines) + f"<p>It defines {html.escape(', '.join(parts) or 'no methods yet')}.</p>"
 
 
-def _states(problem: Problem, method: str) -> bool:
+def _defines(problem: Problem, method: str) -> bool:
     return method in vars(problem) or getattr(type(problem), method) is not getattr(Problem, method)
 
 
 def _data(problem: Problem) -> list[tuple[str, str]]:
-    """The public attributes of a problem, and what is in them in a few words."""
+    """Return the public attributes of a problem with short values."""
     own = vars(problem).items()
     return [(name, _brief(value)) for name, value in own if not name.startswith("_") and not inspect.isroutine(value)]
 
 
 def _brief(value: Any) -> str:
-    """A value in a few words: however large it is, most of it is never looked at."""
+    """Return a short text for a value of any size."""
     if isinstance(value, (int, float, str, bytes, type(None), list, tuple, dict, set, frozenset)):
         return short(one_line(_BRIEF.repr(value)))
     shape = getattr(value, "shape", None)
@@ -93,15 +93,15 @@ def _brief(value: Any) -> str:
 
 
 def show_check(verdict: str, findings: Sequence[tuple[str, str, str, int]], notes: Sequence[str]) -> str:
-    """What a check has found: kind, place, message and how often, a line each."""
+    """Return the findings of a check: kind, place, message and count."""
     rows = ((kind, where, message, f"{times:,}") for kind, where, message, times in findings)
-    found = table(("kind", "where", "what was seen", "times"), rows) if findings else ""
-    said = "".join(f"<p>note: {html.escape(note)}</p>" for note in notes)
-    return f"<p><b>{html.escape(verdict)}</b></p>{found}{said}"
+    found = table(("kind", "where", "finding", "times"), rows) if findings else ""
+    remarks = "".join(f"<p>note: {html.escape(note)}</p>" for note in notes)
+    return f"<p><b>{html.escape(verdict)}</b></p>{found}{remarks}"
 
 
 class _Brief(reprlib.Repr):
-    """Of what is no plain data its kind alone, which may be large."""
+    """Shows only the class of objects that are no plain data, because they may be large."""
 
     def repr_instance(self, x: Any, level: int) -> str:
         if isinstance(x, (float, bool, type(None))):
@@ -113,25 +113,25 @@ _BRIEF = _Brief()
 
 
 def show_answer(answer: Any) -> str:
-    """How an answer begins; nothing where there is none."""
+    """Return the start of an answer; empty for None."""
     if answer is None:
         return ""
     pairs = list(answer.items()) if isinstance(answer, Mapping) else answer
     if not isinstance(pairs, Sequence) or isinstance(pairs, (str, bytes)):
-        return f"<pre>{html.escape(short(repr(answer), 4 * _LONGEST))}</pre>"
+        return f"<pre>{html.escape(short(repr(answer), 4 * _MAX_LENGTH))}</pre>"
     rows = ([short(cell) for cell in row] if isinstance(row, (tuple, list)) else [short(row)] for row in pairs[:_ROWS])
     return _some((), rows, len(pairs))
 
 
 def _some(head: Sequence[str], rows: Iterable[Sequence[str]], count: int | None = None) -> str:
-    """The first rows of a table, and how many are left out."""
+    """Return the first rows of a table, and the number of others."""
     every = list(rows)
     left = (len(every) if count is None else count) - _ROWS
     return table(head, every[:_ROWS]) + (f"<p>and {left:,} more</p>" if left > 0 else "")
 
 
-def column_name(column: Column, longest: int = _LONGEST) -> str:
-    """What a column stands for, cut to so many characters."""
+def column_name(column: Column, longest: int = _MAX_LENGTH) -> str:
+    """Return a name for a column with at most ``longest`` characters."""
     return short(column.key if column.structure is None else column.structure, longest)
 
 
@@ -144,17 +144,17 @@ def _entry(key: tuple[str, Any], value: float) -> str:
     return _key(key) if value == 1.0 else f"{number(value, 4)} {_key(key)}"
 
 
-def short(what: object, longest: int = _LONGEST) -> str:
-    """As a text, cut to so many characters."""
+def short(what: object, longest: int = _MAX_LENGTH) -> str:
+    """Return a value as a text of at most ``longest`` characters."""
     text = str(what)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _bounds(result: Result) -> str:
-    """Best answer and best bound by round, where both can be drawn."""
+    """Return a picture of incumbent and dual bound by round, if both are finite."""
     answers = [record.incumbent for record in result.iterations]
     bounds = [record.global_bound for record in result.iterations]
-    if answers:  # what the last round has led to
+    if answers:  # add the result after the last round
         answers, bounds = [*answers, result.objective], [*bounds, result.dual_bound]
     finite = [value for value in answers + bounds if math.isfinite(value)]
     if len(answers) < 3 or not finite or min(finite) == max(finite):

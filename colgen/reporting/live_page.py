@@ -1,6 +1,6 @@
-"""A page that shows a run while it goes on: its log, served to a browser on this machine alone.
+"""A live page of a run: its log, served to a browser on this machine only.
 
-The page holds all that it needs, and asks for the rounds that it has not seen twice a second; nothing else is fetched.
+The page is self-contained, and requests new rounds twice per second.
 """
 
 from __future__ import annotations
@@ -25,18 +25,10 @@ _FIELDS = ("number", "node", "depth", "phase", "objective", "dual_bound", "incum
 _COUNTS = ("new_columns", "new_rows", "columns", "rows")
 
 
-def serving(path: Path | str, port: int = 0) -> ThreadingHTTPServer:
-    """A server of the page of a log; ``serve_forever()`` serves, ``server_address`` is where.
+def make_server(path: Path | str, port: int = 0) -> ThreadingHTTPServer:
+    """Return a server for the page of a log; call ``serve_forever()``. ``server_address`` is its address.
 
-    Parameters
-    ----------
-    port
-        0: one that is free.
-
-    Raises
-    ------
-    InputError
-        If the port is taken, or not to be had.
+    Port 0 selects a free one. A port that is in use or invalid is an ``InputError``.
     """
 
     class Handler(_Handler):
@@ -45,40 +37,40 @@ def serving(path: Path | str, port: int = 0) -> ThreadingHTTPServer:
     try:
         return ThreadingHTTPServer((_HERE, port), Handler)
     except (OSError, OverflowError) as error:
-        said = getattr(error, "strerror", None) or error
-        raise InputError(f"port {port}: {said}; leave it out to have one found") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"port {port}: {reason}; without a port a free one is used") from None
 
 
 def page(name: str) -> str:
-    """The page of a log of this name."""
+    """Return the page of a log of this name."""
     return Path(__file__).with_suffix(".html").read_text(encoding="utf-8").replace("{name}", html.escape(name))
 
 
 def rounds_from(path: Path | str, first: int) -> dict[str, Any]:
-    """What the page is told: the rounds from one on, the gap after each, and how many there are.
+    """Return the rounds from ``first`` on with their gaps, and the number of all rounds.
 
-    Numbers that are not finite are null.
+    Infinite numbers and NaN become null.
     """
     rounds = _read(str(path), _stamp(path))
-    if first > len(rounds):  # a log that has become shorter is another run's
+    if first > len(rounds):  # a shorter log belongs to a new run
         first = 0
-    told: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     if rounds:
         sense = sense_of(rounds)
         for each in rounds[first:]:
             line = {name: getattr(each, name) for name in (*_FIELDS, *_COUNTS)} | {"gap": each.gap(sense)}
-            told.append({key: value if math.isfinite(value) else None for key, value in line.items()})
-    return {"rounds": told, "from": first, "count": len(rounds)}
+            lines.append({key: value if math.isfinite(value) else None for key, value in line.items()})
+    return {"rounds": lines, "from": first, "count": len(rounds)}
 
 
 @lru_cache(1)
 def _read(path: str, stamp: tuple[int, int]) -> list[Iteration]:
-    """What is asked for twice a second is read when it has changed."""
+    """Read a log, from a cache unless it has changed."""
     return read_rounds(path)
 
 
 def _stamp(path: Path | str) -> tuple[int, int]:
-    """When a file was written last, and how long it is; of one that is not there something that no file has."""
+    """Return the time of the last change and the size of a file, or (-1, -1) without a file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -89,22 +81,22 @@ def _stamp(path: Path | str) -> tuple[int, int]:
 class _Handler(BaseHTTPRequestHandler):
     log: Path
 
-    def do_GET(self) -> None:  # as http.server calls it
-        asked = urlsplit(self.path)
-        if asked.path == "/":
-            self._answer(200, "text/html; charset=utf-8", page(str(self.log)))
-        elif asked.path == "/rounds":
-            given = parse_qs(asked.query).get("from", ["0"])[0]
+    def do_GET(self) -> None:  # the name that http.server expects
+        url = urlsplit(self.path)
+        if url.path == "/":
+            self._respond(200, "text/html; charset=utf-8", page(str(self.log)))
+        elif url.path == "/rounds":
+            given = parse_qs(url.query).get("from", ["0"])[0]
             first = int(given) if given.isdecimal() and len(given) < 12 else 0
             try:
-                told = json.dumps(rounds_from(self.log, first))
+                content = json.dumps(rounds_from(self.log, first))
             except InputError as error:
-                told = json.dumps({"fault": str(error)})
-            self._answer(200, "application/json", told)
+                content = json.dumps({"fault": str(error)})
+            self._respond(200, "application/json", content)
         else:
-            self._answer(404, "text/plain; charset=utf-8", "not here")
+            self._respond(404, "text/plain; charset=utf-8", "not found")
 
-    def _answer(self, code: int, kind: str, content: str) -> None:
+    def _respond(self, code: int, kind: str, content: str) -> None:
         body = content.encode("utf-8")
         self.send_response(code)
         self.send_header("Content-Type", kind)
@@ -114,4 +106,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the terminal has told where the page is."""
+        """Print nothing; the terminal shows the address already."""

@@ -1,4 +1,4 @@
-"""Variants for ablations: methods by name, and sets of them to choose from."""
+"""Variants for ablations: methods by name, and ready sets of them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from colgen.problem import Problem, method_of
 from colgen.stabilization import BoxStep, Directional, NoStabilization, Penalty, Wentges
 
 Variant: TypeAlias = Method | Problem | Callable[[Problem], Problem]
-"""A method, another problem, or what makes another problem of the problem."""
+"""A method, another problem, or a function from a problem to another."""
 
 Variants: TypeAlias = Mapping[str, Any]
-"""Variants by name: a dictionary of methods and functions is one of objects to a type checker."""
+"""Variants by name; a type checker sees a dictionary of methods and functions as one of objects."""
 
 PARTS: dict[str, type] = {
     "pricing": Pricing,
@@ -42,39 +42,39 @@ PARTS: dict[str, type] = {
     "branching": BranchingRule,
     "method": Method,
 }
-"""Methods of a problem that a variant may replace, and the class of what they return."""
+"""Methods of a problem that a variant may replace, and the class of their results."""
 
 
 # --- sets ------------------------------------------------------------------------------------------------------------
 
 
 def best_alone(oracles: Pricing | Iterable[Pricing]) -> list[Pricing]:
-    """Oracles that return the best of their columns alone: what several columns a call are worth."""
+    """Return oracles that return only the best of their columns."""
     return [_best_alone(oracle) for oracle in ((oracles,) if isinstance(oracles, Pricing) else oracles)]
 
 
 @dataclasses.dataclass(frozen=True)
 class Replaced:
-    """A variant of a problem: some of its methods return other parts."""
+    """A variant of a problem in which some methods return other parts."""
 
     parts: Mapping[str, Any]
 
     def __call__(self, problem: Problem) -> Problem:
-        other = copy.copy(problem)  # the methods of one object are replaced, and those of the caller's left alone
+        other = copy.copy(problem)  # only methods of the copy are replaced
         for part, value in self.parts.items():
             own = getattr(other, part)
-            other.__dict__[part] = _answering(value, partial(_filled, own, other) if part == "method" else own)
+            other.__dict__[part] = _return_value(value, partial(_fill_method, own, other) if part == "method" else own)
         return other
 
 
 def replace_parts(**parts: Any) -> Replaced:
-    """Return a variant of a problem whose methods return other parts.
+    """Return a variant of a problem in which methods return other parts.
 
     Parameters
     ----------
     **parts
-        By the name of the method (``pricing``, ``separation``, ``branching``, ``method``): what it returns, or a
-        function of what the problem's own method returns.
+        By the name of the method (``pricing``, ``separation``, ``branching``, ``method``): its new result, or a
+        function of the result of the original method.
 
     Raises
     ------
@@ -86,25 +86,25 @@ def replace_parts(**parts: Any) -> Replaced:
         if name in RENAMED["replace_parts"]:
             refuse_old(replace_parts, [name])
         if kind is None:
-            raise InputError(f"{name}: there is no such part; there are: {', '.join(PARTS)}")
+            raise InputError(f"{name}: unknown part; expected {', '.join(PARTS)}")
         if callable(value) and not isinstance(value, type):
             continue
         several = isinstance(value, Iterable) and not isinstance(value, type)
         for each in value if several else (value,):
             if not isinstance(each, kind):
                 raise InputError(
-                    f"{name}: expected a {kind.__name__}, or a function of the problem's own, not {describe(each)}"
+                    f"{name}: expected a {kind.__name__} or a function of the original one, not {describe(each)}"
                 )
     return Replaced(parts)
 
 
-def _filled(method: Callable[[], Method], problem: Problem) -> Method:
-    """Return what ``method()`` of a problem returns, with defaults where that is None."""
+def _fill_method(method: Callable[[], Method], problem: Problem) -> Method:
+    """Return ``method()`` of a problem with defaults for unset fields."""
     return method().fill_from(Problem.method(problem))
 
 
-def _answering(value: Any, own: Callable[[], Any]) -> Callable[[], Any]:
-    """A method of a problem that returns a value, or what a function makes of its own result."""
+def _return_value(value: Any, own: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a method that returns a value, or a function of the original result."""
     if callable(value) and not isinstance(value, type):
         return lambda: value(own())
     return lambda: value
@@ -124,7 +124,7 @@ STABILIZATIONS: Variants = {
     "penalty, three pieces": Method(stabilization=Penalty(3)),
     "penalty, five pieces": Method(stabilization=Penalty(5)),
 }
-"""Which dual values to price at."""
+"""The dual values for pricing."""
 
 BOUNDINGS: Variants = {
     "default": Method(),
@@ -133,7 +133,7 @@ BOUNDINGS: Variants = {
     "bundle first": Method(bounding=Chain(Bundle(100), ColumnGeneration())),
     "subgradients first": Method(bounding=Chain(Subgradient(200), ColumnGeneration())),
 }
-"""What nodes are bounded by."""
+"""The bounding of nodes."""
 
 PRICINGS: Variants = {
     "default": Method(),
@@ -141,7 +141,7 @@ PRICINGS: Variants = {
     "half of the oracles": Method(pricing_share=0.5),
     "a fifth of the oracles": Method(pricing_share=0.2),
 }
-"""How many columns a call, and how many of the oracles at a time."""
+"""The number of columns per call, and the share of oracles per round."""
 
 CHOICES: Variants = {
     "default": Method(),
@@ -149,7 +149,7 @@ CHOICES: Variants = {
     "pseudo-costs": Method(choice=PseudoCostBranching()),
     "strong branching": Method(choice=StrongBranching()),
 }
-"""How the tree chooses what to branch on."""
+"""The choice of branching candidates."""
 
 HEURISTICS: Variants = {
     "default": Method(),
@@ -159,16 +159,16 @@ HEURISTICS: Variants = {
     "diving, limited discrepancy": Method(heuristics=(Diving(1, discrepancies=2),)),
     "strong diving": Method(heuristics=(Diving(1, strong=5),)),
 }
-"""Where answers come from."""
+"""The primal heuristics."""
 
 
 def without(problem: Problem, part: str) -> dict[str, Variant]:
-    """Return variants that leave out one after the other of a problem's parts of a kind, and all of them.
+    """Return variants that leave out each part of a kind in turn, and all of them.
 
     Parameters
     ----------
     part
-        ``"separation"`` (the families of cuts), ``"branching"`` (the rules), ``"heuristics"`` or ``"reductions"``.
+        ``"separation"`` (families of cuts), ``"branching"`` (rules), ``"heuristics"`` or ``"reductions"``.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def without(problem: Problem, part: str) -> dict[str, Variant]:
 
 @dataclasses.dataclass(frozen=True)
 class _Without:
-    """A function that leaves out the parts of a class."""
+    """A function that removes the parts of a class."""
 
     kind: type
 
@@ -203,7 +203,7 @@ class _Without:
 
 @dataclasses.dataclass(frozen=True)
 class _MethodWithout:
-    """A function that leaves out the parts of a class in a field of a method."""
+    """A function that removes the parts of a class from a field of a method."""
 
     field: str
     kind: type
@@ -214,7 +214,7 @@ class _MethodWithout:
 
 
 def _best_alone(oracle: Pricing) -> Pricing:
-    """A copy of an oracle that returns the best of its columns alone; of those that are new, if the best is not."""
+    """Return a copy of an oracle that returns its best column, and its best new column if that is another."""
     other = copy.copy(oracle)
     other.__class__ = _alone(type(oracle))
     return other
@@ -222,7 +222,7 @@ def _best_alone(oracle: Pricing) -> Pricing:
 
 @lru_cache(maxsize=100)
 def _alone(kind: type[Pricing]) -> type[Pricing]:
-    """The class of such copies, by which identical oracles are still seen to be so."""
+    """Return the class of such copies; identical oracles share it, so that they still compare as identical."""
 
     def price(self: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
         found = kind.price(self, duals, context)
@@ -230,10 +230,10 @@ def _alone(kind: type[Pricing]) -> type[Pricing]:
             return found
         costs = np.asarray(context.reduced_costs(found.columns, duals), dtype=float)
         order = np.argsort(-context.sense.gains(costs), kind="stable").tolist()
-        kept = [order[0]]
+        chosen = [order[0]]
         if not context.is_new(found.columns[order[0]]):
-            kept += [k for k in order[1:] if context.is_new(found.columns[k])][:1]
-        return dataclasses.replace(found, columns=[found.columns[k] for k in kept], reduced_costs=None)
+            chosen += [k for k in order[1:] if context.is_new(found.columns[k])][:1]
+        return dataclasses.replace(found, columns=[found.columns[k] for k in chosen], reduced_costs=None)
 
     return type(kind.__name__, (kind,), {"price": price, "__module__": kind.__module__})
 
@@ -242,35 +242,23 @@ def _alone(kind: type[Pricing]) -> type[Pricing]:
 
 
 def check_methods(variants: Any, instances: int) -> None:
-    """Refuse what is no set of variants, before anything is solved.
-
-    Raises
-    ------
-    InputError
-        With the variant's name.
-    """
+    """Raise an ``InputError`` for invalid variants, before anything is solved."""
     if not isinstance(variants, Mapping):
         raise InputError(f"methods: expected a mapping from names to methods, not {describe(variants)}")
     if not variants:
-        raise InputError("methods: expected one method or more, by name")
+        raise InputError("methods: expected at least one method by name")
     for name, variant in variants.items():
         if not isinstance(name, str):
             raise InputError(f"methods: expected names as keys, not {describe(name)}")
         if isinstance(variant, Problem):
             if instances > 1:
-                raise InputError(f"{name}: a problem stands for one instance, here are {instances}: expected a Method")
+                raise InputError(f"{name}: a Problem is one instance, but there are {instances}: expected a Method")
         elif not isinstance(variant, Method) and (isinstance(variant, type) or not callable(variant)):
             raise InputError(f"{name}: expected a Method, a Problem or a function of it, not {describe(variant)}")
 
 
-def applied(source: Problem | Callable[[], Problem], variant: Variant) -> tuple[Problem, Method]:
-    """Return the problem and the method of a variant; parts that learn are copied, so that no run teaches another.
-
-    Raises
-    ------
-    InputError
-        If a function makes no problem.
-    """
+def apply_variant(source: Problem | Callable[[], Problem], variant: Variant) -> tuple[Problem, Method]:
+    """Return the problem and the method of a variant; parts that learn are copied, so that runs are independent."""
     if isinstance(variant, Problem):
         return variant, Method()
     problem = source if isinstance(source, Problem) else source()
@@ -280,12 +268,12 @@ def applied(source: Problem | Callable[[], Problem], variant: Variant) -> tuple[
     elif isinstance(problem, Problem):
         problem = variant(problem)
     if not isinstance(problem, Problem):
-        raise InputError(f"expected a function that makes a problem; it made {describe(problem)}")
+        raise InputError(f"expected a function that makes a problem, but it made {describe(problem)}")
     return problem, method
 
 
 def keeps_rows(variant: Variant) -> bool:
-    """Whether a variant leaves the problem its rows and its cuts."""
+    """Return whether a variant keeps the rows and the cuts of the problem."""
     return isinstance(variant, Method) or (isinstance(variant, Replaced) and "separation" not in variant.parts)
 
 

@@ -1,10 +1,9 @@
 """Pictures of a run, drawn from its :class:`~colgen.core.result.Result`.
 
-Each function takes a result and draws into the ``ax`` it is given, or into a new figure of its own.  A figure made here
-belongs to the caller alone: pyplot is never imported, so nothing stays open; save it with
-``ax.figure.savefig("run.png")``, and a notebook shows a figure that ends a cell.  Everything is told apart by line
-style, marker or label, never by colour alone; the colours are those that colour-blind readers tell apart too (Okabe and
-Ito).  The ending of the file's name says the format: ``.png``, or ``.svg`` and ``.pdf`` without pixels.
+Each function draws into the given ``ax`` or into a new figure. Pyplot is never imported, so figures are not kept open.
+Save one with ``ax.figure.savefig("run.png")``; a notebook shows a figure at the end of a cell. Lines differ in style,
+marker or label, not only in colour. The colours suit colour-blind readers (Okabe and Ito). The suffix of the file name
+selects the format: ``.png``, or ``.svg`` and ``.pdf`` for vector graphics.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from colgen.reporting.axes import (
     finish,
     new_axes,
     new_figure,
-    whole_numbers,
+    set_integer_ticks,
 )
 from colgen.reporting.gap_pictures import gap as gap
 from colgen.reporting.gap_pictures import primal_dual_integral as primal_dual_integral
@@ -58,24 +57,19 @@ _OUTCOMES = {
 _OTHER_OUTCOME = ("D", "white", 7.0)
 
 _LABELLED_NODES = 40
-"""Trees up to this size have the bound written at every node."""
+"""Maximum number of nodes for which bounds are written."""
 
 _LABELLED = 5
-"""So many dual values or columns are drawn with a style and a name of their own."""
+"""Number of dual values or columns that get a style and a name."""
 
 
 def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | None = None) -> Axes:
-    """Restricted master's objective, dual bound and incumbent as the run goes on; phase 1 is shaded.
+    """Draw the objective of the restricted master, the dual bound and the incumbent; phase 1 is shaded.
 
-    In a run with more than one node the dual bound is the one on all answers, and the node's own is a thin line.
-
-    Parameters
-    ----------
-    by
-        What the horizontal axis counts.
+    With more than one node the dual bound is the global one, and that of the node is a thin line.
     """
     if by not in ("round", "second"):
-        raise InputError(f"bounds are drawn by 'round' or by 'second', not by {by!r}")
+        raise InputError(f"by: expected 'round' or 'second', not {by!r}")
     ax = new_axes() if ax is None else ax
     rounds = result.iterations
     x = _horizontal(rounds, by)
@@ -83,11 +77,11 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
     second_phase = np.array([i.phase == 2 for i in rounds], dtype=bool)
     node_bound = _finite(np.where(second_phase, [i.dual_bound for i in rounds], math.nan))
     objective = _finite(np.where(second_phase, [i.objective for i in rounds], math.nan))
-    # After the last round: heuristics may have found an answer, and the tree may have closed the gap.
+    # The end differs from the last round: heuristics and the tree may have closed the gap.
     end = float(len(rounds)) if by == "round" else result.seconds.get("total", x[-1] if len(x) else 0.0)
     to_end = np.append(x, max(end, x[-1]) if len(x) else end)
     global_bound = _finite(np.array([*(i.global_bound for i in rounds), result.dual_bound], dtype=float))
-    answer = math.nan if result.answer is None else result.objective  # a relaxation's objective is no incumbent
+    answer = math.nan if result.answer is None else result.objective  # the objective of a relaxation is no incumbent
     incumbent = _finite(np.array([*(i.incumbent for i in rounds), answer], dtype=float))
     few = len(rounds) <= 60
     ax.plot(x, objective, color=MASTER, lw=1.4, marker="." if few else "", ms=4, label="restricted master")
@@ -99,7 +93,7 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
         ax.step(to_end, incumbent, where="post", color=INCUMBENT, ls="-.", lw=2.0, marker="*", ms=9, markevery=last)
         ax.plot([], [], color=INCUMBENT, ls="-.", lw=2.0, marker="*", ms=9, label="incumbent")
     if not np.isfinite(np.concatenate([objective, global_bound, incumbent])).any():
-        text = "nothing to draw: the run did not leave phase 1"
+        text = "no bounds: the run ended in phase 1"
         ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", bbox={"facecolor": "white", "edgecolor": "none"})
         ax.set_yticks([])
     _focus(ax, result, [objective, incumbent], [global_bound, node_bound])
@@ -111,7 +105,7 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
 
 
 def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
-    """Columns and rows in the restricted master by round, and how many columns each round added."""
+    """Draw the numbers of columns and rows of the restricted master by round, and of new columns."""
     ax = new_axes() if ax is None else ax
     rounds = result.iterations
     x = _horizontal(rounds, "round")
@@ -130,21 +124,21 @@ def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
 
 
 def duals(result: Result, figure: Figure | None = None) -> Figure:
-    """How the root's dual values settle: each of them by round, and their distance to the last ones.
+    """Draw the dual values of the root by round, and their distance to the last ones.
 
-    Rows that were added on the way begin where they were added.  The dual values that moved most have a line style and
-    their row's name; the others are thin.
+    Lines of later rows start in their first round. The dual values that moved most have a style and the name of their
+    row.
 
     Raises
     ------
     InputError
-        If the run did not keep its dual values (``record=Record(duals=True)``), or they are not one value a row.
+        If the run did not record dual values (``record=Record(duals=True)``), or they are not one value per row.
     """
     rounds = [i for i in result.iterations if i.node == 0 and i.depth == 0 and i.phase == 2 and i.duals is not None]
     if not rounds:
-        raise InputError("no dual values to draw: solve(problem, record=Record(duals=True)) keeps those of each round")
+        raise InputError("the run has no dual values: use solve(problem, record=Record(duals=True))")
     if not all(isinstance(i.duals, Duals) for i in rounds):
-        raise InputError("the dual values of this problem's master are not one value a row")
+        raise InputError("the dual values of this master are not one value per row")
     last: Duals = rounds[-1].duals
     width = max(len(i.duals.values) for i in rounds)
     values = np.full((len(rounds), width), math.nan)
@@ -160,10 +154,10 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
         block, index = last.keys[row]
         return block if index is None else f"{block}[{index}]"
 
-    _most_moved(upper, x, values, moved, name, "rows")
+    _draw_most_moved(upper, x, values, moved, name, "rows")
     upper.set_ylabel("dual value\n(objective per unit of the row)")
     upper.set_title("Dual values at the root", loc="left")
-    finish(upper, beside=True)
+    finish(upper, legend_right=True)
 
     known = np.nan_to_num(values)
     distance = np.linalg.norm(known - known[-1], axis=1)
@@ -175,24 +169,24 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     lower.set_ylabel("distance to the last\ndual values (Euclidean)")
     lower.grid(True, color=_LIGHT, linewidth=0.4)
     lower.spines[["top", "right"]].set_visible(False)
-    whole_numbers(lower.xaxis)
+    set_integer_ticks(lower.xaxis)
     return figure
 
 
 def values(result: Result, ax: Axes | None = None) -> Axes:
-    """How the root's relaxation settles: the value of each column in the restricted master's solution, by round.
+    """Draw the value of each column in the solution of the root's restricted master, by round.
 
-    A column's line begins with the first round that uses it.  The columns that moved most have a line style and their
-    structure's name; the others are thin.
+    The line of a column starts in the first round that uses it. The columns that moved most have a style and the name
+    of their structure.
 
     Raises
     ------
     InputError
-        If the run did not keep its values (``solve(..., record=Record(values=True))``).
+        If the run did not record values (``solve(..., record=Record(values=True))``).
     """
     rounds = [i for i in result.iterations if i.node == 0 and i.depth == 0 and i.values is not None]
     if not rounds:
-        raise InputError("no values to draw: solve(problem, record=Record(values=True)) keeps those of each round")
+        raise InputError("the run has no values of columns: use solve(problem, record=Record(values=True))")
     used: dict[Hashable, Column] = {}
     places: list[list[tuple[Hashable, float]]] = []
     for record in rounds:
@@ -210,16 +204,16 @@ def values(result: Result, ax: Axes | None = None) -> Axes:
 
     ax = new_axes((7.0, 4.2)) if ax is None else ax
     names = [column_name(column, 28) for column in used.values()]
-    _most_moved(ax, x, table, moved, lambda column: names[column], "columns")
+    _draw_most_moved(ax, x, table, moved, lambda column: names[column], "columns")
     ax.set_xlabel("round")
     ax.set_ylabel("value in the master's solution")
     ax.set_title("Values of columns at the root", loc="left")
-    finish(ax, beside=True)
+    finish(ax, legend_right=True)
     return ax
 
 
-def _most_moved(ax: Axes, x: Floats, values: Floats, moved: Floats, name: Callable[[int], str], what: str) -> None:
-    """A line for each of many numbers, by round: those that moved most with a style and a name, the others thin."""
+def _draw_most_moved(ax: Axes, x: Floats, values: Floats, moved: Floats, name: Callable[[int], str], what: str) -> None:
+    """Draw many lines by round, those that moved most with a style and a name."""
     width = values.shape[1]
     order = np.argsort(-moved, kind="stable")
     chosen = [int(k) for k in order[:_LABELLED] if moved[k] > 0 or width <= _LABELLED]
@@ -243,7 +237,7 @@ def _most_moved(ax: Axes, x: Floats, values: Floats, moved: Floats, name: Callab
 
 
 def stages(result: Result, ax: Axes | None = None) -> Axes:
-    """Seconds spent in each stage, as bars."""
+    """Draw the seconds of each stage as bars."""
     ax = new_axes((6.4, 3.2)) if ax is None else ax
     spent = sorted((s, name) for name, s in result.seconds.items() if name != "total")
     total = result.seconds.get("total", 0.0) or sum(s for s, _ in spent) or 1.0
@@ -253,15 +247,15 @@ def stages(result: Result, ax: Axes | None = None) -> Axes:
     for position, (s, _) in enumerate(spent):
         text = f"{_seconds(s)} s  ({100 * s / total:.0f}%)"
         ax.annotate(text, (s, position), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
-    ax.set_xlim(0, 1.4 * longest)  # room for the numbers
+    ax.set_xlim(0, 1.4 * longest)  # space for the numbers
     ax.set_xlabel("time (seconds)")
-    ax.set_title(f"Time by stage, {_seconds(total)} s in all", loc="left")
+    ax.set_title(f"Time by stage, {_seconds(total)} s in total", loc="left")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
 def tree(result: Result, ax: Axes | None = None) -> Axes:
-    """The branch-and-bound tree: a marker for what became of each node, and its dual bound while there is room."""
+    """Draw the branch-and-bound tree with a marker for each outcome, and dual bounds if there are few nodes."""
     ax = new_axes((8.0, 4.8)) if ax is None else ax
     nodes = result.nodes
     place = layout(nodes)
@@ -294,10 +288,10 @@ def tree(result: Result, ax: Axes | None = None) -> Axes:
             zorder=2,
         )
     if len(nodes) <= _LABELLED_NODES:
-        written = _bound_labels(nodes)
+        labels = _bound_labels(nodes)
         for node in nodes:
             ax.annotate(
-                written[node.number],
+                labels[node.number],
                 (place[node.number], node.depth),
                 xytext=(0, -8),
                 textcoords="offset points",
@@ -310,10 +304,10 @@ def tree(result: Result, ax: Axes | None = None) -> Axes:
     ax.set_ylim(deepest + 0.6, -0.4)  # the root on top
     ax.margins(x=0.08)
     ax.set_xticks([])
-    whole_numbers(ax.yaxis)
+    set_integer_ticks(ax.yaxis)
     ax.set_ylabel("depth (branching decisions)")
-    labels = "numbers are dual bounds" if len(nodes) <= _LABELLED_NODES else f"{len(nodes):,} nodes"
-    ax.set_title(f"Branch-and-bound tree; {labels}", loc="left")
+    title = "numbers are dual bounds" if len(nodes) <= _LABELLED_NODES else f"{len(nodes):,} nodes"
+    ax.set_title(f"Branch-and-bound tree; {title}", loc="left")
     ax.spines[["top", "right", "bottom"]].set_visible(False)
     if nodes:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=4, frameon=False, fontsize="small")
@@ -321,9 +315,9 @@ def tree(result: Result, ax: Axes | None = None) -> Axes:
 
 
 def overview(result: Result, figure: Figure | None = None) -> Figure:
-    """Four pictures of a run: bounds by round, columns and rows, time by stage, and the tree.
+    """Draw bounds, columns and rows, time by stage, and the tree.
 
-    A run that never branched shows its bounds by time in place of a tree.
+    A run without branching shows its bounds by time instead of a tree.
     """
     figure = new_figure((12.0, 8.0)) if figure is None else figure
     (upper_left, upper_right), (lower_left, lower_right) = figure.subplots(2, 2)
@@ -344,7 +338,7 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
 
 
 def _finite(values: Floats) -> Floats:
-    """Values to draw: infinities are left out."""
+    """Replace infinite values, which are not drawn, by NaN."""
     return np.where(np.isfinite(values), values, math.nan)
 
 
@@ -353,7 +347,7 @@ def _horizontal(rounds: Sequence[Iteration], by: str) -> Floats:
 
 
 def _shade_phase_1(ax: Axes, rounds: Sequence[Iteration], x: Floats) -> None:
-    """Grey behind each stretch of phase 1, from its first round to the first round after it."""
+    """Shade each stretch of phase 1."""
     label: str | None = "phase 1"
     start = None
     for k, iteration in enumerate(rounds):
@@ -366,7 +360,7 @@ def _shade_phase_1(ax: Axes, rounds: Sequence[Iteration], x: Floats) -> None:
 
 
 def _focus(ax: Axes, result: Result, answers: Sequence[Floats], limits: Sequence[Floats]) -> None:
-    """Keep early bounds that prove next to nothing from squeezing everything else into one line."""
+    """Limit the vertical axis so that weak early bounds do not flatten the rest."""
     ends = np.array([result.objective, result.dual_bound])
     inner = np.concatenate([*answers, ends])
     inner = inner[np.isfinite(inner)]
@@ -374,7 +368,7 @@ def _focus(ax: Axes, result: Result, answers: Sequence[Floats], limits: Sequence
     everything = everything[np.isfinite(everything)]
     if not len(inner) or not len(everything):
         return
-    # What rounding explains is no difference worth drawing.
+    # Differences of the size of rounding errors are not drawn.
     least = 1e-6 * max(1.0, abs(float(inner[0])))
     span = float(np.ptp(inner))
     span = span if span > least else 0.05 * max(1.0, abs(float(inner[0])))
@@ -389,7 +383,7 @@ def _seconds(value: float) -> str:
 
 
 def _bound_labels(nodes: Sequence[NodeRecord]) -> dict[int, str]:
-    """Bounds with as many digits as it takes to tell them apart, but no more than six."""
+    """Return bounds with enough digits to distinguish them, between 4 and 6."""
     finite = sorted({node.bound for node in nodes if math.isfinite(node.bound)})
     digits = 4
     while digits < 6 and len({f"{bound:.{digits}g}" for bound in finite}) < len(finite):

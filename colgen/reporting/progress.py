@@ -1,4 +1,4 @@
-"""Progress: rounds as log lines, as a live line on a terminal, or as one quiet line in a notebook.
+"""Progress: rounds as log lines, as a live line on a terminal, or as one line in a notebook.
 
 All format strings of the log are here.
 """
@@ -28,16 +28,16 @@ from colgen.solvers.compiling import compile_seconds, compiled_now
 logger = logging.getLogger("colgen")
 
 _QUIET = 0.25
-"""Seconds from one look of a notebook's line to the next."""
+"""Seconds between two updates of the line in a notebook."""
 
 HEADER = "  round  nodes phase     objective         bound     incumbent  gap %  columns   rows   new  seconds"
 
 
 def line(iteration: Iteration, sense: Sense, nodes: int) -> str:
-    """One round as a line of the log; the bound is the one on all answers, or the node's own before there is one.
+    """Return a round as a log line; the bound is that of the node as long as there is no global one.
 
-    ``nodes``: how many have been looked at so far, as in the summary of the result.  The number of a node says when it
-    was made, and is larger: open nodes have numbers too.
+    ``nodes`` counts evaluated nodes, as in the summary of the result. Node numbers are larger, because open nodes have
+    them too.
     """
     i = iteration
     bound = i.global_bound if math.isfinite(i.global_bound) else i.dual_bound
@@ -58,7 +58,7 @@ def _gap(gap: float) -> str:
 def listening(
     progress: bool | Callable[[Iteration], None], sense: Sense
 ) -> AbstractContextManager[Callable[[Iteration], None] | None]:
-    """What is to be called with every round: nothing, the caller's function, a live line, or a printer of lines."""
+    """Return the listener of rounds: none, the caller's function, a live line, or a printer of lines."""
     if isinstance(progress, LogFile):
         return _logging(progress, sense)
     if callable(progress):
@@ -73,13 +73,13 @@ def listening(
 
 @contextmanager
 def _logging(log: LogFile, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """To a file, and to whoever looks on, if that is wanted too."""
-    with listening(log.show, sense) as shown:
+    """Write rounds to a file, and show them too if wanted."""
+    with listening(log.show, sense) as show:
 
         def listen(iteration: Iteration) -> None:
             log(iteration)
-            if shown is not None:
-                shown(iteration)
+            if show is not None:
+                show(iteration)
 
         try:
             yield listen
@@ -89,7 +89,7 @@ def _logging(log: LogFile, sense: Sense) -> Iterator[Callable[[Iteration], None]
 
 @contextmanager
 def _live(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """Show the newest round under a header, redrawn a few times a second, and the kernel that is being compiled."""
+    """Show the newest round under a header and the kernel being compiled, redrawn 8 times per second."""
     newest: list[Iteration] = []
     nodes: set[int] = set()
 
@@ -109,7 +109,7 @@ def _live(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None
 
 @contextmanager
 def _lines(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """Plain lines: the first rounds, then at most one a second, then the last."""
+    """Print the first rounds, then at most one per second, then the last."""
     state: dict[str, float | Iteration | None] = {"printed": -math.inf, "pending": None}
     print_line, nodes = console.file.write, set[int]()
     print_line(HEADER + "\n")
@@ -131,27 +131,27 @@ def _lines(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], Non
 
 
 def _in_notebook() -> bool:
-    """Whether a kernel runs us, whose output cells can be written anew."""
-    ipython: Any = sys.modules.get("IPython")  # without it nobody has a notebook open
+    """Return whether this is a notebook, whose output can be updated."""
+    ipython: Any = sys.modules.get("IPython")  # never imported outside notebooks by colgen itself
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
 @dataclass
 class Pace:
-    """How the gap came down so far, and how long it will take at that pace."""
+    """The progress of the gap, and the remaining time at this pace."""
 
     seconds: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
 
     def look(self, seconds: float, gap: float) -> None:
-        """Remember a gap that is a number."""
+        """Store a gap if it is finite."""
         if math.isfinite(gap):
             self.seconds.append(seconds)
             self.gaps.append(gap)
 
     @property
     def left(self) -> float:
-        """Seconds until the gap is closed if it shrinks as it did in the second half of the run; inf if it did not."""
+        """Seconds until the gap closes at the pace of the second half of the run; infinite without progress."""
         if not self.seconds:
             return math.inf
         now, gap = self.seconds[-1], self.gaps[-1]
@@ -161,7 +161,7 @@ class Pace:
 
 
 def quiet(iteration: Iteration, sense: Sense, pace: Pace, nodes: int) -> str:
-    """One round in a line of words, with the time that is left at this pace."""
+    """Return a round in one line of words, with the remaining time."""
     i = iteration
     bound = i.global_bound if math.isfinite(i.global_bound) else i.dual_bound
     parts = [f"round {i.number:,}, {counted(nodes, 'node')}"]
@@ -180,13 +180,13 @@ def quiet(iteration: Iteration, sense: Sense, pace: Pace, nodes: int) -> str:
 
 @contextmanager
 def _quiet_line(sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """One line in the output of a notebook's cell, written anew a few times a second; the last round stays."""
-    shown = importlib.import_module("IPython.display")
-    handle = shown.display(shown.Pretty(""), display_id=True)
+    """Show one line in the output of a notebook cell, updated a few times per second; the last round stays."""
+    display = importlib.import_module("IPython.display")
+    handle = display.display(display.Pretty(""), display_id=True)
     pace, newest, last, nodes = Pace(), None, -math.inf, set[int]()
 
     def show(iteration: Iteration) -> None:
-        handle.update(shown.Pretty(quiet(iteration, sense, pace, len(nodes))))
+        handle.update(display.Pretty(quiet(iteration, sense, pace, len(nodes))))
 
     def listen(iteration: Iteration) -> None:
         nonlocal newest, last

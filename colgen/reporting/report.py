@@ -1,4 +1,4 @@
-"""A run as one HTML page: what is proved, the pictures, and the log, with nothing to be loaded from elsewhere."""
+"""Reports: a run as one self-contained HTML page with results, pictures and log."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 500
-"""Lines of a table; of a longer run's log the first and the last ones."""
+"""Maximum number of table lines; a longer log shows its first and last rounds."""
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #111; background: #fff; max-width: 72rem; margin: 2rem auto;
@@ -109,18 +109,18 @@ def report(
     about: Mapping[str, object] | None = None,
     picture: Figure | None = None,
 ) -> None:
-    """Write a run as one HTML page that opens without a network.
+    """Write a run as one self-contained HTML page.
 
-    Without matplotlib the page has no pictures, and says so.
+    Without matplotlib the page has no pictures, but a note.
 
     Parameters
     ----------
     title
-        The page's heading.
+        Heading of the page.
     about
-        What else is to be known of the run, by name: settings, seed, digest of the instance.
+        More facts by name: settings, seed, digest of the instance.
     picture
-        Of the answer.
+        Picture of the answer.
     """
     notes = "".join(f"<p>{html.escape(note)}</p>" for note in result.notes)
     parts = [
@@ -128,13 +128,13 @@ def report(
         f"<p>{html.escape(result.termination.value)}</p>",
         notes,
         _summary(result),
-        *_shown_answer(result, picture),
+        *_show_answer(result, picture),
         "<h2>Course</h2>",
         _course(result),
         *_tree(result),
         *_nodes(result),
         *_columns(result),
-        "<h2>How it was run</h2>",
+        "<h2>Settings and environment</h2>",
         table((), ((name, str(value)) for name, value in {**(about or {}), **surroundings()}.items())),
         "<h2>Log</h2>",
         _data(result),
@@ -144,20 +144,9 @@ def report(
 
 
 def side_by_side(results: Mapping[str, Result], path: str | Path, title: str = "Runs of colgen") -> None:
-    """Write several runs of one problem as one HTML page: figures, pictures, trees and logs of each beside the others'.
-
-    Parameters
-    ----------
-    results
-        By name; two fit a screen.
-
-    Raises
-    ------
-    InputError
-        If there is none, or something else than a result.
-    """
+    """Write several runs of one problem, by name, as one HTML page: figures, pictures, trees and logs side by side."""
     if not results or not all(isinstance(result, Result) for result in results.values()):
-        raise InputError("expected results by name")
+        raise InputError("results: expected at least one Result by name")
     columns = [_figures(result) for result in results.values()]
     rows = ((name, *(_number(column.get(name, 0.0)) for column in columns)) for name in _names_of(columns))
     ended = ("ended as", *(result.termination.value for result in results.values()))
@@ -165,17 +154,17 @@ def side_by_side(results: Mapping[str, Result], path: str | Path, title: str = "
         f"<h1>{html.escape(title)}</h1>",
         table(("", *results), [ended, *rows]),
         "<h2>Course</h2>",
-        _drawn(lambda: _common_pictures(results)),
-        _beside(results, "Branch-and-bound tree", lambda result: "".join(_tree(result)[1:]) or "<p>one node</p>"),
-        _beside(results, "Log", lambda result: _data(result) + _log(result.iterations)),
-        "<h2>How they were run</h2>",
+        _show_pictures(lambda: _common_pictures(results)),
+        _show_each(results, "Branch-and-bound tree", lambda result: "".join(_tree(result)[1:]) or "<p>one node</p>"),
+        _show_each(results, "Log", lambda result: _data(result) + _log(result.iterations)),
+        "<h2>Environment</h2>",
         table((), surroundings().items()),
     ]
     _write(path, title, parts)
 
 
 def _names_of(columns: Sequence[Mapping[str, float]]) -> Iterable[str]:
-    """The names of all columns, in the order of the first that has them; a stage that took no time has none."""
+    """Return the names of all figures in order; stages without time are missing in some runs."""
     return dict.fromkeys(name for column in columns for name in column)
 
 
@@ -188,8 +177,8 @@ def _common_pictures(results: Mapping[str, Result]) -> Iterable[Figure]:
         yield _figure_of(gap_pictures.gap(results, by))
 
 
-def _beside(results: Mapping[str, Result], heading: str, part: Callable[[Result], str]) -> str:
-    """A part of every run's report, each below its run's name."""
+def _show_each(results: Mapping[str, Result], heading: str, part: Callable[[Result], str]) -> str:
+    """Return a part of the report of each run under its name."""
     parts = "".join(
         f"<section><h3>{html.escape(name)}</h3>{part(result)}</section>" for name, result in results.items()
     )
@@ -197,7 +186,7 @@ def _beside(results: Mapping[str, Result], heading: str, part: Callable[[Result]
 
 
 def _write(path: str | Path, title: str, parts: Iterable[str]) -> None:
-    """The parts as a page of their own."""
+    """Write the parts as one page."""
     scripts = f"<script>{_SORTING}{_FILTERING}{tree_page.SCRIPT}</script>"
     page = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -210,7 +199,7 @@ def _write(path: str | Path, title: str, parts: Iterable[str]) -> None:
 
 
 def surroundings() -> dict[str, str]:
-    """Where and with what a run is made: versions, machine, day."""
+    """Return versions of packages, machine and date."""
     versions = {"Python": platform.python_version()}
     for name in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -222,15 +211,15 @@ def surroundings() -> dict[str, str]:
     }
 
 
-def _shown_answer(result: Result, picture: Figure | None) -> list[str]:
-    """The picture of the answer, and how the answer begins."""
-    shown = show_answer(result.answer)
-    drawn = "" if picture is None else f"<figure>{_svg(picture)}</figure>"
-    return ["<h2>Answer</h2>", drawn, shown] if shown or drawn else []
+def _show_answer(result: Result, picture: Figure | None) -> list[str]:
+    """Return the picture and the start of the answer."""
+    text = show_answer(result.answer)
+    figure = "" if picture is None else f"<figure>{_svg(picture)}</figure>"
+    return ["<h2>Answer</h2>", figure, text] if text or figure else []
 
 
 def _data(result: Result) -> str:
-    """The rounds and the summary, in the page itself."""
+    """Return links to the rounds and the summary, embedded in the page."""
     rounds = io.StringIO()
     names = [name for name, _ in _COLUMNS]
     writer = csv.writer(rounds)
@@ -241,7 +230,7 @@ def _data(result: Result) -> str:
         f'<a download="{name}" href="data:{kind};base64,{base64.b64encode(text.encode()).decode()}">{name}</a>'
         for name, kind, text in files
     )
-    return f"<p>All of it as data: {links}. A click on a heading sorts.</p>"
+    return f"<p>Data: {links}. Click a heading to sort.</p>"
 
 
 def _json(result: Result) -> str:
@@ -253,7 +242,7 @@ def _summary(result: Result) -> str:
 
 
 def _figures(result: Result) -> dict[str, float]:
-    """What a run comes to, by name."""
+    """Return the main figures of a run by name."""
     spent = sorted((stage, seconds) for stage, seconds in result.seconds.items() if seconds)
     return {
         "objective": result.objective,
@@ -269,11 +258,11 @@ def _figures(result: Result) -> dict[str, float]:
 
 
 def _course(result: Result) -> str:
-    return _drawn(lambda: _pictures(result))
+    return _show_pictures(lambda: _pictures(result))
 
 
-def _drawn(pictures: Callable[[], Iterable[Figure]]) -> str:
-    """Pictures beside each other; without matplotlib, how to get it."""
+def _show_pictures(pictures: Callable[[], Iterable[Figure]]) -> str:
+    """Return pictures in a grid; without matplotlib, how to install it."""
     if not can_draw():
         return f"<p>Pictures need matplotlib: <code>{INSTALL}</code></p>"
     figures = "\n".join(f"<figure>{_svg(figure)}</figure>" for figure in pictures())
@@ -281,14 +270,14 @@ def _drawn(pictures: Callable[[], Iterable[Figure]]) -> str:
 
 
 def _tree(result: Result) -> list[str]:
-    """The branch-and-bound tree of a run that branched."""
+    """Return the tree of a run that branched."""
     if len(result.nodes) <= 1:
         return []
     return ["<h2>Branch-and-bound tree</h2>", tree_page.tree(result.nodes)]
 
 
 def _pictures(result: Result) -> Iterable[Figure]:
-    """Those that this run has something to show in."""
+    """Return the pictures for which this run has data."""
     if not result.iterations:
         return
     from colgen.reporting import plotting
@@ -311,7 +300,7 @@ def _figure_of(axes: Any) -> Figure:
 
 
 def _svg(figure: Figure) -> str:
-    """A picture's elements, without the head of a file of its own."""
+    """Return the SVG element of a figure."""
     file = io.StringIO()
     figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
     text = file.getvalue()
@@ -331,26 +320,26 @@ def _log(rounds: Sequence[Iteration]) -> str:
 
 
 def _columns(result: Result) -> list[str]:
-    """The columns of the last master: those in use, then those nearest to it."""
+    """Return the columns of the last master: those in use, then by reduced cost."""
     every = sorted(frames.columns(result), key=lambda line: (not (line[2] or line[3]), abs(line[4])))
     if not every:
         return []
     left = len(every) - _SHOWN
     left_out = f"<p>{left:,} columns of larger reduced cost are left out.</p>" if left > 0 else ""
     rows = (
-        (short(line[0]), *map(_number, line[1:5]), "yes" if line[5] else "no", _born(line[6]))
+        (short(line[0]), *map(_number, line[1:5]), "yes" if line[5] else "no", _first_round(line[6]))
         for line in every[:_SHOWN]
     )
-    head = ("structure", "cost", "value", "in the relaxation", "reduced cost", "basic", "round of birth")
+    head = ("structure", "cost", "value", "in the relaxation", "reduced cost", "basic", "first round")
     return ["<h2>Columns of the last master</h2>", left_out + _sortable("columns", head, rows, "value > 0")]
 
 
-def _born(number: int) -> str:
+def _first_round(number: int) -> str:
     return "given" if number == frames.GIVEN else f"{number:,}"
 
 
 def _nodes(result: Result) -> list[str]:
-    """The nodes of a run that branched."""
+    """Return the nodes of a run that branched."""
     if len(result.nodes) <= 1:
         return []
     left = len(result.nodes) - _SHOWN
@@ -364,7 +353,7 @@ def _nodes(result: Result) -> list[str]:
 
 
 def _sortable(what: str, head: Sequence[str], rows: Iterable[Sequence[str]], example: str) -> str:
-    """A table that a click on a heading sorts, below a field that filters it."""
+    """Return a table with sortable headings, below a filter field."""
     field = f'<p><label>Show {what} with <input class="filter" placeholder="{html.escape(example)}"></label></p>'
     return f'{field}<div class="log">{table(head, rows)}</div>'
 

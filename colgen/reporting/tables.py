@@ -1,4 +1,4 @@
-"""Tables of texts: in HTML, and for a terminal."""
+"""Text tables in HTML and for a terminal."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of texts, escaped; without a head where there are no names for its columns."""
+    """Return an HTML table with escaped texts; without a head if ``head`` is empty."""
     top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
 
 
-def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> str:
-    """A table of texts for a terminal: so many first columns and the last are words, those between them numbers."""
+def align(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> str:
+    """Return a table for a terminal; the first ``words`` columns and the last are texts, the others numbers."""
     every = [head, *rows]
     widths = [max(len(row[k]) for row in every) for k in range(len(head))]
     left = (*range(words), len(head) - 1)
@@ -29,5 +29,5 @@ def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 
 
 
 def count(value: int | None) -> str:
-    """A number of things; nothing where none is known."""
+    """Return a count as a text; empty for None."""
     return "" if value is None else f"{value:,}"

@@ -1,4 +1,4 @@
-"""Where the nodes of a branch-and-bound tree stand in a picture."""
+"""The layout of a branch-and-bound tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from colgen.core.result import NodeRecord
 
 
 def layout(nodes: Sequence[NodeRecord]) -> dict[int, float]:
-    """A horizontal place for each node: leaves side by side, a parent in the middle above its children."""
+    """Return a horizontal position for each node: leaves side by side, parents centred above their children."""
     children: dict[int | None, list[int]] = defaultdict(list)
     numbers = {node.number for node in nodes}
     for node in sorted(nodes, key=lambda node: node.number):

@@ -1,6 +1,6 @@
-"""The branch-and-bound tree for a page: hover for a node's bound and decisions, click to fold, wheel to zoom.
+"""The branch-and-bound tree in a page: hover for bound and decisions, click to fold, wheel to zoom.
 
-What is drawn is whole without a script and without matplotlib; folding and zooming are the script's.
+The picture needs neither script nor matplotlib; folding and zooming need the script.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from colgen.core.text import number
 from colgen.reporting.tree_layout import layout
 
 _DRAWN = 2_000
-"""So many nodes are drawn, the first: of more nobody sees any, and the page grows."""
+"""Maximum number of nodes drawn, to limit the size of the page."""
 
 _ACROSS, _DOWN, _RADIUS, _MARGIN = 26.0, 46.0, 7.0, 20.0
-"""Distance of leaves and of levels, size of nodes and empty border, in units of the picture."""
+"""Distance of leaves, distance of levels, size of nodes and margin, in units of the picture."""
 
 _SIDES = 3.0
-"""A tree that is wider than so many times its depth is squeezed: leaves come closer, down to a node's own width."""
+"""Ratio of width to depth above which leaves move closer, down to the width of a node."""
 
 _SHAPES = {
-    # outcome: a shape of its own, so that no colour is needed
+    # outcome: shape, so that no colour is needed
     "branched": '<circle r="6"/>',
     "whole": '<path d="M0-9 2.6-2.8 9-2.8 3.9 1.2 5.6 7.6 0 3.8-5.6 7.6-3.9 1.2-9-2.8-2.6-2.8Z"/>',
     "pruned": '<rect x="-6" y="-6" width="12" height="12"/>',
@@ -84,7 +84,7 @@ for (const tree of document.querySelectorAll(".tree")) {
     zoom(event.deltaY + event.deltaX > 0 ? 1.2 : 1 / 1.2, at.x, at.y);
   };
   const middle = by => zoom(by, box.x + box.width / 2, box.y + box.height / 2);
-  const acts = { "+": () => middle(1 / 1.4), "−": () => middle(1.4), "whole": () => svg.setAttribute("viewBox", whole),
+  const acts = { "+": () => middle(1 / 1.4), "−": () => middle(1.4), "reset": () => svg.setAttribute("viewBox", whole),
     "unfold": () => { for (const g of nodes.values()) g.classList.remove("folded"); refold(); } };
   for (const button of tree.querySelectorAll("button")) button.onclick = acts[button.textContent];
   svg.onpointerdown = event => {
@@ -104,18 +104,14 @@ for (const tree of document.querySelectorAll(".tree")) {
 """
 
 _HINT = (
-    "Point at a node for its bound and its decisions; a click folds what is below it; drag to move, "
-    "Ctrl and the wheel to zoom."
+    "Point at a node to see its bound and decisions; click to fold its subtree; drag to move; Ctrl and wheel to zoom."
 )
 
 
 def tree(nodes: Sequence[NodeRecord]) -> str:
-    """The tree as elements of a page; :data:`STYLE` and :data:`SCRIPT` belong into the same page, once.
+    """Return the tree as HTML elements; the page needs :data:`STYLE` and :data:`SCRIPT` once.
 
-    Parameters
-    ----------
-    nodes
-        Of one run.  Of a large tree the first are drawn, and how many are left out is said.
+    Only the first nodes of a large tree are drawn, with a note.
     """
     drawn = sorted(nodes, key=lambda node: node.number)[:_DRAWN]
     place = layout(drawn)
@@ -126,7 +122,7 @@ def tree(nodes: Sequence[NodeRecord]) -> str:
     marks = "".join(_mark(node, *at[node.number]) for node in drawn)
     left, size = -_MARGIN, (across * width + 2 * _MARGIN, _DOWN * height + 2 * _MARGIN)
     picture = f'<svg viewBox="{left:g} {left:g} {size[0]:g} {size[1]:g}" tabindex="0">{edges}{marks}</svg>'
-    buttons = "".join(f'<button type="button">{word}</button>' for word in ("+", "−", "whole", "unfold"))
+    buttons = "".join(f'<button type="button">{word}</button>' for word in ("+", "−", "reset", "unfold"))
     more = len(nodes) - len(drawn)
     left_out = f"<p>{more:,} later nodes are left out.</p>" if more else ""
     key = f'<div class="key">{_key(drawn)}</div>'
@@ -148,7 +144,7 @@ def _mark(node: NodeRecord, x: float, y: float) -> str:
 
 
 def _describe(node: NodeRecord) -> str:
-    """All that is known of a node, as one text: its last decision comes first."""
+    """Return the data of a node as one text, its last decision first."""
     bound = f"bound {number(node.bound, 8)}" if math.isfinite(node.bound) else "no bound"
     decisions = [str(decision) for decision in reversed(node.decisions)]
     after = f"; {' ← '.join(decisions)}" if decisions else ""
@@ -156,7 +152,7 @@ def _describe(node: NodeRecord) -> str:
 
 
 def _key(nodes: Sequence[NodeRecord]) -> str:
-    """What the shapes mean, and how many nodes there are of each."""
+    """Return the legend of the shapes, with the number of nodes of each."""
     counts: dict[str, int] = defaultdict(int)
     for node in nodes:
         counts[node.outcome] += 1
@@ -172,5 +168,5 @@ def _shape(outcome: str) -> str:
 
 
 def _word(outcome: str) -> str:
-    """An outcome as the name of a class of the page."""
+    """Return the CSS class of an outcome."""
     return outcome if outcome in _SHAPES else "other"

@@ -1,4 +1,4 @@
-"""Columns and solutions in files: what comes back is what was written, and impossible data is refused."""
+"""Columns and solutions in files: data are read as written, and invalid data are refused."""
 
 import json
 
@@ -24,7 +24,7 @@ structures = st.recursive(
 )
 
 
-def as_it_is(structure):
+def identity(structure):
     return structure
 
 
@@ -34,48 +34,48 @@ def through_json(description, arrays):
 
 @settings(max_examples=40)
 @given(singles, st.lists(structures, max_size=4), st.booleans())
-def test_what_comes_back_is_what_was_written(columns, meanings, batched):
+def test_columns_and_solutions_are_read_as_written(columns, meanings, batched):
     keyed = [Column(2.0, {ROWS[0]: 1.0}, m, ("x", (k, "a"))) for k, m in enumerate(meanings)]
     expected = columns if batched else [*columns, *keyed]
-    written = write_columns("c", batch_of(columns) if batched else expected, as_it_is)
+    written = write_columns("c", batch_of(columns) if batched else expected, identity)
     found = read_columns("c", *through_json(*written))
     assert list(found) == expected
     assert [type(c.structure) for c in found] == [type(c.structure) for c in expected]
     solution = Solution(3.5, [(column, 0.5 + k) for k, column in enumerate(expected)], {("x", 1): 2.0}, {("x", 1)})
-    again = read_solution("s", *through_json(*write_solution("s", solution, as_it_is)))
+    again = read_solution("s", *through_json(*write_solution("s", solution, identity)))
     assert (again.objective, list(again.columns)) == (3.5, list(solution.columns))
     assert (again.variables, again.integer) == ({("x", 1): 2.0}, {("x", 1)})
 
 
-def test_a_batch_that_grows_is_written_as_at_once():
+def test_a_growing_batch_is_written_like_a_complete_one():
     columns = [Column(0.0, {"a": 1.0}, 0), Column(1.0, {"b": 2.0}, 1, "k"), Column(2.0, {"a": 3.0}, 2)]
-    batch = write_columns("c", columns, as_it_is)
-    asked = []
-    writer = ColumnWriter("c", lambda structure: asked.append(structure) or structure)
+    batch = write_columns("c", columns, identity)
+    converted = []
+    writer = ColumnWriter("c", lambda structure: converted.append(structure) or structure)
     position = {"a": 0, "b": 1}
     writer.write(Columns.of(columns[:1]).over(["a", "b"], position), ["a"])
     grown = writer.write(Columns.of(columns).over(["a", "b"], position), ["a", "b"])
-    assert asked == [0, 1, 2]  # each once
+    assert converted == [0, 1, 2]  # each once
     assert grown[0] == batch[0]
     assert all((grown[1][name] == array).all() for name, array in batch[1].items())
 
 
-def test_structures_are_made_anew():
+def test_structures_are_converted():
     written = write_columns("c", [Column(1.0, {"a": 1.0}, {3, 1})], sorted)
     assert read_columns("c", *written)[0].structure == [1, 3]
-    assert read_columns("c", *written, made=set)[0].structure == {1, 3}
+    assert read_columns("c", *written, from_plain=set)[0].structure == {1, 3}
 
 
 def test_arrays_are_structures_too():
     batch = Columns([1.0], [0, 1], [0], [1.0], [np.arange(3)]).over(ROWS, {})
-    assert read_columns("c", *write_columns("c", batch, as_it_is))[0].structure.tolist() == [0, 1, 2]
+    assert read_columns("c", *write_columns("c", batch, identity))[0].structure.tolist() == [0, 1, 2]
 
 
-def test_what_cannot_be_written_is_refused():
+def test_data_that_cannot_be_written_are_refused():
     with pytest.raises(InputError, match=r"the structure of a column, .*, is a object: expected numbers"):
-        write_columns("c", [Column(1.0, {}, object())], as_it_is)
+        write_columns("c", [Column(1.0, {}, object())], identity)
     brings = Column(1.0, {("a", 0): 1.0}, rows=(Row(("a", 0), upper=1.0),))
-    (found,) = read_columns("c", *write_columns("c", [brings], as_it_is))
+    (found,) = read_columns("c", *write_columns("c", [brings], identity))
     assert (found.coefficients, found.rows) == ({("a", 0): 1.0}, ())
 
 
@@ -95,9 +95,9 @@ def test_what_cannot_be_written_is_refused():
         ({"c.structures": np.zeros(3)}, "expected a text as 'c.structures'"),
     ],
 )
-def test_impossible_data_is_refused(change, expected):
+def test_invalid_columns_are_refused(change, expected):
     columns = [Column(1.0, {"a": 1.0}, 1), Column(2.0, {"b": 1.0}, 2)]
-    description, arrays = write_columns("c", columns, as_it_is)
+    description, arrays = write_columns("c", columns, identity)
     description |= {name: value for name, value in change.items() if name in description}
     arrays |= {name: value for name, value in change.items() if name in arrays}
     with pytest.raises(InputError, match=expected):
@@ -116,8 +116,8 @@ def test_impossible_data_is_refused(change, expected):
         ({"s.uses": np.array([np.nan])}, "finite numbers as 's.uses'"),
     ],
 )
-def test_impossible_solutions_are_refused(change, expected):
-    description, arrays = write_solution("s", Solution(1.0, [(Column(1.0, {"a": 1.0}), 1.0)], {"x": 1.0}), as_it_is)
+def test_invalid_solutions_are_refused(change, expected):
+    description, arrays = write_solution("s", Solution(1.0, [(Column(1.0, {"a": 1.0}), 1.0)], {"x": 1.0}), identity)
     description |= {name: value for name, value in change.items() if name in description}
     arrays |= {name: value for name, value in change.items() if name in arrays}
     with pytest.raises(InputError, match=expected):
@@ -126,7 +126,7 @@ def test_impossible_solutions_are_refused(change, expected):
 
 def test_a_run_starts_from_the_columns_of_another():
     first = solve(CuttingStock())
-    saved = read_columns("c", *write_columns("c", first.pool, as_it_is))
+    saved = read_columns("c", *write_columns("c", first.pool, identity))
     assert list(saved) == list(first.pool)
 
     class Again(CuttingStock):

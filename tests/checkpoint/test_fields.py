@@ -1,4 +1,4 @@
-"""Checkpoints and pools whose checksum is right and whose contents are impossible end in one sentence."""
+"""Checkpoints and pools with a correct checksum and invalid contents raise one clear error."""
 
 import copy
 import dataclasses
@@ -62,7 +62,7 @@ VALUES += [
 
 
 def places(value, found, path=()):
-    """Where values are, in a document of JSON."""
+    """Return the paths of all values of a JSON document."""
     if path:
         found.append(path)
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -71,8 +71,8 @@ def places(value, found, path=()):
     return found
 
 
-def mutated(rng, said, arrays):
-    """Another document: one field or array of it is another, or missing."""
+def mutate(rng, said, arrays):
+    """Return a document in which one field or array is changed or missing."""
     said, arrays = copy.deepcopy(said), {name: array.copy() for name, array in arrays.items()}
     if arrays and rng.random() < 0.35:
         name = rng.choice(sorted(arrays))
@@ -114,8 +114,8 @@ def mutated(rng, said, arrays):
     return f"{[*above, key]}: {str(old)[:40]} -> {str(target[key])[:40] if what else 'gone'}", said, arrays
 
 
-def check_said(what, error):
-    """That a fault is one clear sentence."""
+def check_error(what, error):
+    """Check that an error is an ``InputError`` with one short line."""
     if not isinstance(error, InputError) or "\n" in str(error) or len(str(error)) > 500:
         raise AssertionError(f"{what}: {type(error).__name__}: {error}") from error
 
@@ -126,7 +126,7 @@ def bare(problem, *, method=Method(), **settings):
 
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory):
-    """Of each problem what a run keeps that is cut short, and when it has ended."""
+    """Return the checkpoints of stopped and finished runs of each problem."""
     folder, found = tmp_path_factory.mktemp("checkpoints"), {}
     for name, make in PROBLEMS.items():
         for limit in (2, 4, 10**6):
@@ -138,28 +138,28 @@ def checkpoints(tmp_path_factory):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("seed", seeds(2))
-def test_impossible_checkpoints_are_one_sentence(name, seed, checkpoints, tmp_path):
+def test_invalid_checkpoints_raise_one_clear_error(name, seed, checkpoints, tmp_path):
     rng, path = random.Random(seed), tmp_path / "run"
     for _ in range(20):
         sealed = checkpoints[name, rng.choice([2, 4, 10**6])]
-        what, said, arrays = mutated(rng, *sealed)
+        what, said, arrays = mutate(rng, *sealed)
         write_sealed(path, FORMAT, said, arrays)
         try:
             bare(PROBLEMS[name](), checkpoint=path, stop=NodeLimit(30))
         except Exception as error:
-            check_said(what, error)
+            check_error(what, error)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_impossible_pools_are_one_sentence(name, tmp_path):
+def test_invalid_pools_raise_one_clear_error(name, tmp_path):
     rng, path = random.Random(1), tmp_path / "pool"
     solve(PROBLEMS[name]()).pool.save(path)
     sealed = read_sealed(path, POOL)
     for _ in range(40):
-        what, said, arrays = mutated(rng, *sealed)
+        what, said, arrays = mutate(rng, *sealed)
         write_sealed(path, POOL, said, arrays)
         try:
             read_pool(path)
             solve(PROBLEMS[name](), start=path, stop=NodeLimit(30))
         except Exception as error:
-            check_said(what, error)
+            check_error(what, error)

@@ -1,4 +1,4 @@
-"""A run that is cut short anywhere goes on from its checkpoint to the same value."""
+"""A run that is stopped anywhere continues from its checkpoint to the same value."""
 
 import dataclasses
 import json
@@ -41,7 +41,7 @@ PROBLEMS = {
 
 
 def bare(problem, *, method=Method(), **settings):
-    """Without heuristics, which would end small trees at the root."""
+    """Solve without heuristics, which would end small trees at the root."""
     return solve(problem, method=dataclasses.replace(method, heuristics=()), **settings)
 
 
@@ -59,7 +59,7 @@ def test_a_run_that_stops_at_every_node_ends_in_the_same_value(name, queue, tmp_
     assert result.termination is whole.termination
     assert result.objective == pytest.approx(whole.objective)
     assert result.dual_bound == pytest.approx(whole.dual_bound)
-    again = bare(PROBLEMS[name](), checkpoint=path)  # a run that has ended says so again, without a node
+    again = bare(PROBLEMS[name](), checkpoint=path)  # a finished run ends again without a node
     assert (again.termination, again.objective, len(again.nodes)) == (result.termination, result.objective, 0)
 
 
@@ -79,24 +79,24 @@ def test_a_run_that_stops_in_any_round_ends_in_the_same_value(name, tmp_path):
         assert (result.termination, result.objective) == (whole.termination, pytest.approx(whole.objective))
 
 
-def test_what_strong_branching_has_learnt_is_kept(tmp_path):
+def test_pseudo_costs_are_kept(tmp_path):
     path = tmp_path / "run"
     settings = {"method": Method(choice=StrongBranching()), "checkpoint": path}
     first = bare(Partitioning(9, 2, cover=True), stop=NodeLimit(4), **settings)
     assert first.termination is Termination.NODE_LIMIT
-    assert read_checkpoint(path).said["pseudo_costs"][0]
+    assert read_checkpoint(path).fields["pseudo_costs"][0]
     result = bare(Partitioning(9, 2, cover=True), **settings)
     assert result.objective == bare(Partitioning(9, 2, cover=True)).objective
 
 
-def test_the_relaxation_goes_on_with_its_columns(tmp_path):
+def test_a_relaxation_continues_with_its_columns(tmp_path):
     path = tmp_path / "run"
     problem = Partitioning(9, 3, cuts=False)
     whole = solve(problem, relaxation=True)
     solve(problem, relaxation=True, checkpoint=path, stop=lambda iteration, sense: Termination.STALLED)
     result = solve(problem, relaxation=True, checkpoint=path)
     assert (result.termination, result.objective) == (whole.termination, pytest.approx(whole.objective))
-    with pytest.raises(InputError, match="the relaxation alone"):
+    with pytest.raises(InputError, match="relaxation=True"):
         solve(problem, checkpoint=path)
 
 
@@ -110,13 +110,13 @@ def stopped(tmp_path, nodes=3):
 
 def test_another_instance_is_refused(tmp_path):
     path = stopped(tmp_path)
-    with pytest.raises(InputError, match="of another instance"):
+    with pytest.raises(InputError, match="another instance"):
         solve(Partitioning(9, 2, cuts=False), checkpoint=path)
-    with pytest.raises(InputError, match="of another instance"):
+    with pytest.raises(InputError, match="another instance"):
         solve(Facilities(), checkpoint=path)
 
 
-def test_every_flipped_byte_is_found_and_the_previous_file_is_used(tmp_path):
+def test_every_damaged_byte_is_detected_and_the_previous_file_is_used(tmp_path):
     path = stopped(tmp_path)
     content = path.read_bytes()
     for place in range(len(content)):
@@ -134,11 +134,11 @@ def test_every_flipped_byte_is_found_and_the_previous_file_is_used(tmp_path):
     assert any("the previous checkpoint" in note for note in result.notes)
 
 
-def test_nothing_is_left_to_use_where_both_are_damaged(tmp_path):
+def test_two_damaged_files_are_an_error(tmp_path):
     path = stopped(tmp_path)
     before(path).write_bytes(b"colgen sealed 1\nno more")
     path.write_bytes(b"colgen sealed 1\nno more")
-    with pytest.raises(InputError, match=r"damaged or incomplete.*nor can the previous"):
+    with pytest.raises(InputError, match=r"damaged.*previous checkpoint"):
         solve(Partitioning(9, 3, cuts=False), checkpoint=path)
 
 
@@ -154,7 +154,7 @@ def test_nothing_is_left_to_use_where_both_are_damaged(tmp_path):
         {"columns": {"count": 10**9, "rows": [], "named": False}},
     ],
 )
-def test_what_no_run_has_written_is_refused_in_a_sentence(change, tmp_path):
+def test_invalid_fields_are_refused(change, tmp_path):
     path = stopped(tmp_path)
     sealed = read_sealed(path, FORMAT)
     write_sealed(path, FORMAT, {**sealed.said, **change}, sealed.arrays)
@@ -189,30 +189,30 @@ class Lies(RyanFoster):
     makes = ()
 
 
-@pytest.mark.parametrize(("rule", "said"), [(Unsaid, "makes = "), (Thaws, "frozen dataclasses")])
-def test_a_rule_whose_decisions_nobody_knows_is_refused_before_any_work(rule, said, tmp_path):
+@pytest.mark.parametrize(("rule", "match"), [(Unsaid, "makes = "), (Thaws, "frozen dataclasses")])
+def test_a_rule_without_declared_decisions_is_refused_before_any_work(rule, match, tmp_path):
     class Ruled(Partitioning):
         def branching(self):
             return [rule("cover")]
 
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=match):
         solve(Ruled(9, 3, cuts=False), checkpoint=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_decision_that_is_in_no_list_is_refused_when_it_is_made(tmp_path):
+def test_an_undeclared_decision_is_refused_when_it_is_made(tmp_path):
     class Ruled(Partitioning):
         def branching(self):
             return [Lies("cover")]
 
-    with pytest.raises(InputError, match="add the class to `makes`"):
+    with pytest.raises(InputError, match="makes"):
         bare(Ruled(9, 3, cuts=False), checkpoint=Checkpoint(tmp_path / "run", every=1e-9))
 
 
-def test_a_problem_that_cannot_be_told_from_others_is_refused(tmp_path):
+def test_a_problem_without_an_identity_is_refused(tmp_path):
     problem = Partitioning(5)
     problem.oracle = lambda found: None
-    with pytest.raises(InputError, match=r"set Partitioning.identity to data"):
+    with pytest.raises(InputError, match=r"Partitioning\.identity"):
         solve(problem, checkpoint=tmp_path / "run")
 
 
@@ -231,20 +231,20 @@ def test_a_signal_writes_a_last_checkpoint(number, tmp_path):
     assert result.termination.is_interrupt
     assert ("SIGTERM" in str(result)) == ("by the user" not in str(result)) == (number == signal.SIGTERM)
     assert signal.getsignal(number) == handler
-    assert read_checkpoint(path).said["treated"] == 3
+    assert read_checkpoint(path).fields["treated"] == 3
     whole = bare(Partitioning(9, 3, cuts=False))
     result = bare(Partitioning(9, 3, cuts=False), checkpoint=path)
     assert (result.termination, result.objective) == (Termination.OPTIMAL, pytest.approx(whole.objective))
 
 
-def test_a_time_limit_leaves_what_can_be_gone_on_from(tmp_path):
+def test_a_run_with_a_time_limit_can_be_resumed(tmp_path):
     path = tmp_path / "run"
     result = bare(Partitioning(9, 3, cuts=False), checkpoint=path, stop=TimeLimit(0.0))
     assert result.termination is Termination.TIME_LIMIT
     assert bare(Partitioning(9, 3, cuts=False), checkpoint=path).is_optimal
 
 
-def test_writing_too_long_makes_checkpoints_rarer(tmp_path, monkeypatch):
+def test_slow_writing_makes_checkpoints_less_frequent(tmp_path, monkeypatch):
     from colgen.checkpoint import writer
 
     clock = iter(np.arange(0.0, 1e6, 10.0).tolist())
@@ -258,7 +258,7 @@ def test_writing_too_long_makes_checkpoints_rarer(tmp_path, monkeypatch):
 
 
 class Restated(Partitioning):
-    """Says what its columns are."""
+    """Has a codec."""
 
     def codec(self):
         return Codec(self.read)
@@ -268,7 +268,7 @@ class Restated(Partitioning):
         return Column(self.costs[items], {("cover", i): 1.0 for i in items}, items)
 
 
-def test_a_pool_of_the_same_instance_leaves_nothing_to_generate(tmp_path):
+def test_a_pool_of_the_same_instance_saves_column_generation(tmp_path):
     first = bare(Partitioning(7, 4))
     first.pool.save(tmp_path / "pool")
     again = bare(Partitioning(7, 4), start=tmp_path / "pool")
@@ -276,24 +276,24 @@ def test_a_pool_of_the_same_instance_leaves_nothing_to_generate(tmp_path):
     assert bare(Partitioning(7, 4), start=first.pool).objective == first.objective
 
 
-def test_a_pool_of_another_instance_is_made_anew(tmp_path):
+def test_a_pool_of_another_instance_is_converted(tmp_path):
     bare(Restated(7, 4)).pool.save(tmp_path / "pool")
     for seed, size in ((5, 7), (6, 6)):
         cold = bare(Restated(size, seed))
         warm = bare(Restated(size, seed), start=tmp_path / "pool")
         assert (warm.objective, warm.termination) == (pytest.approx(cold.objective), cold.termination)
         assert warm.columns_generated < cold.columns_generated
-        assert any("columns and" in note and "of this instance" in note for note in warm.notes)
+        assert any("of the pool" in note for note in warm.notes)
 
 
 class Surcharged(Restated):
-    """Other oracles, whose costs the inherited codec does not know."""
+    """Other oracles, to which the inherited codec does not apply."""
 
     def pricing(self):
         return super().pricing()
 
 
-def test_columns_are_not_stated_by_a_class_whose_oracles_are_replaced(tmp_path):
+def test_a_class_with_other_oracles_does_not_inherit_the_codec(tmp_path):
     class Cheap(Surcharged):
         def codec(self):
             return super().codec()
@@ -306,7 +306,7 @@ def test_columns_are_not_stated_by_a_class_whose_oracles_are_replaced(tmp_path):
         solve(Surcharged(7, 5), start=tmp_path / "pool")
 
 
-def test_what_is_no_codec_is_refused_before_any_work():
+def test_a_value_that_is_no_codec_is_refused_before_any_work():
     class Wrong(Partitioning):
         def codec(self):
             return print
@@ -314,17 +314,17 @@ def test_what_is_no_codec_is_refused_before_any_work():
         def master(self):
             raise AssertionError
 
-    with pytest.raises(InputError, match=r"Wrong\.codec\(\) returned .*, expected a Codec or None"):
+    with pytest.raises(InputError, match=r"Wrong\.codec\(\)"):
         solve(Wrong(7, 4))
 
 
-def test_a_pool_of_another_instance_is_refused_where_nobody_can_make_it_anew(tmp_path):
+def test_a_pool_of_another_instance_is_refused_without_a_codec(tmp_path):
     bare(Partitioning(7, 4)).pool.save(tmp_path / "pool")
     with pytest.raises(InputError, match=r"define Partitioning.codec\(\)"):
         solve(Partitioning(7, 5), start=tmp_path / "pool")
 
 
-def test_columns_of_nonsense_are_left_out(tmp_path):
+def test_invalid_columns_are_left_out(tmp_path):
     first = bare(Restated(7, 4))
     first.pool.save(tmp_path / "pool")
     sealed = read_sealed(tmp_path / "pool", POOL)

@@ -1,4 +1,4 @@
-"""One line of an ablation."""
+"""Ablations and their lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from colgen.reporting.ablation import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, 
 from tests.assignment import Assignment, assignment
 
 
-def test_a_line_says_what_a_run_took():
+def test_a_line_has_the_work_of_a_run():
     (line,) = ablation(assignment(), {"plain": Method(stabilization=NoStabilization())}).lines
     assert line.is_proved
     assert (line.name, line.instance, line.misprices) == ("plain", "Assignment", 0)
@@ -21,7 +21,7 @@ def test_a_line_says_what_a_run_took():
     assert line.to_dict()["columns"] == line.generated > 0
 
 
-def test_a_run_that_is_cut_off_is_no_proof():
+def test_a_run_that_is_stopped_is_no_proof():
     (line,) = ablation(assignment(), {"no time": Method()}, time_limit=0.0).lines
     assert not line.is_proved
 
@@ -78,7 +78,7 @@ def test_tables_are_saved(tmp_path):
     assert first.startswith("Assignment 1,default,")
 
 
-def test_methods_that_contradict_each_other_are_pointed_out():
+def test_contradicting_methods_cause_a_warning():
     class Cheaper(Assignment):
         def check(self, answer):
             return None
@@ -91,7 +91,7 @@ def test_methods_that_contradict_each_other_are_pointed_out():
     assert "differ" in found._repr_html_()
 
 
-def test_an_interrupt_leaves_what_was_measured():
+def test_an_interrupt_keeps_the_measurements():
     runs = []
 
     def interrupting(problem):
@@ -109,18 +109,18 @@ def test_an_interrupt_leaves_what_was_measured():
     assert found.ratios("one") == [1.0]
 
 
-def test_what_is_no_problem_is_refused():
+def test_a_value_that_is_no_problem_is_refused():
     with pytest.raises(InputError, match="one problem or more"):
         ablation([], TWO)
-    with pytest.raises(InputError, match="expected a problem, or a function that makes one, not 7"):
+    with pytest.raises(InputError, match=r"expected a problem.*7"):
         ablation([7], TWO)
-    with pytest.raises(InputError, match="function that makes a problem; it made 7"):
+    with pytest.raises(InputError, match=r"makes a problem.*7"):
         ablation(lambda: 7, TWO)
-    with pytest.raises(InputError, match="a problem stands for one instance, here are 2"):
+    with pytest.raises(InputError, match=r"one instance.*2"):
         ablation([assignment(), assignment()], {"a": assignment()})
-    with pytest.raises(InputError, match="time_limit: expected seconds"):
+    with pytest.raises(InputError, match="time_limit"):
         ablation(assignment(), TWO, time_limit=-1)
-    with pytest.raises(InputError, match="there is no method 'x'; there are: default"):
+    with pytest.raises(InputError, match=r"'x'.*default"):
         ablation(assignment(), {"default": Method()}).of("x")
 
 

@@ -1,4 +1,4 @@
-"""Pictures of methods side by side."""
+"""Pictures of several methods."""
 
 import pytest
 
@@ -18,5 +18,5 @@ def test_bounds_of_one_instance_are_drawn_and_a_profile_of_several():
     several = ablation([assignment(seed=1), assignment(seed=2)], TWO).draw()
     assert [line.get_label() for line in several.get_lines()] == list(TWO)
     assert max(several.get_lines()[0].get_ydata()) == 100.0
-    with pytest.raises(InputError, match="not by 'node'"):
+    with pytest.raises(InputError, match="'node'"):
         one.draw("node")

@@ -1,4 +1,4 @@
-"""Most tests of this picture are in tests/decomposition/test_detection.py; here: no path is needed."""
+"""More tests of this picture are in tests/decomposition/test_detection.py."""
 
 import pytest
 

@@ -6,21 +6,21 @@ import sys
 
 import pytest
 
-from colgen.reporting.axes import INSTALL, can_draw, new_axes, new_figure, whole_numbers
+from colgen.reporting.axes import INSTALL, can_draw, new_axes, new_figure, set_integer_ticks
 
 
-def test_a_new_figure_is_nobody_elses():
+def test_pyplot_does_not_keep_a_new_figure():
     pytest.importorskip("matplotlib", reason="needs the plotting extra")
     ax = new_axes((3.0, 2.0))
     assert ax.figure.get_size_inches().tolist() == [3.0, 2.0]
     if "matplotlib.pyplot" in sys.modules:
         assert sys.modules["matplotlib.pyplot"].get_fignums() == []
     ax.plot([0, 1], [0, 1])
-    whole_numbers(ax.xaxis)
+    set_integer_ticks(ax.xaxis)
     assert all(tick == round(tick) for tick in ax.get_xticks())
 
 
-def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
+def test_the_error_without_matplotlib_has_the_command(monkeypatch):
     real = builtins.__import__
 
     def without(name, *args, **kwargs):

@@ -1,4 +1,4 @@
-"""What counts as proved by rounds of the engine."""
+"""Proofs by rounds of the engine, and measurements."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ def test_a_priced_round_that_states_the_bound_proves_it(result):
     assert proved_by_engine(result)
 
 
-def test_rounds_that_priced_but_state_a_weaker_bound_prove_nothing(result):
+def test_a_priced_round_with_a_weaker_bound_proves_nothing(result):
     weaker = [dataclasses.replace(one, dual_bound=result.sense.ideal) for one in result.iterations]
     assert any(one.pricing_seconds > 0.0 for one in weaker)
     assert not proved_by_engine(dataclasses.replace(result, iterations=weaker))
 
 
-def test_a_bound_that_nobody_priced_proves_nothing(result):
+def test_a_bound_without_pricing_proves_nothing(result):
     unpriced = [dataclasses.replace(one, pricing_seconds=0.0) for one in result.iterations]
     assert not proved_by_engine(dataclasses.replace(result, iterations=unpriced))
     assert not proved_by_engine(dataclasses.replace(result, iterations=()))
 
 
-def test_a_bound_that_says_nothing_is_no_proof(result):
+def test_an_infinite_bound_is_no_proof(result):
     nothing = result.sense.ideal
     nodes = [dataclasses.replace(node, bound=nothing) for node in result.nodes]
     assert math.isinf(nothing)
     assert not proved_by_engine(dataclasses.replace(result, nodes=nodes, root_bound=nothing))
 
 
-def test_what_was_enumerated_needs_a_priced_bound_as_well(result):
+def test_an_enumerated_node_needs_a_priced_bound(result):
     (first, *rest) = result.nodes or (NodeRecord(0, None, 0, 0.0, "solved"),)
     hopeless = dataclasses.replace(first, outcome="enumerated", bound=result.sense.hopeless)
     listed = dataclasses.replace(result, nodes=(hopeless, *rest))
@@ -59,8 +59,8 @@ def test_what_was_enumerated_needs_a_priced_bound_as_well(result):
     assert not proved_by_engine(dataclasses.replace(listed, iterations=weaker))
 
 
-def test_a_node_in_which_an_oracle_finds_no_answer_is_proved_by_its_own_round(result):
-    """The oracle of a parser says it by a bound that is worse than any: no tree has the arcs that are left."""
+def test_a_node_proved_infeasible_by_an_oracle_needs_its_own_round(result):
+    """A parser's oracle returns the worst possible bound if no tree consists of the remaining arcs."""
     hopeless = result.sense.hopeless
     (root, *rest) = result.nodes or (NodeRecord(0, None, 0, result.root_bound, "solved"),)
     number = 1 + max((node.number for node in result.nodes), default=0)
@@ -79,7 +79,7 @@ INSTANCE = CuttingStockInstance(10, (3, 4, 5), (4, 3, 2))
 
 
 def counted(calls, seconds=0.0, compiling=()):
-    """A way that says when it was called, and an answer."""
+    """Return a way that counts its calls and returns an answer."""
 
     def way(instance):
         calls.append(instance)
@@ -89,30 +89,30 @@ def counted(calls, seconds=0.0, compiling=()):
     return way
 
 
-def test_the_first_run_of_all_is_one_to_warm_up_and_repeats_are_so_many():
+def test_the_first_run_is_a_warm_up_and_repeats_are_counted():
     first, second = [], []
     compare(INSTANCE, {"first": counted(first), "second": counted(second)}, repeats=3)
     assert (len(first), len(second)) == (4, 3)
 
 
-def test_a_short_run_in_which_kernels_were_compiled_is_done_again(monkeypatch):
+def test_a_short_run_that_compiles_kernels_is_repeated(monkeypatch):
     clock = iter([0.0, 5.0, 5.0, 5.0])
     monkeypatch.setattr(compared, "compile_seconds", lambda: next(clock))
     calls = []
-    line = compared.measured("way", counted(calls), INSTANCE, math.inf, False)
+    line = compared.measure("way", counted(calls), INSTANCE, math.inf, False)
     assert len(calls) == 2
     assert line.compiling == 5.0
     assert line.seconds < 1.0
     assert line.processor_seconds < 1.0
 
 
-def test_the_clock_and_the_processor_s_differ_by_what_is_waited():
+def test_wall_clock_and_processor_time_differ_by_waiting():
     (line,) = compare(INSTANCE, {"sleeping": counted([], 0.05)})
     assert line.seconds >= 0.05
     assert line.processor_seconds < 0.05
 
 
-def test_the_root_and_the_stages_are_told():
+def test_lines_have_the_root_bound_and_the_stages():
     (line,) = compare(INSTANCE, [CuttingStock])
     assert line.root_gap == pytest.approx(Sense.MINIMIZE.gap(line.objective, line.root_bound))
     assert set(line.stages) >= {"master", "pricing", "total"}

@@ -1,4 +1,4 @@
-"""Formulations and methods side by side."""
+"""Comparisons of formulations and methods."""
 
 import dataclasses
 import functools
@@ -71,7 +71,7 @@ def test_a_table_prints_shows_and_becomes_a_frame():
     assert frame.loc["best", "objective"] == 4.0
 
 
-def test_proofs_that_contradict_each_other_are_pointed_out():
+def test_contradicting_proofs_cause_a_warning():
     class Wrong:
         objective = dual_bound = 3.0
 
@@ -81,7 +81,7 @@ def test_proofs_that_contradict_each_other_are_pointed_out():
     assert "differ" in table._repr_html_()
 
 
-def test_limits_and_infeasible_models_are_said():
+def test_limits_and_infeasible_models_are_reported():
     def infeasible(_):
         m = pyo.ConcreteModel()
         m.x = pyo.Var(bounds=(0, 1))
@@ -96,8 +96,8 @@ def test_limits_and_infeasible_models_are_said():
     assert "time" in line.proof.lower() or line.is_optimal
 
 
-def test_ways_need_names_of_their_own():
-    with pytest.raises(InputError, match="one way or more"):
+def test_ways_need_different_names():
+    with pytest.raises(InputError, match="ways: expected at least one"):
         compare(INSTANCE, [])
     with pytest.raises(InputError, match="same name"):
         compare(INSTANCE, [best, best])
@@ -112,16 +112,16 @@ def test_relaxations_are_compared():
     table = compare(INSTANCE, ways, relaxation=True)
     patterns, arc_flow, assignment = (line.objective for line in table)
     assert patterns == pytest.approx(arc_flow)
-    assert assignment == pytest.approx(34 / 10)  # the material alone
+    assert assignment == pytest.approx(34 / 10)  # only the material
     assert patterns > assignment + 0.01
     assert [line.is_optimal for line in table] == [True, True, True]
     assert "wrong" not in str(table)  # relaxations may differ
     assert table[:2].relaxation
-    with pytest.raises(InputError, match="best returns an answer, which has no relaxation"):
+    with pytest.raises(InputError, match=r"best.*relaxation"):
         compare(INSTANCE, [best], relaxation=True)
 
 
-def test_instances_times_ways_are_one_table_and_one_frame():
+def test_several_instances_share_one_table_and_one_frame():
     instances = {"small": INSTANCE, "larger": CuttingStockInstance(10, (3, 4, 5), (8, 6, 4))}
     found = compare_all(instances, [CuttingStock, functools.partial(full, formulation="arc_flow")])
     assert found.agree
@@ -147,11 +147,11 @@ def test_pictures_of_one_instance_and_of_several():
     assert len(one.draw().get_lines()) == 2
     assert one.draw("round").get_xlabel() == "round"
     assert compare_all({"a": INSTANCE, "b": INSTANCE}, ways).draw().get_ylabel() == "instances proved (%)"
-    with pytest.raises(InputError, match="'round' or by 'second'"):
+    with pytest.raises(InputError, match=r"by: .*'node'"):
         one.draw("node")
 
 
-def test_a_linear_program_has_its_optimum_for_a_bound():
+def test_the_optimum_of_a_linear_program_is_its_bound():
     model = pyo.ConcreteModel()
     model.x = pyo.Var(bounds=(0, 3))
     model.worth = pyo.Objective(expr=2 * model.x, sense=pyo.maximize)
@@ -189,7 +189,7 @@ def test_an_objective_near_its_bound_is_not_proved_at_a_small_scale():
     assert line.proof == "Nothing is proved."
 
 
-def test_an_answer_that_beats_a_proved_bound_is_pointed_out():
+def test_an_answer_that_beats_a_proved_bound_causes_a_warning():
     table = compare(None, {"model": linear(1.0), "better": lambda _: 3.5})
     assert not table.agree
     assert "differ" in str(table)
@@ -214,7 +214,7 @@ def test_a_relaxation_is_no_answer():
     assert table.agree
 
 
-def test_zero_and_what_rounding_leaves_of_it_agree():
+def test_zero_and_its_rounding_errors_agree():
     class Zero:
         objective = dual_bound = 1e-14
 

@@ -1,4 +1,4 @@
-"""Pictures of what is left to prove."""
+"""Pictures of gaps and runs."""
 
 import dataclasses
 import math
@@ -38,7 +38,7 @@ def test_runs_are_told_apart_by_colour_and_style_and_end_where_they_ended(result
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
-def test_the_ending_says_the_format(results, ending, tmp_path):
+def test_the_suffix_selects_the_format(results, ending, tmp_path):
     path = tmp_path / f"gap.{ending}"
     plotting.gap(results).figure.savefig(path)
     assert path.read_bytes()[:5] == {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG\r"}[ending]
@@ -54,8 +54,8 @@ def test_the_primal_dual_integral_is_seconds_weighted_by_the_gap(results):
     assert plotting.primal_dual_integral(nothing) == pytest.approx(4.0)
 
 
-def test_what_is_no_result_is_refused(results):
+def test_a_value_that_is_no_result_is_refused(results):
     with pytest.raises(InputError, match="expected a result, or several by name"):
         plotting.gap({})
-    with pytest.raises(InputError, match="'round' or by 'second'"):
+    with pytest.raises(InputError, match="'round' or 'second'"):
         plotting.runs(results, by="node")

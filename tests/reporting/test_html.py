@@ -1,4 +1,4 @@
-"""Objects as a notebook shows them."""
+"""Notebook views of objects."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -11,7 +11,7 @@ from tests.toys import CuttingStock
 
 
 def parsed(shown):
-    """HTML of ours is XML as well, if it is well formed."""
+    """Parse HTML that must be well-formed XML too."""
     return ElementTree.fromstring(f"<div>{shown}</div>")
 
 
@@ -28,12 +28,12 @@ def test_a_result_is_one_line_and_a_summary(result):
     assert len(shown.findall(".//tr")) == len(result.answer)
 
 
-def test_a_result_without_rounds_or_answer_is_shown_too():
+def test_a_result_without_rounds_or_answer_has_a_view():
     nothing = solve(CuttingStock(), relaxation=True)
     assert parsed(nothing._repr_html_()).findall(".//tr") == []
 
 
-def test_a_solution_shows_what_is_in_use():
+def test_a_solution_shows_the_columns_in_use():
     columns = [(Column(1.0, {("demand", i): 1.0}, f"<{i}>"), 0.5) for i in range(20)]
     shown = parsed(Solution(10.0, columns, {("open", "Oslo"): 1.0, ("budget", None): 3.0})._repr_html_())
     rows = ["|".join(row.itertext()) for row in shown.findall(".//tr")]
@@ -50,7 +50,7 @@ class Escaping(CuttingStock):
         return {"<script>": "<i>"}
 
 
-def test_whatever_is_shown_is_escaped():
+def test_all_texts_are_escaped():
     problem = Escaping()
     problem.name = "<img src=x>"
     shown = problem._repr_html_() + solve(problem)._repr_html_()
@@ -62,7 +62,7 @@ def test_whatever_is_shown_is_escaped():
     assert "&lt;script&gt;" in shown
 
 
-def test_a_problem_is_one_line_and_shows_its_data_and_what_it_states():
+def test_a_problem_is_one_line_and_shows_its_data_and_methods():
     problem = CuttingStock()
     problem.matrix, problem.silent, problem._hidden = np.zeros((300, 300)), None, 7
     line = repr(problem)

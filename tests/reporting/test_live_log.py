@@ -1,4 +1,4 @@
-"""The log of a run as a file that grows."""
+"""Growing log files."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from colgen.reporting.live_log import LogFile, read_rounds, sense_of
 from tests.toys import CuttingStock
 
 
-def test_a_log_is_there_while_the_run_lasts_and_is_the_table_of_the_result(tmp_path, capsys):
+def test_a_log_grows_during_the_run_and_equals_the_table_of_the_result(tmp_path, capsys):
     seen = []
 
     class Reading(LogFile):
@@ -29,7 +29,7 @@ def test_a_log_is_there_while_the_run_lasts_and_is_the_table_of_the_result(tmp_p
     assert len(read_rounds(path)) == len(result.iterations)
 
 
-def test_a_line_that_is_being_written_waits(tmp_path):
+def test_an_incomplete_line_is_not_read(tmp_path):
     path = tmp_path / "run.csv"
     result = solve(CuttingStock(), progress=LogFile(path))
     text = path.read_text()
@@ -39,17 +39,17 @@ def test_a_line_that_is_being_written_waits(tmp_path):
     assert read_rounds(path) == []
 
 
-def test_what_is_no_log_is_named(tmp_path):
+def test_a_file_that_is_no_log_is_refused(tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match=r"other\.csv: expected the log of a run"):
+    with pytest.raises(InputError, match=r"other\.csv"):
         read_rounds(path)
     solve(CuttingStock(), progress=LogFile(path))
     path.write_text(path.read_text().replace("\n1,", "\none,"))
-    with pytest.raises(InputError, match="line 3: expected the numbers of a round"):
+    with pytest.raises(InputError, match="line 3"):
         read_rounds(path)
 
 
-def test_the_direction_is_told_by_the_bounds(tmp_path):
+def test_the_sense_follows_from_the_bounds(tmp_path):
     assert sense_of(list(solve(CuttingStock()).iterations)) is Sense.MINIMIZE
     assert sense_of(list(solve(CuttingStock(cost=-1.0)).iterations)) is Sense.MAXIMIZE

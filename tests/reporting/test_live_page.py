@@ -1,4 +1,4 @@
-"""The page of a log: what it is told as the log grows, what it is not told, and who may ask."""
+"""The page of a log: the rounds that it receives, and requests that are refused."""
 
 import json
 import math
@@ -11,7 +11,7 @@ import pytest
 from colgen import solve
 from colgen.core.errors import InputError
 from colgen.reporting.live_log import LogFile
-from colgen.reporting.live_page import page, rounds_from, serving
+from colgen.reporting.live_page import make_server, page, rounds_from
 from tests.toys import CuttingStock
 
 
@@ -24,7 +24,7 @@ def log(tmp_path):
 
 @pytest.fixture
 def server(log):
-    with serving(log[0]) as server:
+    with make_server(log[0]) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"
@@ -37,7 +37,7 @@ def fetched(address):
         return answer.headers["Content-Type"], answer.read().decode()
 
 
-def test_the_page_needs_nothing_else_and_escapes_the_name(server):
+def test_the_page_is_self_contained_and_escapes_the_name(server):
     kind, content = fetched(server)
     assert kind.startswith("text/html")
     assert "&lt;run &amp; all&gt;.csv" in content
@@ -46,7 +46,7 @@ def test_the_page_needs_nothing_else_and_escapes_the_name(server):
     assert content.count("http://") == content.count("http://www.w3.org/2000/svg")
 
 
-def test_rounds_are_told_from_the_first_that_is_not_known(server, log):
+def test_only_new_rounds_are_sent(server, log):
     path, result = log
     everything = json.loads(fetched(f"{server}rounds?from=0")[1])
     assert everything["count"] == len(result.iterations) == len(everything["rounds"])
@@ -58,38 +58,38 @@ def test_rounds_are_told_from_the_first_that_is_not_known(server, log):
     for strange in ("-1", "x", "9" * 30, ""):
         assert json.loads(fetched(f"{server}rounds?from={strange}")[1]) == everything
     with path.open("a") as file:
-        file.write("12,0")  # a line that is being written
+        file.write("12,0")  # an incomplete line
     assert json.loads(fetched(f"{server}rounds?from=0")[1]) == everything
 
 
-def test_a_log_that_begins_anew_is_told_whole(log):
+def test_all_rounds_of_a_new_log_are_sent(log):
     path, result = log
     assert rounds_from(path, len(result.iterations))["rounds"] == []
     assert rounds_from(path, 1000)["from"] == 0
     assert len(rounds_from(path, 1000)["rounds"]) == len(result.iterations)
 
 
-def test_numbers_that_json_does_not_have_are_null(log):
+def test_infinite_numbers_are_null(log):
     told = rounds_from(log[0], 0)["rounds"]
     assert told[0]["incumbent"] is None
     assert all(value is None or math.isfinite(value) for line in told for value in line.values())
 
 
-def test_what_became_no_log_is_said_on_the_page(server, log):
+def test_an_invalid_log_is_reported_on_the_page(server, log):
     log[0].write_text("a,b\n1,2\n")
-    assert "expected the log of a run" in json.loads(fetched(f"{server}rounds")[1])["fault"]
+    assert "expected a log" in json.loads(fetched(f"{server}rounds")[1])["fault"]
 
 
-def test_nothing_else_is_there(server):
+def test_other_addresses_are_not_found(server):
     with pytest.raises(urllib.error.HTTPError, match="404"):
         fetched(f"{server}../../etc/passwd")
 
 
-def test_a_port_that_is_taken_is_named(log):
-    with serving(log[0]) as server:
+def test_a_port_in_use_is_refused(log):
+    with make_server(log[0]) as server:
         port = server.server_address[1]
-        with pytest.raises(InputError, match=f"port {port}: .*; leave it out to have one found"):
-            serving(log[0], port)
+        with pytest.raises(InputError, match=f"port {port}: "):
+            make_server(log[0], port)
 
 
 def test_the_page_of_an_empty_name_is_a_page():

@@ -1,4 +1,4 @@
-"""What an ablation varies: sets of methods, and what of them is refused."""
+"""Variants of ablations, and invalid ones."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_cuts_and_rules_are_left_out_one_by_one():
         without(problem, "rows")
 
 
-def test_heuristics_are_left_out_of_what_the_copy_itself_returns():
+def test_heuristics_are_removed_from_the_method_of_the_copy():
     class Noted(RestrictedMIP):
         def __init__(self, problem):
             super().__init__()
@@ -76,7 +76,7 @@ def test_heuristics_are_left_out_of_what_the_copy_itself_returns():
     assert type(other.method().bounding) is ColumnGeneration  # the default
 
 
-def test_one_column_a_call_generates_fewer_columns_a_round():
+def test_one_column_per_call_generates_fewer_columns_per_round():
     instance = CuttingStockInstance(100, tuple(range(21, 61)), (3,) * 40)
     found = ablation(CuttingStock(instance), PRICINGS, relaxation=True)
     many, one = found.lines[0], found.lines[1]
@@ -85,7 +85,7 @@ def test_one_column_a_call_generates_fewer_columns_a_round():
     assert one.objective == pytest.approx(many.objective)
 
 
-def test_a_run_teaches_no_other():
+def test_runs_are_independent():
     smoothing = Wentges()
     found = ablation([assignment(seed=1), assignment(seed=1)], {"Wentges": Method(stabilization=smoothing)})
     first, second = found.lines
@@ -96,16 +96,16 @@ def test_a_run_teaches_no_other():
 @pytest.mark.parametrize(
     ("methods", "expected"),
     [
-        ({}, "expected one method or more"),
-        ([NoStabilization()], "expected a mapping from names to methods, not a list"),
-        ({1: Method()}, "expected names as keys, not 1"),
-        ({"a": NoStabilization()}, "a: expected a Method, a Problem or a function of it, not a NoStabil"),
-        ({"a": dict}, "a: expected a Method, a Problem or a function of it, not"),
-        ({"a": {"heuristics": ()}}, "a: expected a Method, a Problem or a function of it, not a dict"),
-        ({"a": lambda own: 7}, "expected a function that makes a problem; it made 7"),
+        ({}, "methods: expected at least one"),
+        ([NoStabilization()], "methods: .*not a list"),
+        ({1: Method()}, "methods: .*not 1"),
+        ({"a": NoStabilization()}, "a: expected a Method.*not a NoStabil"),
+        ({"a": dict}, "a: expected a Method"),
+        ({"a": {"heuristics": ()}}, "a: expected a Method.*not a dict"),
+        ({"a": lambda own: 7}, "makes a problem.*7"),
     ],
 )
-def test_what_is_no_method_is_refused_in_a_sentence(methods, expected):
+def test_a_value_that_is_no_method_is_refused(methods, expected):
     with pytest.raises(InputError, match=expected):
         ablation(assignment(), methods)
 
@@ -113,10 +113,10 @@ def test_what_is_no_method_is_refused_in_a_sentence(methods, expected):
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
-        ({"branching": 7}, "branching: expected a BranchingRule, or a function of the problem's own, not 7"),
-        ({"rows": ()}, "rows: there is no such part; there are: pricing, "),
+        ({"branching": 7}, "branching: expected a BranchingRule.*7"),
+        ({"rows": ()}, "rows: .*pricing, "),
     ],
 )
-def test_what_no_method_of_a_problem_returns_is_refused(parts, expected):
+def test_invalid_parts_are_refused(parts, expected):
     with pytest.raises(InputError, match=expected):
         replace_parts(**parts)

@@ -1,4 +1,4 @@
-"""Rounds as they come."""
+"""Progress of rounds."""
 
 import dataclasses
 import io
@@ -18,7 +18,7 @@ from tests.toys import CuttingStock
 from tests.zoo import Partitioning
 
 
-def test_a_line_lies_under_its_header():
+def test_a_line_is_aligned_with_the_header():
     text = line(dataclasses.replace(ROUND, incumbent=12.0, global_bound=6.0, seconds=3.14159), Sense.MINIMIZE, 46)
     assert len(text) == len(HEADER)
     assert text.split() == ["0", "46", "2", "10.000000", "6.000000", "12.000000", "50.00", "1", "1", "1", "3.14"]
@@ -26,23 +26,23 @@ def test_a_line_lies_under_its_header():
         assert text.index(value) + len(value) == HEADER.index(title) + len(title)
 
 
-def test_what_is_not_known_is_a_dash():
+def test_unknown_values_are_dashes():
     text = line(dataclasses.replace(ROUND, dual_bound=-math.inf), Sense.MINIMIZE, 1)
     assert "inf" not in text
     assert "nan" not in text
     assert text.split().count("-") == 3  # bound, incumbent, gap
 
 
-def test_own_listener_hears_every_round():
+def test_a_listener_receives_every_round():
     heard = []
     result = solve(CuttingStock(), progress=heard.append)
     assert heard == list(result.iterations)
 
 
-def test_lines_where_there_is_no_terminal(capsys):
+def test_lines_without_a_terminal(capsys):
     result = solve(CuttingStock(), progress=True)
     captured = capsys.readouterr()
-    assert captured.out == ""  # results go to the output, progress to the error stream
+    assert captured.out == ""  # progress goes to the error stream
     lines = captured.err.splitlines()
     assert lines[0] == HEADER
     numbers = [int(text.split()[0]) for text in lines[1:]]
@@ -83,7 +83,7 @@ def test_a_terminal_names_the_kernel_that_is_being_compiled(monkeypatch):
     monkeypatch.setattr(progress, "compiled_now", compiled_now)
     monkeypatch.setattr(progress, "compile_seconds", lambda: 3.2)
     with progress._live(console, Sense.MINIMIZE) as listen:
-        for _ in range(4):  # a picture is written before the next one is made
+        for _ in range(4):  # each picture is written before the next
             assert calls.acquire(timeout=30)
         now[0] = ""
         listen(ROUND)
@@ -93,7 +93,7 @@ def test_a_terminal_names_the_kernel_that_is_being_compiled(monkeypatch):
 
 
 class Notebook:
-    """What IPython shows a kernel's user: the texts of one line of output, in turn."""
+    """A fake of ``IPython.display`` that stores the texts of one line."""
 
     def __init__(self, monkeypatch):
         self.shown = []
@@ -116,7 +116,7 @@ def test_one_line_in_a_notebook(monkeypatch, capsys):
     assert all("\n" not in text for text in notebook.shown)
 
 
-def test_the_line_of_a_round_in_words():
+def test_the_notebook_line_of_a_round():
     pace = Pace()
     round_0 = dataclasses.replace(ROUND, number=1200, incumbent=12.0, global_bound=6.0, seconds=3.0)
     assert quiet(round_0, Sense.MINIMIZE, pace, 7) == "round 1,200, 7 nodes, best answer 12, bound 6, gap 50%, 3.0 s"

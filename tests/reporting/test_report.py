@@ -1,4 +1,4 @@
-"""A run as one HTML page."""
+"""Reports as one HTML page."""
 
 import base64
 import dataclasses
@@ -22,7 +22,7 @@ pytest.importorskip("matplotlib")
 
 
 class Reader(HTMLParser):
-    """Counts elements, and complains of tags that do not match."""
+    """Counts elements, and fails for tags that do not match."""
 
     EMPTY = frozenset({"meta", "br", "img", "link", "input"})
 
@@ -62,7 +62,7 @@ def read(path):
     ],
     ids=["cutting_stock", "coreference", "chain_map", "stopped"],
 )
-def test_page_is_whole_and_loads_nothing(problem, options, tmp_path):
+def test_a_page_is_complete_and_loads_nothing(problem, options, tmp_path):
     result = solve(problem, **options)
     path = tmp_path / "run.html"
     result.report(path, "A <run>")
@@ -134,7 +134,7 @@ def test_two_runs_stand_side_by_side_under_their_names(tmp_path):
 
 def test_what_is_no_result_does_not_stand_beside_others(tmp_path):
     for wrong in ({}, {"one": 1}):
-        with pytest.raises(InputError, match="expected results by name"):
+        with pytest.raises(InputError, match="results: expected"):
             side_by_side(wrong, tmp_path / "none.html")
 
 
