@@ -205,7 +205,7 @@ def test_what_are_no_scores_is_refused(scores, said):
 
 
 def test_what_cannot_be_meant_is_refused():
-    with pytest.raises(InputError, match="rounds: expected a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"rounds: expected .*at least 1"):
         sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2), rounds=0)
     found = sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2))
     with pytest.raises(InputError, match="expected at most 1 arrays"):
