@@ -36,7 +36,7 @@ from colgen.solvers.clusters.clustering import descend, search
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.clusters.subset import anchored
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import overwrite, whole
+from colgen.solvers.kernels import int64, overwrite
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -300,7 +300,7 @@ def _prove(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> bool:
         status = _add_cuts(scores, labels, proof, nodes)
         if status != _OPEN:
             return status == _PROVED
-        if not _relax(proof, whole(_SWEEPS)):
+        if not _relax(proof, int64(_SWEEPS)):
             return False
     return False
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, overwrite, whole
+from colgen.solvers.kernels import folded, inner, int64, overwrite
 
 _DEARER, _CHEAPER = 1.1, 0.93
 """What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""
@@ -129,7 +129,7 @@ def _best_shift(tasks: _Tasks, search: _Search) -> float:
             weight = _weight(now, after, penalty, least, search.tabu[j, t] > move)
             if weight < bar:
                 bar = weight
-                _note(search, whole(1), t, j, t, j)
+                _note(search, int64(1), t, j, t, j)
     return bar
 
 
@@ -155,7 +155,7 @@ def _best_swap(tasks: _Tasks, search: _Search, bar: float) -> float:
             weight = _weight(now, after, penalty, least, barred)
             if weight < bar:
                 bar = weight
-                _note(search, whole(2), t, j, s, i)
+                _note(search, int64(2), t, j, s, i)
     return bar
 
 
@@ -183,7 +183,7 @@ def _best_ejection(tasks: _Tasks, search: _Search, bar: float, start: int) -> No
                 weight = _weight(now, after, penalty, least, barred)
                 if weight < bar:
                     bar = weight
-                    _note(search, whole(2), t, j, s, h)
+                    _note(search, int64(2), t, j, s, h)
 
 
 @folded
