@@ -188,23 +188,6 @@ def _prove_in_time(scores: Floats, labels: Ints, proof: _Proof, nodes: int, expi
     return False
 
 
-def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
-    """Return whether dual values that prove the clustering optimal are found; False leaves it open.
-
-    Each search has at most ``nodes`` nodes.
-
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels : (n,) array of cluster numbers, 0 to n - 1
-    """
-    scores = as_floats(scores, "scores", shape=("n", "n"))
-    labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
-    nodes = as_integer(nodes, "nodes", low=0)
-    scores, labels = np.require(scores, np.float64, ["C", "W"]), np.asarray(labels, dtype=np.int64)
-    return bool(_prove(scores, labels, _begin(scores, labels), nodes))
-
-
 @njit(cache=True)
 def _settle(
     scores: Floats,
