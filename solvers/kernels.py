@@ -5,7 +5,7 @@ which takes longer than a row of some dozens of numbers.  A wrapper for calls fr
 compile.  So kernels that allocate nothing count no references, and kernels called only by kernels have no wrapper.
 
 Numba compiles a kernel again for each literal in a call by another kernel, ``advance(state, True)``.  With
-``advance(state, truth(True))`` it does not.
+``advance(state, boolean(True))`` it does not.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _compile: Any = njit
 
 _INNER = {"cache": True, "borrows": True, "no_cpython_wrapper": True}
 
-whole = cast("type[int]", np.int64)
-truth = cast("type[bool]", np.bool_)
+int64 = cast("type[int]", np.int64)
+boolean = cast("type[bool]", np.bool_)
 
 
 def kernel(function: Callable[..., _Returned]) -> Callable[..., _Returned]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_offsets
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import overwrite, truth
+from colgen.solvers.kernels import boolean, overwrite
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -236,7 +236,7 @@ def _two_best(
                 one[y] += scores[start + i, y]
                 two[y] += scores[start + i, y]
         label = np.int64(np.argmax(first[n - 1]))
-        values[chain] = _trace(scores, transposed, first, second, start, n, label, truth(False), labels)
+        values[chain] = _trace(scores, transposed, first, second, start, n, label, boolean(False), labels)
         other, deeper = np.int64(label), True
         for y in range(num):
             if y != label and first[n - 1, y] > (second[n - 1, label] if deeper else first[n - 1, other]):

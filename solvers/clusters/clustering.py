@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices, as_integer
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import overwrite, whole
+from colgen.solvers.kernels import int64, overwrite
 from colgen.solvers.sorting import order_by
 from colgen.solvers.stopping import Expired, never
 
@@ -103,7 +103,7 @@ def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Int
         Largest absolute score, positive.
     """
     state = _begin(scores, labels)
-    _advance(scores, state, orders, whole(0), _GAIN * largest)
+    _advance(scores, state, orders, int64(0), _GAIN * largest)
     return state.best
 
 
@@ -303,7 +303,7 @@ def _join(scores: Floats, state: _State, least: float) -> float:
     labels, sizes, towards = state.labels, state.sizes, state.towards
     n, numbers = len(labels), _count_numbers(state.sizes)
     between = np.empty(numbers)
-    best, into, gain = whole(-1), whole(-1), least
+    best, into, gain = int64(-1), int64(-1), least
     for c in range(numbers):
         if sizes[c] == 0 or state.changed[c] <= state.clock[1]:
             continue

@@ -36,7 +36,7 @@ from colgen.solvers.clusters.clustering import descend, search
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.clusters.subset import anchored
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import overwrite, whole
+from colgen.solvers.kernels import int64, overwrite
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -188,23 +188,6 @@ def _prove_in_time(scores: Floats, labels: Ints, proof: _Proof, nodes: int, expi
     return False
 
 
-def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
-    """Return whether dual values that prove the clustering optimal are found; False leaves it open.
-
-    Each search has at most ``nodes`` nodes.
-
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels : (n,) array of cluster numbers, 0 to n - 1
-    """
-    scores = as_floats(scores, "scores", shape=("n", "n"))
-    labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
-    nodes = as_integer(nodes, "nodes", low=0)
-    scores, labels = np.require(scores, np.float64, ["C", "W"]), np.asarray(labels, dtype=np.int64)
-    return bool(_prove(scores, labels, _begin(scores, labels), nodes))
-
-
 @njit(cache=True)
 def _settle(
     scores: Floats,
@@ -300,7 +283,7 @@ def _prove(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> bool:
         status = _add_cuts(scores, labels, proof, nodes)
         if status != _OPEN:
             return status == _PROVED
-        if not _relax(proof, whole(_SWEEPS)):
+        if not _relax(proof, int64(_SWEEPS)):
             return False
     return False
 

@@ -185,7 +185,7 @@ def _apply_settled(state: State, step: Settled, verify: bool) -> State:
         here = np.ascontiguousarray(state.scores[np.ix_(step.items, step.items)])
         more = price_packing(here, step.duals, _MORE_NODES * step.nodes)
         if not math.isfinite(more):
-            raise UnprovedError(f"a settled component: its search exceeds {_MORE_NODES * step.nodes} nodes")
+            raise UnprovedError(f"the search of a settled component exceeds {_MORE_NODES * step.nodes} nodes")
     worth = state.worth + float(state.within[step.items].sum()) + float(step.duals.sum()) + more
     return restrict(state._replace(worth=worth), _others(state, step.items))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from colgen.solvers.arrays import as_floats, as_indices
 from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import whole
+from colgen.solvers.kernels import int64
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -95,7 +95,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
             free[stays] = False
             best, best_length, length, fallow = value, 0, 0, 0
             while length < n - 1 and fallow < _PATIENCE:
-                flip, most = whole(-1), -np.inf
+                flip, most = int64(-1), -np.inf
                 for i in range(n):
                     if free[i]:
                         gain = -gains[i] if chosen[i] else gains[i]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from colgen.solvers.clusters.concave import compute_curvature, concave_bound, raise_low_scores
 from colgen.solvers.clusters.shares import move_shares
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, whole
+from colgen.solvers.kernels import folded, inner, int64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,7 +50,7 @@ def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tupl
         largest = max(largest, abs(profits[i]))
         for j in range(i):
             largest = max(largest, abs(scores[i, j]))
-    stack = begin(scores, profits, least, whole(0))
+    stack = begin(scores, profits, least, int64(0))
     resume(scores, stack, -ROUNDING * largest, TINY * largest, nodes, np.iinfo(np.int64).max)
     return stack.values, stack.members, unfinished(stack)
 

@@ -13,7 +13,7 @@ from colgen.solvers.arrays import as_floats, as_indices, as_integer
 from colgen.solvers.clusters.subset_ascent import flip_item, select_best
 from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import whole
+from colgen.solvers.kernels import int64
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -81,7 +81,7 @@ def _tabu(scores: Floats, profits: Floats, items: Ints, flips: int, rounding: fl
         members[r, stays] = True
         value = best = profits[stays]
         for flip in range(1, flips + 1):
-            item, most = whole(-1), -np.inf
+            item, most = int64(-1), -np.inf
             for i in range(n):
                 gain = -gains[i] if chosen[i] else gains[i]
                 if gain > most and i != stays and (until[i] < flip or value + gain > best + rounding):

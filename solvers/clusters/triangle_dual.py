@@ -58,7 +58,7 @@ _SWEEPS = 4
 """Sweeps at the first ε, plus one per early halving; later, this many times the number of halvings."""
 
 _EARLY = 4
-"""Up to this many halvings a level is early: the rows of an early x are not worth many sweeps."""
+"""Levels with fewer halvings are early: the rows of an early x are not worth many sweeps."""
 
 _APART = 200
 """Distance between two rows that a sweep projects on in succession."""

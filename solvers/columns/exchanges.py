@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.graphs.bits import draw, seeded
-from colgen.solvers.kernels import folded, kernel, overwrite, whole
+from colgen.solvers.kernels import folded, int64, kernel, overwrite
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -240,7 +240,7 @@ def _remove_columns(program: IntegerProgram, walk: _Walk, margin: float) -> None
 @folded
 def _best_saving(program: IntegerProgram, walk: _Walk, columns: Ints, count: int, way: float) -> _Move:
     """Return the move among the first ``count`` columns that gains most per unit of saved cost."""
-    best = _Move(whole(-1), way, -np.inf, whole(0))
+    best = _Move(int64(-1), way, -np.inf, int64(0))
     for k in range(count):
         j = columns[k]
         saved = -way * program.costs[j]
@@ -253,7 +253,7 @@ def _best_saving(program: IntegerProgram, walk: _Walk, columns: Ints, count: int
 def _best_repair(program: IntegerProgram, entries: _Entries, walk: _Walk, row: int) -> _Move:
     """Return the move that gains most per unit of cost among those that repair a violated row."""
     wanted = 1.0 if walk.activity[row] < program.lower[row] else -1.0
-    best = _Move(whole(-1), 1.0, -np.inf, whole(0))
+    best = _Move(int64(-1), 1.0, -np.inf, int64(0))
     for e in range(entries.starts[row], entries.starts[row + 1]):
         j = entries.columns[e]
         way = wanted if entries.values[e] > 0.0 else -wanted
@@ -270,7 +270,7 @@ def _best_repair(program: IntegerProgram, entries: _Entries, walk: _Walk, row: i
 def _better(best: _Move, j: int, way: float, gain: float, state: Ints) -> _Move:
     """Return the better of the best move so far and another; ties are broken uniformly at random."""
     if gain > best.gain:
-        return _Move(j, way, gain, whole(1))
+        return _Move(j, way, gain, int64(1))
     if gain == best.gain:
         ties = best.ties + 1
         if draw(state, ties) == 0:
@@ -311,11 +311,11 @@ def _carry_out(program: IntegerProgram, walk: _Walk, j: int, way: float) -> None
     for e in range(program.starts[j], program.starts[j + 1]):
         walk.activity[program.rows[e]] += way * program.values[e]
     if way > 0.0:
-        walk.until[1, j] = now + 2 + draw(walk.state, whole(8))
+        walk.until[1, j] = now + 2 + draw(walk.state, int64(8))
         if walk.amounts[j] == 1:
             _list(walk, j)
     else:
-        walk.until[0, j] = now + 2 + draw(walk.state, whole(3))
+        walk.until[0, j] = now + 2 + draw(walk.state, int64(3))
         if walk.amounts[j] == 0:
             _unlist(walk, j)
 
@@ -344,7 +344,7 @@ def _is_violated(program: IntegerProgram, entries: _Entries, walk: _Walk, i: int
 @folded
 def _draw_violated(program: IntegerProgram, entries: _Entries, walk: _Walk) -> int:
     """Return a violated row, drawn uniformly, or -1."""
-    row, violated = whole(-1), 0
+    row, violated = int64(-1), 0
     for i in range(len(program.lower)):
         if _is_violated(program, entries, walk, i):
             violated += 1

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, overwrite, whole
+from colgen.solvers.kernels import inner, int64, overwrite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,9 +79,8 @@ def violated_capacity(
     np.fill_diagonal(both, 0.0)
     sets, violations = _search(both, demands, float(capacity), least, _TABU, _MOVES * len(demands))
     order = np.argsort(-violations, kind="stable")
-    packed, first = np.unique(np.packbits(sets[order], axis=1), axis=0, return_index=True)
+    _, first = np.unique(np.packbits(sets[order], axis=1), axis=0, return_index=True)
     chosen = order[np.sort(first)][:limit]
-    assert len(packed) >= len(chosen)
     return sets[chosen], violations[chosen]
 
 
@@ -180,7 +179,7 @@ def _best_move(demands: Floats, capacity: float, chosen: _Chosen, before: int, g
     """
     inside, towards, last = chosen.inside, chosen.towards, chosen.last
     demand, size = chosen.sums[_DEMAND], chosen.sums[_SIZE]
-    best, most = whole(-1), -np.inf
+    best, most = int64(-1), -np.inf
     for v in range(len(demands)):
         if inside[v]:
             if growing or size < 3 or last[v] >= before:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer, as_integers, as_offsets
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import overwrite, whole
+from colgen.solvers.kernels import int64, overwrite
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -369,11 +369,11 @@ def _search(
         if entries.by_row[first] == entries.by_row[first + 1]:
             continue
         mine.fill(-1)
-        rest = whole(0)
+        rest = int64(0)
         for step in range(size):
             row, at = first, step if falling else size - 1 - step
             if step:
-                row, _, _ = _best_row(entries, workspace, mine, whole(-1), weights[at], divisor, rest)
+                row, _, _ = _best_row(entries, workspace, mine, int64(-1), weights[at], divisor, rest)
             mine[at] = row
             _move(entries, workspace, row, weights[at])
             rest += weights[at] * sides[row]

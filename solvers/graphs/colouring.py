@@ -19,7 +19,7 @@ from colgen.solvers.graphs.bits import draw, seeded
 from colgen.solvers.graphs.stable_search import lists_of
 from colgen.solvers.graphs.stable_set import as_graph
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import whole
+from colgen.solvers.kernels import int64
 from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -164,5 +164,5 @@ def repair(
             around[neighbours[e], colour] += 1
         conflicts += int(least)
         fewest = min(fewest, conflicts)
-        until[vertex, former] = move + draw(state, whole(10)) + (6 * unhappy) // 10 + 1
+        until[vertex, former] = move + draw(state, int64(10)) + (6 * unhappy) // 10 + 1
     return conflicts

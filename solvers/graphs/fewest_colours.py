@@ -20,7 +20,7 @@ from colgen.solvers.arrays import as_integer
 from colgen.solvers.graphs.stable_search import lists_of
 from colgen.solvers.graphs.stable_set import as_graph
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import whole
+from colgen.solvers.kernels import int64
 from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -128,7 +128,7 @@ def _continue(search: _Search, limit: int) -> bool:
     while level >= 0 and nodes < limit:
         v = chosen[level]
         if colours[v] >= 0:
-            _change(starts, neighbours, around, saturation, free, v, colours[v], whole(-1))
+            _change(starts, neighbours, around, saturation, free, v, colours[v], int64(-1))
             colours[v] = -1
         colour = tried[level] + 1
         # The last colour to try; none if a better colouring was found meanwhile.
@@ -141,7 +141,7 @@ def _continue(search: _Search, limit: int) -> bool:
         nodes += 1
         tried[level] = colour
         colours[v] = colour
-        _change(starts, neighbours, around, saturation, free, v, colour, whole(1))
+        _change(starts, neighbours, around, saturation, free, v, colour, int64(1))
         in_use = max(used[level], colour + 1)
         if level == n - 1:
             for u in range(n):

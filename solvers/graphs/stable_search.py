@@ -17,7 +17,7 @@ from colgen.solvers.arrays import as_integer
 from colgen.solvers.graphs.bits import draw, seeded
 from colgen.solvers.graphs.stable_set import as_graph, as_weights
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, overwrite, whole
+from colgen.solvers.kernels import inner, int64, overwrite
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -95,7 +95,7 @@ def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: In
         if free:
             barred[:] = False
         while True:
-            best, most = whole(-1), 0
+            best, most = int64(-1), 0
             for v in range(n):
                 if not inside[v] and not barred[v] and weights[v] - mass[v] > most:
                     best, most = v, weights[v] - mass[v]
@@ -119,10 +119,10 @@ def search(
     started = np.zeros(n, dtype=np.bool_)
     marks = np.empty(n, dtype=np.int64)
     for v in range(n):
-        marks[v] = draw(state, whole(2147483647))
+        marks[v] = draw(state, int64(2147483647))
     count = 0
     for _ in range(n):
-        first = whole(-1)
+        first = int64(-1)
         for v in range(n):
             if not started[v] and (first < 0 or held[v] < held[first]):
                 first = v

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_indices, as_integer, as_integers, as_offsets
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, kernel, overwrite, whole
+from colgen.solvers.kernels import folded, inner, int64, kernel, overwrite
 from colgen.solvers.packing.arc_values import NEVER
 from colgen.solvers.packing.network import Floats, Ints, PackingNetwork
 from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
@@ -302,7 +302,7 @@ def _lay_pieces(
     for k in range(here, last):
         heads[arcs.tails[k]] = k
     final = values[len(arcs.widths)]  # zero where a packing may end
-    begin = whole(0)
+    begin = int64(0)
     for copy in range(arcs.copies[i]):
         end = state[_NUMBER]
         hopes = values[i] if copy + 1 < arcs.copies[i] else values[i + 1]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_integer
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import overwrite, whole
+from colgen.solvers.kernels import int64, overwrite
 from colgen.solvers.paths.walks import Graph, Relaxed, validate
 
 Ints = NDArray[np.int64]
@@ -63,7 +63,7 @@ def _beam(  # type: ignore[no-untyped-def]
     paths = np.empty((1, 0), np.int64)
     blocked = np.zeros(classes.max() + 1, np.int64)
     for j in range(length):
-        count = whole(0)
+        count = int64(0)
         for p in range(len(paths)):
             for i in range(j):
                 blocked[classes[paths[p, i]]] = p + 1

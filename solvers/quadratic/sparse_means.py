@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import as_float, as_floats, as_integer
 from colgen.solvers.chains.viterbi import advance, best_sum
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import overwrite, truth, whole
+from colgen.solvers.kernels import boolean, int64, overwrite
 from colgen.solvers.quadratic.over_simplex import ActiveSet, enter_active
 from colgen.solvers.trees.arborescence import solve_arborescence
 
@@ -119,7 +119,7 @@ def _outcome(
     most = 0 if rounds is None else as_integer(rounds, "rounds", low=1)
     rounding, beaten = as_float(rounding, "rounding", low=0.0), as_float(beaten, "beaten", low=0.0)
     state, places, factor, weights, shift, value, gap, calls, exact = _nearest(
-        np.ascontiguousarray(theta), steps, positions, truth(stepwise), truth(single_root), most, rounding, beaten
+        np.ascontiguousarray(theta), steps, positions, boolean(stepwise), boolean(single_root), most, rounding, beaten
     )
     if state == _NONE:
         return None
@@ -308,7 +308,7 @@ def _nearest(  # type: ignore[no-untyped-def]
     backwards, forward = _transpose(steps), np.empty(theta.shape)
     scores, reduced = theta.ravel(), theta.copy()
     flat = reduced.reshape(theta.size)
-    s = _allocate(whole(16), positions)
+    s = _allocate(int64(16), positions)
     new = np.empty(positions, dtype=np.int64)
     size = count = calls = 0
     scale = shift = 1.0

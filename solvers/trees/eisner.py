@@ -132,10 +132,10 @@ class Parts:
             grand = zeros if self.grandchildren is None else self.grandchildren
         else:
             grand = _NO_PARTS if self.outermost is None else self.outermost
-        triple = _NO_TRIPLES if self.triples is None else self.triples
-        kinds = np.zeros(size, dtype=np.int64) if self.kinds is None else self.kinds
-        if self.triples is None:
+        triple = self.triples
+        if triple is None:
             triple = np.zeros((2, 2, 2, 2, 2, 2)) if order == THIRD else _NO_TRIPLES
+        kinds = np.zeros(size, dtype=np.int64) if self.kinds is None else self.kinds
         return order, sib, grand, triple, kinds, bool(single_root)
 
     def allowed(self, allowed: ArrayLike | None = None) -> Bools:

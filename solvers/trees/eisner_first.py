@@ -15,7 +15,7 @@ Source: J. Eisner, *Three new probabilistic models for dependency parsing: an ex
 
 from __future__ import annotations
 
-from colgen.solvers.kernels import inner, quick, whole
+from colgen.solvers.kernels import inner, int64, quick
 from colgen.solvers.trees.eisner_items import (
     IMPOSSIBLE,
     NEG,
@@ -100,7 +100,7 @@ def expand_first(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
     square = size * size
     if item < square:
         h, e = item // size, item % size
-        return ways_complete(h, e, size, square + h * size, whole(0), ways), -1, -1
+        return ways_complete(h, e, size, square + h * size, int64(0), ways), -1, -1
     h, m = (item - square) // size, (item - square) % size
     low, high = (h, m) if m > h else (m, h)
     end = low + 1 if h == 0 and scores.single_root else high

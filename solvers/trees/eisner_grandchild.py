@@ -22,7 +22,7 @@ Source: X. Carreras, *Experiments with a higher-order projective dependency pars
 
 from __future__ import annotations
 
-from colgen.solvers.kernels import inner, quick, whole
+from colgen.solvers.kernels import inner, int64, quick
 from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Scores, Ways, best_sum, put, raise_by
 
 
@@ -163,7 +163,7 @@ def expand_grandchild(item: int, scores: Scores, ways: Ways) -> tuple[int, int, 
         return count, h, m
     if item == square + 3 * cube:
         for m in range(1, size):
-            count = put(ways, count, 0.0, square + (size - 1) * size + m, whole(-1))
+            count = put(ways, count, 0.0, square + (size - 1) * size + m, int64(-1))
         return count, -1, -1
     kind, place = (item - square) // cube, (item - square) % cube
     x, y, z = place // square, place // size % size, place % size
@@ -180,8 +180,8 @@ def expand_grandchild(item: int, scores: Scores, ways: Ways) -> tuple[int, int, 
             end = z + 1 if m > h else z - 1
         of_owner = grand[h, m]
     if end == owner:
-        return put(ways, count, none, whole(-1), whole(-1)), -1, -1
+        return put(ways, count, none, int64(-1), int64(-1)), -1, -1
     lowest, highest = (owner + 1, end + 1) if end > owner else (end, owner)
     for k in range(lowest, highest):
-        count = put(ways, count, of_owner[k], square + (owner * size + end) * size + k, whole(-1))
+        count = put(ways, count, of_owner[k], square + (owner * size + end) * size + k, int64(-1))
     return count, -1, -1

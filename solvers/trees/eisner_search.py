@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, whole
+from colgen.solvers.kernels import inner, int64
 from colgen.solvers.trees.eisner_first import expand_first, inside_first, outside_first
 from colgen.solvers.trees.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
 from colgen.solvers.trees.eisner_items import (
@@ -106,7 +106,7 @@ def best_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> None:
 @njit(cache=True)
 def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> float:
     """Fill the chart and write the heads of the best tree; return its value, or ``NEG``."""
-    value = inside(arc, rest, chart, whole(1), len(arc))
+    value = inside(arc, rest, chart, int64(1), len(arc))
     if value < IMPOSSIBLE:
         return NEG
     best_heads(arc, rest, chart, heads)

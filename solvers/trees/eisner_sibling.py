@@ -28,7 +28,7 @@ M. Collins, *Efficient third-order dependency parsers*, ACL 2010.
 
 from __future__ import annotations
 
-from colgen.solvers.kernels import inner, quick, whole
+from colgen.solvers.kernels import inner, int64, quick
 from colgen.solvers.trees.eisner_items import (
     IMPOSSIBLE,
     NEG,
@@ -137,7 +137,7 @@ def expand_sibling(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int
     step = 1 if m > h else -1
     score = base + scores.sib[h, m, h] + (table[len(table) - 1] if third else 0.0)
     nearest = (context * size + m) * size + h + step if m != h + step else -1
-    count = put(ways, whole(0), score, nearest, whole(-1))
+    count = put(ways, int64(0), score, nearest, int64(-1))
     if h > 0 or not scores.single_root:
         for s in range(min(h, m) + 1, max(h, m)):
             score = base + scores.sib[h, m, s] + (table[kinds[s]] if third else 0.0)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, whole
+from colgen.solvers.kernels import inner, int64
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import (
     FIRST,
@@ -258,7 +258,7 @@ def _down(
 def _sample(arc: Floats, rest: Rest, chart: Floats, drawn: Floats, heads: Ints) -> None:
     scores, size = scores_of(arc, rest), len(arc)
     ways, stack = allocate_ways(size), np.empty(6 * size + 8, np.int64)
-    stack[0], top = goal(scores.order, size), whole(1)
+    stack[0], top = goal(scores.order, size), int64(1)
     used = 0
     while top > 0:
         top -= 1
@@ -266,12 +266,12 @@ def _sample(arc: Floats, rest: Rest, chart: Floats, drawn: Floats, heads: Ints) 
         count, h, m = expand(item, scores, ways)
         if m >= 0:
             heads[m] = h
-        left, chosen = drawn[used], whole(-1)
+        left, chosen = drawn[used], int64(-1)
         used += 1
         for k in range(count):
             share = np.exp(value_of(ways, k, chart) - chart[item])
             if share > 0.0:
-                chosen = whole(k)
+                chosen = int64(k)
                 left -= share
                 if left <= 0.0:
                     break

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_floats, as_integers
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, truth
+from colgen.solvers.kernels import boolean, inner
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,7 +60,7 @@ def tree_sums(
     """
     batch, words = _validate(scores, lengths)
     log_partition, marginals = np.zeros(len(batch)), np.zeros(batch.shape)
-    _batch_sums(batch, words, truth(single_root), log_partition, marginals)
+    _batch_sums(batch, words, boolean(single_root), log_partition, marginals)
     return log_partition, marginals
 
 
@@ -79,7 +79,7 @@ def tree_tangents(
     scales = np.abs(along).max(axis=(1, 2), initial=0.0)[:, np.newaxis, np.newaxis]
     scales[scales == 0.0] = 1.0
     moved = np.zeros(batch.shape, dtype=np.complex128)
-    _batch_sums(batch + 1j * (_SMALL_STEP / scales) * along, words, truth(single_root), np.zeros(len(batch)), moved)
+    _batch_sums(batch + 1j * (_SMALL_STEP / scales) * along, words, boolean(single_root), np.zeros(len(batch)), moved)
     result: Floats = moved.imag * (scales / _SMALL_STEP)
     return result
 
@@ -99,7 +99,7 @@ def sample_trees(
         left = batch[0].copy()
         for m in range(1, size):
             marginals = np.zeros((size, size))
-            if _sums(left, truth(single_root), marginals) == -np.inf:
+            if _sums(left, boolean(single_root), marginals) == -np.inf:
                 return None
             shares = np.cumsum(marginals[:, m])
             h = int(np.searchsorted(shares, generator.random() * shares[-1], side="right"))

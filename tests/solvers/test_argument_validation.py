@@ -102,7 +102,6 @@ SAMPLES = {
         "target": 5,
     },
     "dual_proof.settle": {"scores": PAIRS, "start": LABELS, "kicks": 1},
-    "dual_proof.proves": CLUSTERS | {"nodes": 10},
     "factored_scores.empty_table": {
         "templates": np.array([[0, 1]]),
         "sizes": np.array([4, 4]),

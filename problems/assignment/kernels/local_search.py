@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, overwrite, whole
+from colgen.solvers.kernels import folded, inner, int64, overwrite
 
 _INCREASE, _DECREASE = 1.1, 0.93
 """Factors of the penalty after a move to an infeasible assignment, and to a feasible one."""
@@ -122,7 +122,7 @@ def _best_shift(tasks: _Tasks, search: _Search) -> float:
             weight = _weight(now, after, penalty, least, search.tabu[j, t] > move)
             if weight < bar:
                 bar = weight
-                _store(search, whole(1), t, j, t, j)
+                _store(search, int64(1), t, j, t, j)
     return bar
 
 
@@ -148,7 +148,7 @@ def _best_swap(tasks: _Tasks, search: _Search, bar: float) -> float:
             weight = _weight(now, after, penalty, least, barred)
             if weight < bar:
                 bar = weight
-                _store(search, whole(2), t, j, s, i)
+                _store(search, int64(2), t, j, s, i)
     return bar
 
 
@@ -176,7 +176,7 @@ def _best_ejection(tasks: _Tasks, search: _Search, bar: float, start: int) -> No
                 weight = _weight(now, after, penalty, least, barred)
                 if weight < bar:
                     bar = weight
-                    _store(search, whole(2), t, j, s, h)
+                    _store(search, int64(2), t, j, s, h)
 
 
 @folded

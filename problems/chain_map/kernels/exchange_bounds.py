@@ -15,7 +15,7 @@ from colgen.problems.chain_map.kernels.pair_prices import Side, allocate_side
 from colgen.solvers.chains.forest import NONE, Forest, Ints
 from colgen.solvers.chains.tree_messages import Duals
 from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
-from colgen.solvers.kernels import folded, inner, whole
+from colgen.solvers.kernels import folded, inner, int64
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]
@@ -88,7 +88,7 @@ def largest_gain(end: End, scores: Rows, nothing: Rows) -> float:
     """Return the largest bound among the other labels of a node, minus that of its own label."""
     node, label, left, i, gains, h = end
     if i < 0:
-        return np.float64(max_of_rows(nothing, whole(0), scores, node, gains, h)) - np.float64(scores[node, label])
+        return np.float64(max_of_rows(nothing, int64(0), scores, node, gains, h)) - np.float64(scores[node, label])
     most = np.float64(max_of_rows(left, i, scores, node, gains, h))
     return most - np.float64(left[i, label] + scores[node, label])
 
@@ -113,7 +113,7 @@ def list_candidates(
     """
     node, label, left, i, gains, h = end
     if i < 0:
-        _write_row(nothing, whole(0), scores, node, row)
+        _write_row(nothing, int64(0), scores, node, row)
     else:
         _write_row(left, i, scores, node, row)
     labels, sums = side
@@ -144,7 +144,7 @@ def is_best(
         return False
     label = labels[starts[node]]
     if child == NONE and parent == NONE:
-        _write_row(nothing, whole(0), scores, node, row)
+        _write_row(nothing, int64(0), scores, node, row)
     elif child == NONE:
         if starts[parent + 1] - starts[parent] > 1:
             return False

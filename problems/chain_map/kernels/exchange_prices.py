@@ -60,7 +60,7 @@ from colgen.problems.chain_map.kernels.pair_prices import (
 from colgen.solvers.chains.forest import NONE, Forest, Offsets
 from colgen.solvers.chains.tree_messages import Duals, Model
 from colgen.solvers.chains.vectors import row_max
-from colgen.solvers.kernels import inner, kernel, whole
+from colgen.solvers.kernels import inner, int64, kernel
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]
@@ -213,7 +213,7 @@ def _list_around(
     for k in range(starts[node], starts[node + 1]):
         both[0, labels[k]] = -np.inf
     i += x
-    a = w * (np.float64(max_of_rows(both, whole(0), scratch.nothing, whole(0), exchanges.gains, i)) - from_x)
+    a = w * (np.float64(max_of_rows(both, int64(0), scratch.nothing, int64(0), exchanges.gains, i)) - from_x)
     write_below(forest, model.scores, exchanges, duals, scratch, parent, node, both[1])
     if forest.parent[parent] != NONE:
         add_above(forest, exchanges, duals, scratch, parent, both[1])
@@ -223,7 +223,7 @@ def _list_around(
     for k in range(starts[parent], starts[parent + 1]):
         both[1, labels[k]] = -np.inf
     j += y
-    b = v * (np.float64(max_of_rows(both, whole(1), scratch.nothing, whole(0), exchanges.gains_above, j)) - from_y)
+    b = v * (np.float64(max_of_rows(both, int64(1), scratch.nothing, int64(0), exchanges.gains_above, j)) - from_y)
     if a < -error and b < -error:
         return 0, 0
     known, known_above = starts[node + 1] - starts[node], starts[parent + 1] - starts[parent]

@@ -27,7 +27,7 @@ from colgen.problems.dependency.features.factored_scores import (
 from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
 from colgen.problems.dependency.features.tags_between import score_all_between
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, whole
+from colgen.solvers.kernels import inner, int64
 
 Bools = NDArray[np.bool_]
 
@@ -177,7 +177,7 @@ def _add_kinds(index, codes, bins, by_head, by_modifier, work, table):  # type: 
     for h in range(width):
         for m in range(1, width):
             sides[m] = np.int64(h > m) if h != m else np.int64(-1)
-        number_pairs(index.kinds, kinds[h], kinds, sides, whole(2), pairs)
+        number_pairs(index.kinds, kinds[h], kinds, sides, int64(2), pairs)
         for m in range(1, width):
             if h == m:
                 continue
@@ -213,7 +213,7 @@ def score_arcs(codes: Codes, index: ArcIndex, tags: Ints, between: Singles) -> F
     by_head, by_modifier = np.zeros((width, 2, NUM_DISTANCES)), np.zeros((width, 2, NUM_DISTANCES))
     bins = np.empty(width, dtype=np.int64)
     for apart in range(1, width):
-        bins[apart] = distance_bin(whole(0), apart)
+        bins[apart] = distance_bin(int64(0), apart)
     work = np.empty((4, width), dtype=np.int64)
     for t in range(len(index.templates)):
         if index.of_kinds[t]:

@@ -20,7 +20,7 @@ from colgen.problems.dependency.features.blocks import SPREAD, Blocks, blocks_of
 from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
 from colgen.problems.dependency.features.label_scores import PLACES, Codes, Ints, Singles, Templates, place_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, whole
+from colgen.solvers.kernels import folded, inner, int64
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int32]
@@ -268,7 +268,7 @@ def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
         for m in range(1, width):
             places[0, m], places[1, m] = np.int64(h > m), place_of(h, m)
         places[1, h] = -1
-        number_pairs(index.kinds, kinds[h], kinds, places[1], whole(PLACES), pairs)
+        number_pairs(index.kinds, kinds[h], kinds, places[1], int64(PLACES), pairs)
         _begin_totals(index, codes, tokens, h, places[0], pairs, afresh, totals)
         for k in range(_find_features(index, tokens, met, h, places, asked)):
             _add(index, asked[4, k], totals[asked[3, k]])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, WeightTable
 from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, whole
+from colgen.solvers.kernels import inner, int64
 
 Shorts = NDArray[np.int32]
 
@@ -261,11 +261,11 @@ def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-unty
                 for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
                     code, relation, weight = lists.codes[e], lists.relations[e], lists.weights[e]
                     if m > n:
-                        _spread(ends[1, side, relation >> 1], firsts[code], nexts, whole(0), n + 1, weight)
+                        _spread(ends[1, side, relation >> 1], firsts[code], nexts, int64(0), n + 1, weight)
                         continue
                     if code == free[n + 1]:
                         ends[0, side, relation >> 1, m] += weight
-                    low, high = _within(relation, m, side, whole(1), n + 1)
+                    low, high = _within(relation, m, side, int64(1), n + 1)
                     _spread(shared[m], firsts[code], nexts, low, high, weight)
 
 
@@ -311,7 +311,7 @@ def _fill_siblings(codes, lists, places, shared, ends, scores, most, last):  # t
                 slot = _met(lists, t, np.int64(first), np.int64(none), side)
                 if slot >= 0:
                     for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
-                        low, high = _within(lists.relations[e], h, 1 - side, whole(1), n + 1)
+                        low, high = _within(lists.relations[e], h, 1 - side, int64(1), n + 1)
                         _spread(last[h], firsts[lists.codes[e]], nexts, low, high, lists.weights[e])
         for m in range(1, n + 1):
             if h == m:

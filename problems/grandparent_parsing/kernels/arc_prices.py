@@ -27,7 +27,7 @@ from colgen.problems.grandparent_parsing.kernels.tree_parts import (
     score_grandparents,
 )
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, overwrite, truth, whole
+from colgen.solvers.kernels import boolean, folded, inner, int64, overwrite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -203,7 +203,7 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     for side in range(2):
         low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
         siblings = a.siblings[a.sibling_at[p, side] :]
-        value += _extended(v, p, 2 * side - 1, a.order[low:high], siblings, truth(False), s.passing)[0]
+        value += _extended(v, p, 2 * side - 1, a.order[low:high], siblings, boolean(False), s.passing)[0]
     # What it does not pay at p it can pay at g.
     s.costs[g, p] += s.pays[g, p] - value
     s.pays[g, p] = value
@@ -280,8 +280,8 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
                         gained[m] = s.scores[m]
             else:
                 overwrite(gained, bounds.grandparents[p])
-            value, first = _extended(v, p, whole(-1), left, left_siblings, all_arcs, s.back)
-            more, second = _extended(v, p, whole(1), right, right_siblings, all_arcs, s.back)
+            value, first = _extended(v, p, int64(-1), left, left_siblings, all_arcs, s.back)
+            more, second = _extended(v, p, int64(1), right, right_siblings, all_arcs, s.back)
             value += more
             s.steps[0] += a.arc.shape[0] * (left.shape[0] + right.shape[0] + 2)
             if s.steps[0] > STEPS:
@@ -349,7 +349,7 @@ def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ig
                 weights[h, m] = never
     for m in range(1, n + 1):
         weights[0, m] -= charge
-    _, _, reduced = best_tree(weights, truth(False), heads)
+    _, _, reduced = best_tree(weights, boolean(False), heads)
     return bound, never, reduced
 
 

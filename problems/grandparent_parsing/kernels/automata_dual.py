@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, overwrite, truth, whole
+from colgen.solvers.kernels import boolean, folded, int64, overwrite
 from colgen.solvers.trees.arborescence import allocate_sets, is_tree, solve_arborescence
 from colgen.solvers.trees.sparse_arborescence import best_of_arcs
 
@@ -101,7 +101,7 @@ def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
     for _ in range(n + 1):
         for m in range(1, n + 1):
             charged[0, m] = weights[0, m] - price
-        others, _, _, _ = solve_arborescence(charged, truth(False))
+        others, _, _, _ = solve_arborescence(charged, boolean(False))
         roots, total = 0, 0.0
         for m in range(1, n + 1):
             total += weights[others[m], m]
@@ -202,7 +202,7 @@ def marginals(a: Automata, leaving: Floats, entering: Floats, single_root: bool)
     alive = np.ones(arcs, dtype=np.bool_)
     if (
         automata_values(a, leaving, entering, values, enters, local)
-        or (force(a, alive, values, enters, local, whole(0), forced)[1])
+        or (force(a, alive, values, enters, local, int64(0), forced)[1])
     ):
         return found
     bound += local.sum()
@@ -291,7 +291,7 @@ def _run_automata(a: Automata, alive: Mask, s: _Copies, bound: float, steps: int
             taken[e] = False
         top, arg, row = -np.inf, -1, -1
         if p == 0:
-            top = forward(siblings, sibling_at[0, 1], right, grandparents, whole(-1), values, middle, path, back)[0]
+            top = forward(siblings, sibling_at[0, 1], right, grandparents, int64(-1), values, middle, path, back)[0]
         for e in range(incoming[p], incoming[p + 1]):
             if alive[e]:
                 row = grandparent_at[p] + (e - incoming[p]) * (stop - start)

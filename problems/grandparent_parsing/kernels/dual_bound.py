@@ -18,7 +18,7 @@ from colgen.problems.dependency.features.factored_scores import score_triple
 from colgen.problems.grandparent_parsing.kernels.dual_state import Source
 from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import whole
+from colgen.solvers.kernels import int64
 from colgen.solvers.trees.arborescence import solve_arborescence
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def lazy_weights(arcs: Floats, source: Source, pi: Floats) -> tuple[Floats, int]
                     refined[g, p] = True
                     entering[g, p] = pair_bound(source.codes, source.grandparent_parent, g, p)
                 if entering[g, p] > paid:
-                    gain = score_triple(source.codes, source.grandparents, whole(0), g, p, c) - paid
+                    gain = score_triple(source.codes, source.grandparents, int64(0), g, p, c) - paid
                     scored += 1
                     if gain > 0.0:
                         weights[g, p] += gain

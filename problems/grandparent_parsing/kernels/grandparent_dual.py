@@ -48,7 +48,7 @@ from colgen.problems.grandparent_parsing.kernels.dual_state import (
 )
 from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, overwrite, truth, whole
+from colgen.solvers.kernels import boolean, inner, int64, overwrite
 from colgen.solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
@@ -175,7 +175,7 @@ def _iterate(  # type: ignore[no-untyped-def]
             g = heads[p]
             if g != c and not known[p, c, g] and (heads[c] == p or scores[p, c, g] > pi[p, c]):
                 if lazy:
-                    learn(dual, p, c, g, score_triple(source.codes, source.grandparents, whole(0), g, p, c))
+                    learn(dual, p, c, g, score_triple(source.codes, source.grandparents, int64(0), g, p, c))
                     state[4] += 1
                     stale[p] = True
                 else:
@@ -277,8 +277,8 @@ def descend_lazily(
         The best bound, the best tree's score, where the descent ended, and the state of :func:`descend`.
     """
     entering = loose_bounds(source.codes, source.entering)
-    dual = begin(arcs, loose_bounds(source.codes, source.tokens), entering, truth(False))
+    dual = begin(arcs, loose_bounds(source.codes, source.tokens), entering, boolean(False))
     state = np.zeros(5)
     state[0], state[1] = np.inf, 1.0
-    upper, lower, _ = _descend(dual, source, truth(True), iterations, single_root, -np.inf, state, unit)
+    upper, lower, _ = _descend(dual, source, boolean(True), iterations, single_root, -np.inf, state, unit)
     return upper, lower, dual, state

@@ -27,7 +27,7 @@ from colgen.problems.grandparent_parsing.kernels.automata_dual import best_tree,
 from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic
 from colgen.problems.grandparent_parsing.kernels.tree_parts import TreeParts, automata_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import truth
+from colgen.solvers.kernels import boolean
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,7 +60,7 @@ def restricted(
     alive = np.ones(a.heads.shape[0], dtype=np.bool_)
     heads = np.full(n + 1, -1)
     leaving, entering = optimistic(a, alive), np.zeros(a.heads.shape[0])
-    upper, lower, _ = relax(a, alive, leaving, entering, -np.inf, heads, iterations, single_root, truth(True), unit)
+    upper, lower, _ = relax(a, alive, leaving, entering, -np.inf, heads, iterations, single_root, boolean(True), unit)
     return heads, lower, max(upper, lower)
 
 
@@ -79,7 +79,7 @@ def narrowed(scores: Floats, width: int) -> Mask:
                 break
             candidates[arg, m] = True
     heads = np.full(n + 1, -1)
-    _, feasible, _ = best_tree(scores, truth(False), heads)
+    _, feasible, _ = best_tree(scores, boolean(False), heads)
     if feasible:
         for m in range(1, n + 1):
             candidates[heads[m], m] = True
@@ -140,7 +140,7 @@ def ascend(
         h, m = a.heads[e], a.modifiers[e]
         if known[h, m]:
             leaves[e], enters[e] = leaving[h, m], entering[h, m]
-    _, lower, taken = relax(a, alive, leaves, enters, lower, best, iterations, single_root, truth(False), unit)
+    _, lower, taken = relax(a, alive, leaves, enters, lower, best, iterations, single_root, boolean(False), unit)
     for e in range(total):
         h, m = a.heads[e], a.modifiers[e]
         leaving[h, m], entering[h, m] = leaves[e], enters[e]

@@ -20,7 +20,7 @@ from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
 from colgen.solvers.arrays import as_floats, as_integer
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, overwrite, whole
+from colgen.solvers.kernels import inner, int64, overwrite
 from colgen.solvers.reserved import sparse_zeros
 
 Floats = NDArray[np.float64]
@@ -186,7 +186,7 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
 def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, c) with the grandparents wanted, none of which is known; ``row`` is for work."""
     if not parts.dense:
-        score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, whole(0), p, c, wanted, row)
+        score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, int64(0), p, c, wanted, row)
     for g in range(wanted.shape[0]):
         if wanted[g]:
             parts.grandparent_known[p, g, c] = True
@@ -202,7 +202,7 @@ def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def
 def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
     """The same for the parts of the arc (h, m) with siblings, and for that of m as the last modifier."""
     if not parts.dense:
-        score_row(parts.codes, parts.siblings, parts.sibling_pairs, whole(1), h, m, wanted, row)
+        score_row(parts.codes, parts.siblings, parts.sibling_pairs, int64(1), h, m, wanted, row)
     for s in range(wanted.shape[0]):
         if wanted[s]:
             parts.sibling_known[h, m, s] = True
@@ -213,7 +213,7 @@ def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
         parts.sibling_known[h, m, m] = True
         parts.scored[1] += 1
         if not parts.dense:
-            parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, whole(1), h, m, h)
+            parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, int64(1), h, m, h)
 
 
 @inner
@@ -222,7 +222,7 @@ def look_at_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
     parts.scored[0] += 1
     if parts.dense:
         return parts.grandparent_values[p, g, c]
-    return score_triple(parts.codes, parts.grandparents, whole(0), g, p, c)
+    return score_triple(parts.codes, parts.grandparents, int64(0), g, p, c)
 
 
 @inner
@@ -234,8 +234,8 @@ def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
     if parts.dense:
         overwrite(row, parts.sibling_values[h, m])
     else:
-        score_row(parts.codes, parts.siblings, parts.sibling_pairs, whole(1), h, m, wanted, row)
-        row[m] = score_triple(parts.codes, parts.siblings, whole(1), h, m, h)
+        score_row(parts.codes, parts.siblings, parts.sibling_pairs, int64(1), h, m, wanted, row)
+        row[m] = score_triple(parts.codes, parts.siblings, int64(1), h, m, h)
     parts.scored[1] += 1
     for s in range(wanted.shape[0]):
         parts.scored[1] += np.int64(wanted[s])
@@ -252,7 +252,7 @@ def _score_in_place(parts: TreeParts, a: Automata, p: int, wanted: Mask, row: Fl
         for e in range(first, final):
             wanted[tails[e]] = tails[e] != c
         if first < final:
-            score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, whole(0), p, c, wanted, row)
+            score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, int64(0), p, c, wanted, row)
         for e in range(first, final):
             at = a.grandparent_at[p] + (e - first) * (stop - start) + k - start
             a.grandparents[at] = row[tails[e]] if wanted[tails[e]] else -np.inf
@@ -263,9 +263,9 @@ def _score_in_place(parts: TreeParts, a: Automata, p: int, wanted: Mask, row: Fl
         wanted[p] = True
         for k in range(1, width):
             m = modifiers[order[low + k - 1]]
-            score_row(parts.codes, parts.siblings, parts.sibling_pairs, whole(1), p, m, wanted, row)
+            score_row(parts.codes, parts.siblings, parts.sibling_pairs, int64(1), p, m, wanted, row)
             a.siblings[at + k] = row[p]
-            a.siblings[at + k * width] = score_triple(parts.codes, parts.siblings, whole(1), p, m, p)
+            a.siblings[at + k * width] = score_triple(parts.codes, parts.siblings, int64(1), p, m, p)
             for j in range(1, k):
                 a.siblings[at + j * width + k] = row[modifiers[order[low + j - 1]]]
             wanted[m] = True  # of those further from the head it can be the sibling

@@ -24,7 +24,7 @@ from colgen.problems.vehicle_routing.kernels.tours import (
     to_arrays,
 )
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, whole
+from colgen.solvers.kernels import inner, int64
 from colgen.solvers.sorting import order_by
 
 _REMOVED = 10
@@ -205,7 +205,7 @@ def _recreate(
     order_by(key, count, order)
     for k in range(count):
         i = absent[order[k]]
-        best, where, behind, free, used = np.inf, whole(-1), whole(0), -1, 0
+        best, where, behind, free, used = np.inf, int64(-1), int64(0), -1, 0
         for r in range(len(tours.first)):
             if tours.first[r] == 0:
                 free = r
@@ -213,7 +213,7 @@ def _recreate(
             used += 1
             if tours.load[r] + data.demand[i] > data.capacity:
                 continue
-            before = whole(0)
+            before = int64(0)
             while True:
                 after = tours.succ[before] if before else tours.first[r]
                 more = data.distance[before, i] + data.distance[i, after] - data.distance[before, after]

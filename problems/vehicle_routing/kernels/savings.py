@@ -10,7 +10,7 @@ import numpy as np
 
 from colgen.problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, put_in, refresh, to_arrays
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, whole
+from colgen.solvers.kernels import inner, int64
 from colgen.solvers.sorting import order_by
 
 
@@ -20,7 +20,7 @@ def savings(data: Data) -> tuple[Ints, Ints]:
     n = len(data.demand) - 1
     tours = empty(n)
     for i in range(1, n + 1):
-        put_in(data, tours, i, i - 1, whole(0))
+        put_in(data, tours, i, i - 1, int64(0))
     saved, order = np.empty(n * n), np.empty(n * n, np.int64)
     for i in range(1, n + 1):
         for j in range(1, n + 1):
