@@ -225,7 +225,7 @@ class GrowingArcLabels:
         table = FeatureWeights(self._keys[used], starts, which[kept], weights[kept], num)
         return ArcLabels(self.relations, self._sizes, table)
 
-    def begun_at_average(self, steps: float) -> GrowingArcLabels:
+    def copy_at_average(self, steps: float) -> GrowingArcLabels:
         """One that begins at the average over all steps so far, with steps of its own; this one stays as it is."""
         fresh = copy.copy(self)
         kept = self.state()

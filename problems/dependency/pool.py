@@ -19,7 +19,7 @@ _FEW = 1024
 """So many trees are always taken without counting how many there are."""
 
 
-def checked_k(k: int, there: NDArray[np.bool_] | None = None) -> int:
+def check_k(k: int, there: NDArray[np.bool_] | None = None) -> int:
     """How many trees are looked for: k, or one more than there are if that is less.
 
     Parameters

@@ -40,7 +40,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.problems.dependency.decisions import ArcDecision, NoBetter
 from colgen.problems.dependency.exact import TreeScores
-from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.pool import check_k
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
 from colgen.problems.grandparent_parsing.instance import (
@@ -169,8 +169,8 @@ class AutomataParsing(Problem):
         self, scores: PartScores, *, single_root: bool | None = None, projective: bool | None = None, k: int = 1
     ) -> None:
         refuse_pairs(scores, type(self).__name__)
-        self.scores, self.k = scores, checked_k(k)
-        self._limit = self.k if self.k == 1 else checked_k(self.k, np.asarray(scores.arcs) > -math.inf)
+        self.scores, self.k = scores, check_k(k)
+        self._limit = self.k if self.k == 1 else check_k(self.k, np.asarray(scores.arcs) > -math.inf)
         self.single_root = is_single_root(scores) if single_root is None else single_root
         self.projective = wants_projective(scores) if projective is None else projective
         self.iterations = self.rounds = self.candidates = 0

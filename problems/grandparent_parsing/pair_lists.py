@@ -14,7 +14,7 @@ import numpy as np
 
 from colgen import Termination, solve
 from colgen.core.stop import StopRule, TimeLimit
-from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.pool import check_k
 from colgen.problems.grandparent_parsing.instance import Floats, GrandparentInstance, Mask
 from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.parses import Parse, parsed_pairs
@@ -33,7 +33,7 @@ def best_with_pairs(
     differs: it is forbidden, and those before it are required (Lawler, 1972).  A part that bounds of single arcs show
     to be worse than others waits until these are taken.
     """
-    k = checked_k(k, instance.arcs > -math.inf)
+    k = check_k(k, instance.arcs > -math.inf)
     rules: tuple[Any, ...] = (stop,) if callable(stop) else tuple(stop)
     others = [rule for rule in rules if not hasattr(rule, "seconds")]
     deadline = time.monotonic() + min((rule.seconds for rule in rules if hasattr(rule, "seconds")), default=math.inf)

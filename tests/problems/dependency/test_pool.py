@@ -6,7 +6,7 @@ import pytest
 from benchmarks.learning.reference import trees
 from colgen import solve
 from colgen.core.errors import InputError
-from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.pool import check_k
 from colgen.problems.grandparent_parsing import GrandparentInstance, parse
 from colgen.problems.nonlocal_parsing import NonlocalParsing
 from colgen.problems.nonlocal_parsing import random as random_factors
@@ -22,8 +22,8 @@ def arcs_of(n, seed):
 def test_no_more_trees_are_looked_for_than_there_are(n, seed):
     arcs = arcs_of(n, seed)
     count = sum(all(arcs[h, m] > -np.inf for m, h in enumerate(heads[1:], 1)) for heads in trees(n))
-    assert checked_k(10**9, arcs > -np.inf) == count + 1
-    assert checked_k(7, arcs > -np.inf) == 7
+    assert check_k(10**9, arcs > -np.inf) == count + 1
+    assert check_k(7, arcs > -np.inf) == 7
 
 
 @pytest.mark.parametrize(("projective", "count"), [(False, 16), (True, 12)])
