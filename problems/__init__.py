@@ -1,1 +1,1 @@
-"""Problem templates on the engine, a folder each."""
+"""Problem templates on the engine, one folder each."""

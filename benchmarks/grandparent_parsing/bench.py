@@ -46,7 +46,7 @@ from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.grandparent_parsing.baseline import Relaxed, compiled_complete, solve_complete
 from colgen.problems.grandparent_parsing.instance import as_heads
 from colgen.problems.grandparent_parsing.model import FORMULATIONS
-from colgen.problems.grandparent_parsing.parser import labelled, parse, parse_sentences
+from colgen.problems.grandparent_parsing.parser import add_relations, parse, parse_sentences
 from colgen.problems.grandparent_parsing.parses import Parse
 from colgen.problems.grandparent_parsing.separation import arc_values
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
@@ -297,7 +297,11 @@ def compare_with_brute_force(name: str, compared: Sequence[ComparedSentence], pl
     figures += [
         Figure(f"{name}.by_dual", 100 * mean(c.ours.rounds <= 1 for c in compared), "%", n, "need no linear program"),
         Figure(
-            f"{name}.brute_force_whole", 100 * mean(c.complete["all"].is_whole for c in compared), "%", n, "are trees"
+            f"{name}.brute_force_whole",
+            100 * mean(c.complete["all"].is_integral for c in compared),
+            "%",
+            n,
+            "are trees",
         ),
         Figure(
             f"{name}.table_accuracy",
@@ -383,7 +387,7 @@ def compare_bounds(name: str, compared: Sequence[ComparedSentence]) -> list[Figu
         seconds = sum(run.seconds for run in runs)
         figures += [
             Figure(f"{label}.speed", first / seconds, "x", n, f"against {FORMULATIONS[0]}"),
-            Figure(f"{label}.whole", 100 * mean(run.is_whole for run in runs), "%", n, "of the optima are trees"),
+            Figure(f"{label}.whole", 100 * mean(run.is_integral for run in runs), "%", n, "of the optima are trees"),
             Figure(f"{label}.accuracy", _measure_accuracy(compared, [run.heads() for run in runs]), "%", n),
         ]
     return figures
@@ -462,7 +466,7 @@ def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure
         tokens += len(sentence)
         parses.append(found)
         assert found.heads is not None
-        labelled_trees.append(labelled(sentence, found.heads, scorer))
+        labelled_trees.append(add_relations(sentence, found.heads, scorer))
     reached = attachment(zip(corpus.test, labelled_trees, strict=True))
     n, total = len(parses), sum(seconds.values())
     name = corpus.name

@@ -35,7 +35,7 @@ class KeptDuals(AutomataParsing):
         self._other = other
         self.multipliers: Multipliers | None = None
 
-    def ascended(
+    def run_ascent(
         self, arcs: Floats, duals: Multipliers, known: Mask, lower: float, best: Ints | None, iterations: int
     ) -> tuple[Ints | None, float]:
         if self._other is not None and self.multipliers is None:
@@ -43,7 +43,7 @@ class KeptDuals(AutomataParsing):
             np.copyto(duals.leaving, self._other.leaving, where=known)
             np.copyto(duals.entering, self._other.entering, where=known)
         self.multipliers = duals
-        return super().ascended(arcs, duals, known, lower, best, iterations)
+        return super().run_ascent(arcs, duals, known, lower, best, iterations)
 
 
 def compare_kept_duals(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:

@@ -64,7 +64,7 @@ def _ours(corpus: Corpus, epochs: int, say: Say) -> list[Figure]:
 def _steps(pipeline: Pipeline, texts: Sequence[str]) -> list[Figure]:
     """Words a second of each step."""
     _, segmenting = measure(lambda: pipeline.segmenter.segment(texts), _RUNS)
-    tagged, up_to_tags = measure(lambda: list(pipeline.tagged(texts)), _RUNS)
+    tagged, up_to_tags = measure(lambda: list(pipeline.tag_paragraphs(texts)), _RUNS)
     _, parsing = measure(lambda: list(parse_sentences(tagged, pipeline.parser)), _RUNS)
     words = sum(map(len, tagged))
     seconds = {"segmentation": segmenting, "tags": up_to_tags - segmenting, "trees": parsing}

@@ -1,8 +1,8 @@
-"""Dependency treebanks: sentences, files, factored scores with bounds, and learning; shared by the parsers.
+"""Dependency treebanks, shared by the parsers: sentences, files, factored scores with bounds, and learning.
 
-A score is a sum over templates, each the weight of a conjunction of token attributes and a relation of the tokens
-(:mod:`colgen.problems.dependency.features.vocabulary`).  Arcs are scored all at once, triples of tokens lazily and in
-batches; for each pair of tokens a bound on all triples with them is known offline
+A score is a sum over templates.  Each contributes the weight of a conjunction of token attributes and a relation of the
+tokens (:mod:`colgen.problems.dependency.features.vocabulary`).  All arcs are scored at once, triples of tokens lazily
+in batches.  For each pair of tokens a bound on all triples that contain it is computed offline
 (:mod:`colgen.problems.dependency.scorer`).
 """
 

@@ -1,8 +1,7 @@
-"""Relations in the arcs' own scores: an arc is worth what its best relation makes of it.
+"""Relations in arc scores: each arc scores as with its best relation.
 
-The tree is then found with the relations in view, and no more has to be searched: the best relation of an arc is a
-maximum that no other arc changes.  What relations of several arcs say together, a tree's are found by
-(:mod:`colgen.problems.dependency.labels`), is left to a second look at the tree.
+The tree is then chosen with relations in view, at no extra search: the best relation of an arc does not depend on other
+arcs.  :mod:`colgen.problems.dependency.labels` scores relations of several arcs jointly once the tree is known.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from colgen.problems.dependency.features.growing_arcs import least_kept, lengthe
 from colgen.problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
 from colgen.problems.dependency.features.relation_scores import RelationIndex, best_relations, relation_index
 from colgen.problems.dependency.features.vocabulary import KIND, Codes, Encoded, Vocabulary
-from colgen.problems.dependency.labels import LABEL_TEMPLATES, Labels, numbered, templates_of
+from colgen.problems.dependency.labels import LABEL_TEMPLATES, Labels, number_features, templates_of
 from colgen.problems.dependency.sentence import Sentence
 
 Floats = NDArray[np.float64]
@@ -30,28 +29,18 @@ Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]
 
 TEMPLATES = tuple(template for template in LABEL_TEMPLATES if template[3] == HEAD)
-"""Those that look at head and modifier alone."""
+"""Templates that use head and modifier only."""
 
 _NONE = np.empty(0, dtype=np.int64)
 _NO_LOSS = np.zeros(2)
 
 _OFTEN = 16
-"""So often a feature occurs in the right trees that has a row while it learns, for each relation that there is."""
+"""A feature gets a dense row if it occurs this many times per relation in the gold trees."""
 
 
 @dataclass(frozen=True, eq=False)
 class ArcLabels:
-    """Learned scores of relations of arcs.
-
-    Attributes
-    ----------
-    relations
-        Their names.
-    sizes
-        How many codes each conjunction has (:attr:`~colgen.problems.dependency.features.vocabulary.Vocabulary.sizes`).
-    weights
-        Of features and relations.
-    """
+    """Learned scores of arc relations; ``sizes`` are the vocabulary's."""
 
     relations: tuple[str, ...]
     sizes: Ints
@@ -62,42 +51,33 @@ class ArcLabels:
         return relation_index(templates_of(TEMPLATES, self.sizes), self.sizes, self.weights, KIND)
 
     def best(self, encoded: Encoded) -> tuple[Floats, Shorts]:
-        """Of each arc, by head and modifier: what the best relation scores, and its number."""
+        """Return the score and the number of the best relation of each arc, by head and modifier."""
         return best_relations(encoded.codes, self._index)
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the index, which another process makes for itself."""
         return {name: value for name, value in vars(self).items() if name != "_index"}
 
     def forget(self) -> None:
-        """Drop what is only there to find relations fast; it is made again when it is needed."""
         vars(self).pop("_index", None)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model's file keeps besides the names."""
         return prefixed("arc_labels", self.weights.arrays())
 
     @staticmethod
     def from_arrays(names: Sequence[str], arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> ArcLabels:
-        """Scores of relations from a model's file.
-
-        Raises
-        ------
-        InputError
-            If the arrays are of something else.
-        """
+        """Return the scores from a model's file; raise :class:`InputError` if the arrays do not fit."""
         relations = tuple(map(str, names))
         return ArcLabels(relations, vocabulary.sizes, FeatureWeights.from_arrays(arrays, "arc_labels", len(relations)))
 
-    def named(self, which: Shorts, heads: Sequence[int]) -> tuple[str, ...]:
-        """The names of a tree's relations, of the numbers that :meth:`best` has given."""
+    def relation_names(self, which: Shorts, heads: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of a tree's relations from the numbers of :meth:`best`."""
         return tuple(self.relations[which[head, token]] for token, head in enumerate(heads, 1))
 
 
 def relations_data(
     labels: Labels | None, arc_labels: ArcLabels | GrowingArcLabels | None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What a model's file keeps of relations: names, and arrays."""
+    """Return the relation names and arrays to store in a model's file."""
     names: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, one in (("labels", labels), ("arc_labels", arc_labels)):
@@ -108,37 +88,20 @@ def relations_data(
 
 
 def relations_from(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Any:
-    """The two fields of a model of what :func:`relations_data` returned.
-
-    Raises
-    ------
-    InputError
-        If the arrays are of something else.
-    """
+    """Return the two model fields stored by :func:`relations_data`."""
     kinds: dict[str, type[Labels] | type[ArcLabels]] = {"labels": Labels, "arc_labels": ArcLabels}
     return {name: kind.from_arrays(about[name], arrays, vocabulary) for name, kind in kinds.items() if name in about}
 
 
 class GrowingArcLabels:
-    """Scores of relations that learn: weights, sums for the average, and the features of the step at hand.
+    """Arc relation scores during training: weights, their sums for averaging, and features of the current step.
 
-    Parameters
-    ----------
-    sentences
-        Whose right trees say which features may have weights; every one has heads and relations.
-    encoded
-        The sentences' codes.
-    vocabulary
-        Theirs.
-
-    Attributes
-    ----------
-    right
-        Of each sentence, the right relations by token, shape (n + 1,); the root's is 0.
+    All sentences need heads and relations.  Features of the gold trees may have weights.  ``right`` contains the gold
+    relations of each sentence by token, shape (n + 1,); the root's is 0.
     """
 
     KEPT = "first", "after", "relations", "weights", "sums"
-    """What :meth:`state` has."""
+    """Names of the arrays in :meth:`state`."""
 
     def __init__(self, sentences: Sequence[Sentence], encoded: Sequence[Encoded], vocabulary: Vocabulary) -> None:
         names = sorted({relation for sentence in sentences for relation in sentence.relations or ()})
@@ -154,7 +117,7 @@ class GrowingArcLabels:
             heads = np.array([-1, *(sentence.heads or ())], dtype=np.int64)
             keys_of_tree(of.codes, self._templates, heads, keys[at : at + len(of)])
             at += len(of)
-        self._keys, _ = numbered(keys, _NONE)
+        self._keys, _ = number_features(keys, _NONE)
         self._rows = rows_of(self._keys)
         first = np.full(len(self._keys), NOTHING)
         often = self._often(keys)
@@ -163,7 +126,7 @@ class GrowingArcLabels:
         self.restore({"first": first, "after": _NONE, "relations": _NONE, "weights": zeros, "sums": zeros})
 
     def _often(self, keys: Ints) -> Ints:
-        """The features that occur so often that they have rows."""
+        """Return the features frequent enough for a dense row."""
         counts = np.zeros(len(self._keys), dtype=np.int64)
         for t in range(keys.shape[1]):
             every, own = np.unique(keys[:, t], return_counts=True)
@@ -172,7 +135,6 @@ class GrowingArcLabels:
         return np.flatnonzero(counts >= _OFTEN * len(self.relations))
 
     def best(self, encoded: Encoded) -> tuple[Floats, Shorts]:
-        """Of each arc by the weights of the moment: what the best relation scores, and its number."""
         best, which, _ = self.best_with_losses(encoded.codes, _NONE, _NONE, _NO_LOSS)
         return best, which
 
@@ -182,9 +144,9 @@ class GrowingArcLabels:
         return best_of_arcs(codes, self._templates, self._rows, self._lists, num, heads, right, losses)
 
     def mark(self, codes: Codes, right: tuple[Ints, Ints], found: tuple[Ints, Ints]) -> float:
-        """Mark what the right tree has and the tree found has not, and the reverse; the squared norm of that.
+        """Mark the features in which the gold and the predicted tree differ; return their squared norm.
 
-        Trees are heads and relations by token.
+        Each tree is a pair of heads and relations by token.
         """
         most = 2 * (len(right[0]) - 1) * len(TEMPLATES)
         average, num = self._average, len(self.relations)
@@ -200,18 +162,17 @@ class GrowingArcLabels:
         return average.settle()
 
     def step(self, step: float, number: float) -> None:
-        """Take a step along what was marked."""
         self._average.step(step, number)
 
     def averaged(self, steps: float, cutoff: float = 0.0) -> ArcLabels:
-        """The average of the weights over all steps so far, those above a share of the 99th hundredth's."""
+        """Return the averaged weights that exceed the share ``cutoff`` of their 99th percentile."""
         lists, num, (rows, entries) = self._lists, len(self.relations), self._lists.sizes.tolist()
         weights = self._average.mean(steps)[: rows * num + entries]
         feature, entry = np.empty(entries, dtype=np.int32), lists.first.astype(np.int64)
         of_rows = np.empty(rows, dtype=np.int32)
         of_rows[-2 - entry[entry < NOTHING]] = np.flatnonzero(entry < NOTHING)
         those = np.flatnonzero(entry >= 0)
-        while len(those):  # all features walk along their lists
+        while len(those):  # follow the lists of all features in parallel
             feature[entry[those]] = those
             entry[those] = lists.after[entry[those]]
             those = those[entry[those] >= 0]
@@ -225,25 +186,23 @@ class GrowingArcLabels:
         table = FeatureWeights(self._keys[used], starts, which[kept], weights[kept], num)
         return ArcLabels(self.relations, self._sizes, table)
 
-    def begun_at_average(self, steps: float) -> GrowingArcLabels:
-        """One that begins at the average over all steps so far, with steps of its own; this one stays as it is."""
+    def copy_at_average(self, steps: float) -> GrowingArcLabels:
+        """Return a copy that starts from the average over all steps so far."""
         fresh = copy.copy(self)
         kept = self.state()
         mean = kept["weights"] - kept["sums"] / np.float32(steps)
         fresh.restore({**kept, "weights": mean, "sums": np.zeros_like(mean)})
         return fresh
 
-    # --- to continue later -------------------------------------------------------------------------------------------
+    # --- saving and restoring ----------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays from which :meth:`restore` continues."""
         lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
         held = rows * len(self.relations) + entries
         arrays = lists.after[:entries], lists.relations[:entries], lists.weights[:held], self._average.sums[:held]
         return dict(zip(self.KEPT, (lists.first, *arrays), strict=True))
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from what :meth:`state` returned."""
         entries, held = len(arrays["after"]), len(arrays["weights"])
         self._lists = LabelLists(
             np.array([(held - entries) // max(len(self.relations), 1), entries]),

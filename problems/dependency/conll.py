@@ -1,4 +1,4 @@
-"""Treebank files: CoNLL-U (Universal Dependencies) and CoNLL-X (the shared task of 2006), ten columns a token."""
+"""Treebank files: CoNLL-U (Universal Dependencies) and CoNLL-X (2006 shared task), ten columns per token."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ID, FORM, LEMMA, COARSE, FINE, MORPHOLOGY, HEAD, RELATION = range(8)
 _MULTIWORD = re.compile(r"([0-9]+)-([0-9]+)$")
 _EMPTY = re.compile(r"[0-9]+\.[0-9]+$")
 _DIGITS = 9
-"""No number of a token has more: a file that holds them is larger than any that is read."""
+"""Maximum number of digits of a token number; no readable file has more tokens."""
 
 _LONGEST = 40
-"""Characters of a cell that messages show."""
+"""Maximum length of a cell in messages."""
 
 
 def read_conll(
@@ -28,22 +28,22 @@ def read_conll(
 ) -> list[Sentence]:
     """Read the sentences of a file in CoNLL-U or CoNLL-X.
 
-    Ten columns (CoNLL-X: eight or more) separated by tabs, an empty line after each sentence.  A line that begins with
-    ``#`` is a comment.  Of CoNLL-U, comments, multiword tokens (``6-7``) and empty nodes (``8.1``) are kept for writing
-    and otherwise passed over: the syntactic words are the tokens.  A sentence whose heads are all ``_`` has not been
-    parsed.
+    The file has ten columns separated by tabs (CoNLL-X: eight or more) and an empty line after each sentence.  Lines
+    that begin with ``#`` are comments.  Comments, multiword tokens (``6-7``) and empty nodes (``8.1``) of CoNLL-U are
+    kept for writing and otherwise ignored: tokens are the syntactic words.  A sentence whose heads are all ``_`` is
+    unparsed.
 
     Parameters
     ----------
     single_root
-        Refuse trees with several tokens that hang from the root.
+        Whether to refuse trees with several tokens attached to the root.
     skip
-        Told of each sentence that is malformed, which is then left out; None: it is an error.
+        Function called with the error of each malformed sentence, which is then skipped.
 
     Raises
     ------
     InputError
-        With file and line, where the file is something else or heads are no tree.
+        With file and line, if the format is wrong or the heads do not form a tree.
     """
     path = Path(path)
     try:
@@ -53,7 +53,7 @@ def read_conll(
         raise InputError(f"{path}, line {at}: not a text file in UTF-8") from None
     sentences = list(parse_conll(text.split("\n"), name=str(path), single_root=single_root, skip=skip))
     if not sentences:
-        raise InputError(f"{path}: expected sentences in CoNLL-U or CoNLL-X, there are none")
+        raise InputError(f"{path} contains no sentences: expected a file in CoNLL-U or CoNLL-X")
     return sentences
 
 
@@ -64,7 +64,7 @@ def parse_conll(
     single_root: bool = False,
     skip: Callable[[str], None] | None = None,
 ) -> Iterator[Sentence]:
-    """Sentences of lines, one after the other, as :func:`read_conll` reads them; ``name`` is for messages."""
+    """Yield the sentences of lines in the format of :func:`read_conll`; ``name`` appears in messages."""
     block: list[str] = []
     number = 0
     for number, raw in enumerate(lines, 1):
@@ -72,50 +72,50 @@ def parse_conll(
         if line.strip():
             block.append(line)
         elif block:
-            yield from _unless_bad(block, name, number - len(block), single_root, skip)
+            yield from _read_or_skip(block, name, number - len(block), single_root, skip)
             block = []
     if block:
-        yield from _unless_bad(block, name, number - len(block) + 1, single_root, skip)
+        yield from _read_or_skip(block, name, number - len(block) + 1, single_root, skip)
 
 
-def _unless_bad(
+def _read_or_skip(
     block: list[str], name: str, first: int, single_root: bool, skip: Callable[[str], None] | None
 ) -> Iterator[Sentence]:
-    """The sentence of a block of lines, unless it is malformed and may be left out."""
+    """Yield the sentence of a block of lines, or report it to ``skip`` if it is malformed."""
     try:
-        yield from _sentence(block, name, first, single_root)
+        yield from _read_sentence(block, name, first, single_root)
     except InputError as error:
         if skip is None:
             raise
-        skip(f"{error}; the sentence is left out")
+        skip(f"{error}; the sentence is skipped")
 
 
-def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Iterator[Sentence]:
-    """The sentence of a block of lines; nothing for comments alone."""
+def _read_sentence(block: list[str], name: str, first: int, single_root: bool) -> Iterator[Sentence]:
+    """Yield the sentence of a block of lines; nothing if there are only comments."""
     rows: list[list[str]] = []
     numbers: list[int] = []
-    last, spanned = 0, first  # the last word of a multiword token, and the line of that
+    last, spanned = 0, first  # last word of the latest multiword token, and its line
     for number, line in enumerate(block, first):
         if line.startswith("#"):
             continue
         where = f"{name}, line {number}"
         row = [cell.strip() for cell in line.split("\t")]
         if len(row) < HEAD + 1:
-            raise InputError(f"{where}: expected {NUM_COLUMNS} columns separated by tabs, there are {len(row)}")
+            raise InputError(f"{where}: expected {NUM_COLUMNS} columns separated by tabs, got {len(row)}")
         span = _MULTIWORD.match(row[ID])
         if span is not None:
             begin, end = (int(digits[: _DIGITS + 1]) for digits in span.groups())
             if not max(len(rows), last) + 1 == begin < end:
                 raise InputError(
-                    f"{where}: multiword token {_shown(row[ID])} does not stand before the first of its two words or "
-                    "more, or overlaps with another"
+                    f"{where}: multiword token {_shorten(row[ID])} must precede its words, span at least two, and not "
+                    "overlap with another multiword token"
                 )
             last, spanned = end, number
             continue
         if _EMPTY.match(row[ID]):
             continue
         if row[ID] != str(len(rows) + 1):
-            found = _shown(row[ID])
+            found = _shorten(row[ID])
             raise InputError(f"{where}: expected token number {len(rows) + 1} in the first column, not {found!r}")
         if not row[FORM]:
             raise InputError(f"{where}: the form in the second column is missing")
@@ -123,8 +123,8 @@ def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Ite
         numbers.append(number)
     if last > len(rows):
         raise InputError(
-            f"{name}, line {spanned}: expected a multiword token that ends with its sentence of {len(rows)} words or "
-            f"before, not with word {_shown(str(last))}"
+            f"{name}, line {spanned}: the multiword token ends with word {_shorten(str(last))}, but the sentence has "
+            f"only {len(rows)} words"
         )
     if not rows:
         return
@@ -141,13 +141,12 @@ def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Ite
     )
 
 
-def _shown(cell: str) -> str:
-    """A cell for messages, shortened."""
+def _shorten(cell: str) -> str:
     return cell if len(cell) <= _LONGEST else f"{cell[:_LONGEST]}..."
 
 
 def _morphology(cell: str) -> dict[str, str]:
-    """``Case=Ine|Number=Sing`` as a mapping; a feature without a value, as CoNLL-X has them, is worth "yes"."""
+    """Return ``Case=Ine|Number=Sing`` as a mapping; a feature without a value (CoNLL-X) gets "yes"."""
     if cell in ("", "_"):
         return {}
     pairs = (item.partition("=") for item in cell.split("|"))
@@ -163,7 +162,7 @@ def _heads(rows: list[list[str]], numbers: list[int], name: str, single_root: bo
         if not (cell.isascii() and cell.isdigit() and int(cell.lstrip("0")[: _DIGITS + 1] or "0") <= len(rows)):
             raise InputError(
                 f"{name}, line {number}: expected a head from 0 to {len(rows)} in the seventh column, not "
-                f"{_shown(cell)!r}"
+                f"{_shorten(cell)!r}"
             )
         heads.append(int(cell.lstrip("0") or "0"))
     try:
@@ -174,7 +173,6 @@ def _heads(rows: list[list[str]], numbers: list[int], name: str, single_root: bo
 
 
 def _relations(rows: list[list[str]]) -> tuple[str, ...] | None:
-    """None where none is told."""
     cells = tuple((row[RELATION] if len(row) > RELATION else "") or "_" for row in rows)
     return None if all(cell == "_" for cell in cells) else cells
 
@@ -183,10 +181,10 @@ def _relations(rows: list[list[str]]) -> tuple[str, ...] | None:
 
 
 def conll_lines(sentence: Sentence) -> list[str]:
-    """Lines of a sentence with its heads in the seventh column, and its relations in the eighth.
+    """Return the lines of a sentence with its heads in column seven and relations in column eight.
 
-    A sentence that was read keeps everything else: comments, multiword tokens, empty nodes and all columns.  Where it
-    has no relations, those of the lines stay, but for arcs that changed, whose relations become ``_``.
+    A sentence read from a file keeps its comments, multiword tokens, empty nodes and other columns.  If it has no
+    relations, those of the file remain, except for changed arcs, whose relations become ``_``.
     """
     heads, relations = sentence.heads, sentence.relations
     if not sentence.lines:
@@ -226,7 +224,7 @@ def conll_lines(sentence: Sentence) -> list[str]:
 
 
 def write_conll(sentences: Iterable[Sentence], file: Path | str | IO[str]) -> None:
-    """Write sentences to a file or an open text stream, an empty line after each."""
+    """Write sentences to a file or an open text stream, with an empty line after each."""
     if isinstance(file, (Path, str)):
         with writing(file) as stream:
             write_conll(sentences, stream)

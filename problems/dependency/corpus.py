@@ -1,4 +1,4 @@
-"""Treebanks: the annotated sentences of a folder, to learn from, to tune on and to test on."""
+"""Treebanks: the annotated sentences of a folder for training, tuning and testing."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.sentence import Sentence
 
 _QUICK = 150, 50
-"""Sentences to learn from in a quick training, and to tune and to test on."""
+"""Number of training sentences, and of tuning and test sentences, in a quick training."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences to learn from, to tune on and to test on."""
+    """Sentences for training, tuning and testing."""
 
     name: str
     learn: list[Sentence]
@@ -25,32 +25,26 @@ class Corpus:
     test: list[Sentence]
 
     def cut(self, learn: int | None, rest: int | None) -> Corpus:
-        """The first so many sentences of each part."""
+        """Return the first ``learn`` training sentences, and the first ``rest`` of each other part."""
         return Corpus(self.name, self.learn[:learn], self.tune[:rest], self.test[:rest])
 
     def figures(self, learned: int, measure: Callable[[str, list[Sentence]], Iterable[Figure]]) -> Iterator[Figure]:
-        """Yield how many sentences were learned from, and the figures of each part that was not."""
-        yield Figure("sentences", learned, "", 1, "learned from")
+        """Yield the number of training sentences, and the figures of each other part."""
+        yield Figure("sentences", learned, "", 1, "used for training")
         for name, part in (("tune", self.tune), ("test", self.test)):
             if part:
                 yield from measure(name, part)
 
     def check_heads(self) -> None:
-        """Refuse sentences that nobody has parsed.
-
-        Raises
-        ------
-        InputError
-            Naming the first of them.
-        """
-        for purpose, part in (("learn from", self.learn), ("tune on", self.tune), ("test on", self.test)):
+        """Raise :class:`InputError` if a sentence has no heads."""
+        for purpose, part in (("training", self.learn), ("tuning", self.tune), ("test", self.test)):
             for number, sentence in enumerate(part, 1):
                 if sentence.heads is None:
-                    raise InputError(f"{self.name}: sentence {number} of those to {purpose} has no heads")
+                    raise InputError(f"{self.name}: {purpose} sentence {number} has no heads")
 
 
 def corpus_of(options: TrainOptions, needed: Sequence[str] = ("train",)) -> Corpus:
-    """The sentences that ``colgen train`` is to learn from, tune on and test on: of single files, or of a folder."""
+    """Return the corpus for ``colgen train``, from single files or from a folder."""
     if options.train is None:
         corpus = read_corpus(options.data, needed, skip=options.skip)
     else:
@@ -62,17 +56,9 @@ def corpus_of(options: TrainOptions, needed: Sequence[str] = ("train",)) -> Corp
 def read_corpus(
     folder: Path, needed: Sequence[str] = ("train",), *, skip: Callable[[str], None] | None = None
 ) -> Corpus:
-    """The CoNLL files of a folder: all with ``train`` in their names, the first with ``dev``, the first with ``test``.
+    """Read the CoNLL files of a folder: all with ``train`` in their names, and the first with ``dev`` and ``test``.
 
-    Parameters
-    ----------
-    skip
-        As of :func:`~colgen.problems.dependency.conll.read_conll`.
-
-    Raises
-    ------
-    InputError
-        If there is none of a kind that is needed.
+    Raises :class:`InputError` if a part in ``needed`` has no file.
     """
     files = {
         kind: sorted(path for path in folder.glob("*.conll*") if kind in path.stem) for kind in ("train", "dev", "test")
@@ -80,7 +66,7 @@ def read_corpus(
     for kind in needed:
         if not files[kind]:
             raise InputError(
-                f"{folder}: expected a file in CoNLL-U or CoNLL-X with {kind!r} in its name, there is none"
+                f"{folder} contains no file with {kind!r} in its name: expected one in CoNLL-U or CoNLL-X (*.conll*)"
             )
     learn = [sentence for path in files["train"] for sentence in read_conll(path, skip=skip)]
     tune, test = (

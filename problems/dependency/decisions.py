@@ -1,4 +1,4 @@
-"""Branching decisions on arcs, of every parser whose columns are trees."""
+"""Branching decisions on arcs for parsers whose columns are trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ArcDecision(Decision):
-    """An arc is in the tree, or is not."""
+    """Requires or forbids an arc."""
 
     head: int
     modifier: int
@@ -32,14 +32,9 @@ class ArcDecision(Decision):
 
 @dataclass(frozen=True)
 class NoBetter(Decision):
-    """Trees without some arcs: no tree better than the incumbent has one of them.
+    """Forbids arcs that no tree better than the incumbent contains.
 
-    Attributes
-    ----------
-    vertices
-        The tokens and the root.
-    bits
-        The arcs, one bit for each that there could be, by head and modifier: of a long sentence they are millions.
+    ``bits`` is the mask of the arcs by head and modifier, one bit each: a long sentence has millions.
     """
 
     vertices: int
@@ -49,12 +44,10 @@ class NoBetter(Decision):
 
     @classmethod
     def of(cls, gone: Mask) -> NoBetter:
-        """Trees without arcs that are given by head and modifier, shape (vertices, vertices)."""
         return cls(len(gone), np.packbits(gone).tobytes())
 
     @cached_property
     def gone(self) -> Mask:
-        """The arcs by head and modifier."""
         held = np.unpackbits(np.frombuffer(self.bits, dtype=np.uint8), count=self.vertices**2)
         return held.view(np.bool_).reshape(self.vertices, self.vertices)
 
@@ -66,13 +59,12 @@ class NoBetter(Decision):
 
 
 def _trees(column: Column) -> Iterable[Heads]:
-    """What a column stands for: a tree, or several."""
     found: Iterable[Heads] = column.structure if isinstance(column.structure[0], tuple) else (column.structure,)
     return found
 
 
 def restrict(allowed: Mask, decisions: Iterable[Decision]) -> Mask:
-    """Forbid what decisions forbid in a mask of arcs by head and modifier, which is changed."""
+    """Remove arcs that decisions forbid from a mask, by head and modifier; the mask is changed in place."""
     for decision in decisions:
         if isinstance(decision, NoBetter):
             allowed[decision.gone] = False

@@ -1,4 +1,4 @@
-"""A tree, or a fractional solution, as arcs over the words of a sentence."""
+"""Drawing of a tree, or a fractional solution, as arcs over the words of a sentence."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 Arc: TypeAlias = tuple[int, int]
 
+
 _LETTER, _GAP, _RISE, _LEVEL, _STEP = 0.105, 0.35, 0.28, 0.24, 0.06
-"""Inches: of a letter, between words, of the lowest arc, from an arc to the next outer one, between ends of arcs."""
+"""Inches: width of a letter, gap between words, height of the lowest arc, and steps between arcs and arc ends."""
 
 _EPSILON = TOLERANCES.integrality
 
@@ -29,22 +30,17 @@ def draw_tree(
     marked: Collection[Arc] = (),
     ax: Axes | None = None,
 ) -> Figure:
-    """Arcs from heads to modifiers over the words of a sentence; what hangs from the root has an arrow from above.
+    """Draw arcs from heads to modifiers over the words of a sentence, with arrows from above for the root's modifiers.
 
     Parameters
     ----------
     tree
-        The head of each word, words counted from 1, 0 for the root; or the values of arcs (head, modifier), of which
-        those of value 0 are left out, and fractional ones are dashed and have their value written on top.
+        The head of each word, words numbered from 1, 0 for the root; or the values of arcs (head, modifier).
+        Fractional arcs are dashed and labelled with their value; arcs of value 0 are omitted.
     marked
-        Arcs (head, modifier) that are drawn thick.
+        Arcs (head, modifier) to draw thick.
     ax
-        Where to draw; by default a new figure, which is the caller's alone.
-
-    Raises
-    ------
-    InputError
-        If there is an arc that no sentence of these words has.
+        Axes to draw on; by default a new figure that is not registered with pyplot.
     """
     values = tree if isinstance(tree, Mapping) else {(head, m): 1.0 for m, head in enumerate(tree, 1)}
     arcs = sorted(
@@ -53,7 +49,7 @@ def draw_tree(
     )
     for head, modifier in arcs:
         if not (0 <= head <= len(words) and 1 <= modifier <= len(words) and head != modifier):
-            raise InputError(f"there is no arc ({head}, {modifier}) in a sentence of {len(words)} words")
+            raise InputError(f"the arc ({head}, {modifier}) does not fit a sentence of {len(words)} words")
     centres, at = [0.0], 0.1
     for word in words:
         width = max(_LETTER * len(word), 0.3)
@@ -80,7 +76,7 @@ def draw_tree(
 
 
 def _levels(arcs: Sequence[Arc]) -> dict[Arc, int]:
-    """How high each arc is: above all shorter ones whose span overlaps its own; arcs come by length."""
+    """Return the level of each arc, above all shorter arcs with an overlapping span; arcs are sorted by length."""
     level: dict[Arc, int] = {}
     for arc in arcs:
         low, high = min(arc), max(arc)
@@ -90,11 +86,11 @@ def _levels(arcs: Sequence[Arc]) -> dict[Arc, int]:
 
 
 def _ends(arcs: Sequence[Arc], centres: Sequence[float]) -> dict[Arc, tuple[float, float]]:
-    """Where each arc leaves its head and meets its modifier: side by side, no arc across one below it."""
+    """Return the positions of the two ends of each arc, arranged so that arcs of a word do not cross."""
     at: dict[int, list[tuple[float, Arc]]] = {}
     for head, modifier in arcs:
         for here, there in ((head, modifier), (modifier, head)) if head else ((modifier, modifier),):
-            # From left to right: short arcs to the left, long ones; what comes from the root; long ones to the right.
+            # From left to right: short arcs to the left, long ones; the root's arc; long arcs to the right, short ones.
             at.setdefault(here, []).append((0.0 if here == there else 1.0 / (there - here), (head, modifier)))
     ends: dict[Arc, dict[int, float]] = {arc: {} for arc in arcs}
     for here, those in at.items():
@@ -109,14 +105,14 @@ def _draw_arc(
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
-    (left, right), whole = ends, value > 1.0 - _EPSILON
+    (left, right), integral = ends, value > 1.0 - _EPSILON
     if arc[0]:
-        rise = 4.0 / 3.0 * height  # of the control points: the curve reaches three quarters of it
+        rise = 4.0 / 3.0 * height  # the curve reaches 3/4 of the height of its control points
         path = Path([(left, 0.0), (left, rise), (right, rise), (right, 0.0)], [Path.MOVETO, *[Path.CURVE4] * 3])
     else:
         path = Path([(right, top), (right, 0.0)], [Path.MOVETO, Path.LINETO])
         ax.text(right, top, "root", ha="center", va="bottom", fontsize="small", style="italic")
-    line = "-" if whole else (0, (4, 2))
+    line = "-" if integral else (0, (4, 2))
     ax.add_patch(
         FancyArrowPatch(
             path=path,
@@ -124,12 +120,12 @@ def _draw_arc(
             mutation_scale=9,
             lw=2.6 if thick else 1.1,
             ls=line,
-            color="0.0" if whole else "0.35",
+            color="0.0" if integral else "0.35",
             shrinkA=0,
             shrinkB=0,
         )
     )
-    if not whole:
+    if not integral:
         box = {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"}
         place = ((left + right) / 2, height) if arc[0] else (right, 0.75 * top)
         ax.text(*place, f"{value:.2f}", ha="center", va="center", fontsize="small", bbox=box)

@@ -1,9 +1,8 @@
-"""How good trees are: UAS, LAS and CLAS, as the shared tasks on universal dependencies define them.
+"""Attachment scores UAS, LAS and CLAS, as defined by the shared tasks on universal dependencies.
 
-With the words of the gold standard given, UAS is the share of words whose head is right, and LAS that of words whose
-head and relation are; of relations the part before a colon counts.  CLAS is the same for content words alone: the
-harmonic mean of the share that is right among words whose relation is one of content words in what was found, and of
-that among words whose relation is one in the gold standard.
+Given the gold words, UAS is the share of words with the correct head, and LAS the share with the correct head and
+relation, ignoring the part of a relation after a colon.  CLAS is LAS over content words: the harmonic mean of precision
+(over words with a predicted content relation) and recall (over words with a gold content relation).
 
 Source: D. Zeman, J. Hajič, M. Popel, M. Potthast, M. Straka, F. Ginter, J. Nivre, S. Petrov, *CoNLL 2018 shared task:
 multilingual parsing from raw text to universal dependencies* (2018), section 5, and its evaluation script.
@@ -19,21 +18,21 @@ from colgen.cli.template import Figure
 from colgen.problems.dependency.sentence import Sentence
 
 NO_CONTENT = frozenset({"aux", "case", "cc", "clf", "cop", "det", "mark", "punct"})
-"""Relations of function words and of punctuation; all others are those of content words."""
+"""Relations of function words and punctuation; all others are those of content words."""
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """Percentages, and the number of words they speak of.
+    """Attachment scores in percent, and the number of words.
 
     Attributes
     ----------
     uas, las, clas
-        Unlabelled, labelled, and labelled of content words; the latter two are None where relations are missing.
+        Unlabelled, labelled, and labelled for content words; the latter two are None if relations are missing.
     words
-        All of them, punctuation included.
+        Number of words, punctuation included.
     uas_without_punctuation
-        Unlabelled, words whose coarse tag is ``PUNCT`` left out.
+        Unlabelled, without words whose coarse tag is ``PUNCT``.
     """
 
     uas: float
@@ -44,21 +43,18 @@ class Attachment:
 
 
 def attachment(pairs: Iterable[tuple[Sentence, Sentence]]) -> Attachment:
-    """Of sentences of the gold standard and the same as they were parsed.
+    """Return the attachment scores of pairs of gold and predicted sentences.
 
-    Raises
-    ------
-    InputError
-        If a sentence has no heads, or another number of words.
+    Raises :class:`InputError` if a sentence has no heads, or a pair differs in the number of words.
     """
     words = heads = arcs = content = gold_content = found_content = real = real_heads = 0
     labelled = True
     for gold, found in pairs:
         if gold.heads is None or found.heads is None:
-            raise InputError("expected sentences with heads, to compare with one another")
+            raise InputError("a sentence has no heads: attachment scores need gold and predicted heads")
         if len(gold) != len(found):
             raise InputError(
-                f"expected the same words, there are {len(gold)} in one sentence, {len(found)} in the other"
+                f"gold and predicted sentence differ: {len(gold)} words in the first, {len(found)} in the second"
             )
         labelled = labelled and gold.relations is not None and found.relations is not None
         words += len(gold)
@@ -83,12 +79,9 @@ def attachment(pairs: Iterable[tuple[Sentence, Sentence]]) -> Attachment:
 
 
 def attachment_figures(reached: Attachment, sentences: int, name: Callable[[str], str]) -> list[Figure]:
-    """How good a model's trees are, punctuation included: heads, and relations where there are any.
+    """Return figures of a model's attachment scores, punctuation included.
 
-    Parameters
-    ----------
-    name
-        From ``accuracy``, ``las`` or ``clas`` to the figure's name.
+    ``name`` maps ``accuracy``, ``las`` or ``clas`` to the figure's name.
     """
     figures = [Figure(name("accuracy"), reached.uas, "%", sentences, "heads, punctuation included")]
     if reached.las is not None and reached.clas is not None:
@@ -100,5 +93,5 @@ def attachment_figures(reached: Attachment, sentences: int, name: Callable[[str]
 
 
 def _universal(sentence: Sentence) -> list[str]:
-    """Relations without what treebanks add after a colon."""
+    """Return relations without the language-specific part after a colon."""
     return [relation.partition(":")[0] for relation in sentence.relations or ()]

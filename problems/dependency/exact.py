@@ -1,4 +1,4 @@
-"""Scores of trees as whole numbers, and potentials that bound all trees: what is said of them is not rounded."""
+"""Exact integer tree scores, and potentials that bound all trees without rounding."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from colgen.solvers.trees.eisner import Parts, best_tree
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Whole = NDArray[Any]
-"""Whole numbers: of 64 bits, or as long as they must be."""
+Integers = NDArray[Any]
+"""Arrays of integers: 64 bits, or Python integers if needed."""
 
 Arc = tuple[int, int]
 
 _EXACT = 2**53
-"""Sums of whole numbers up to here are exact in floating point."""
+"""Integer sums up to this size are exact in floating point."""
 
 
 @dataclass(frozen=True)
 class TreeScores:
-    """What a tree is worth.
+    """Scores of a tree.
 
     Attributes
     ----------
     arcs
         By head and modifier, shape (n + 1, n + 1); -inf where there is no arc.
     grandparents
-        By grandparent, parent, child; None if there are none.
+        By grandparent, parent, child, or None.
     factors
-        Sets of arcs, and the score of a tree that has all of them.
+        Sets of arcs, each with the score of a tree that contains all of them.
     """
 
     arcs: Floats
@@ -50,7 +50,7 @@ class TreeScores:
 
 
 class ExactProducts:
-    """Factors as arrays: an entry an arc of each."""
+    """Factors as arrays with one entry per arc of each factor."""
 
     def __init__(self, factors: Sequence[tuple[Sequence[Arc], float]]) -> None:
         lengths = np.array([len(arcs) for arcs, _ in factors], dtype=np.int64)
@@ -62,11 +62,10 @@ class ExactProducts:
         self.negative = self.scores < 0.0
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Of the entries of each factor."""
         return np.bincount(self.of, values, minlength=len(self.lengths))
 
-    def tightened(self, shares: Floats, tree: NDArray[np.int64] | None) -> Floats:
-        """Shares that bound products, and are tight at a tree, if there is one."""
+    def tighten(self, shares: Floats, tree: NDArray[np.int64] | None) -> Floats:
+        """Return shares that bound the factors, and are tight at a tree if one is given."""
         has = np.ones(len(self.of), dtype=np.bool_) if tree is None else tree[self.modifiers] == self.heads
         count = self.sums(has)
         part = np.clip(shares[self.starts], np.minimum(self.scores, 0.0), 0.0)
@@ -82,7 +81,7 @@ class ExactProducts:
         return np.where(self.negative[self.of], part[self.of], own)
 
     def slope(self, tree: NDArray[np.int64] | None, other: NDArray[np.int64]) -> Floats:
-        """How the value of another tree changes with the shares, which stay tight at the tree."""
+        """Return the derivative of another tree's value with respect to shares that stay tight at ``tree``."""
         there = (other[self.modifiers] == self.heads).astype(np.float64)
         has = np.ones(len(self.of), dtype=np.bool_) if tree is None else tree[self.modifiers] == self.heads
         may = ~has | (self.sums(has) == self.lengths)[self.of]
@@ -91,35 +90,29 @@ class ExactProducts:
         return np.where(self.negative[self.of], beyond[self.of], np.where(may, there - mean[self.of], 0.0))
 
 
-class WholeScores:
-    """Scores times a power of two, so that nothing is rounded, and what potentials prove of them.
-
-    Attributes
-    ----------
-    shift
-        The power.
-    """
+class IntegerScores:
+    """Scores times 2 ** ``shift``, which makes them exact integers, and bounds from potentials."""
 
     def __init__(self, scores: TreeScores) -> None:
         self._scores, self.products = scores, ExactProducts(scores.factors)
         chains, values = scores.grandparents, self.products.scores
         self.shift = max(map(places, (scores.arcs, values, np.zeros(0) if chains is None else chains)))
         size = len(scores.arcs)
-        # An arc pays for 2 size chains and its factors; potentials sum up to 8 size² arcs.
+        # Sums: an arc pays for 2 size chains and its factors; potentials sum up to 8 size² arcs.
         self._room = (8 * (size + 2) ** 2 * (2 * size + 4 + len(self.products.of))).bit_length()
-        self._arcs, self._values = self._whole(scores.arcs), self._whole(values)
-        self._chains = None if chains is None else self._whole(chains)
+        self._arcs, self._values = self._to_integers(scores.arcs), self._to_integers(values)
+        self._chains = None if chains is None else self._to_integers(chains)
         self._scored = None if chains is None else np.isfinite(chains)
         self._there: Mask = np.isfinite(scores.arcs)
         self._there[:, 0] = False
         np.fill_diagonal(self._there, False)
 
-    def _whole(self, array: Floats) -> Whole:
+    def _to_integers(self, array: Floats) -> Integers:
         return whole_numbers(array, self.shift, self._room)
 
     @cached_property
     def data(self) -> Record:
-        """As instances have them."""
+        """The scores in the form that instances use in certificates."""
         scores, chains, scored = self._scores, self._chains, self._scored
         factors = zip(scores.factors, self._values.tolist(), strict=True)
         return {
@@ -128,11 +121,10 @@ class WholeScores:
             "projective": bool(scores.projective),
             "arcs": listed(self._arcs, np.isfinite(scores.arcs)),
             "grandparents": None if chains is None or scored is None else listed(chains, scored),
-            "factors": [[[[int(h), int(m)] for h, m in arcs], whole] for (arcs, _), whole in factors],
+            "factors": [[[[int(h), int(m)] for h, m in arcs], integer] for (arcs, _), integer in factors],
         }
 
     def total(self, heads: Sequence[int]) -> int:
-        """What a tree scores."""
         head, words = np.array([0, *heads]), np.arange(1, len(heads) + 1)
         found = int(self._arcs[head[1:], words].sum())
         if self._chains is not None:
@@ -146,14 +138,10 @@ class WholeScores:
     def bound(
         self, chains: Floats, shares: Floats, closed: Iterable[Arc], tree: NDArray[np.int64] | None
     ) -> tuple[int, Record] | None:
-        """What no tree without the closed arcs scores more than, and the potentials; None if they show nothing.
+        """Return an upper bound on trees without the closed arcs, and its potentials; None if nothing is proved.
 
-        Parameters
-        ----------
-        chains, shares
-            Potentials near which whole ones are wanted.
-        tree
-            Where these are to be tight, if it is not None.
+        The real-valued potentials ``chains`` and ``shares`` are rounded to integers, tight at ``tree`` unless it is
+        None.
         """
         there, given, constant = self._open(closed), Record(), 0
         weights = np.where(there, self._arcs, 0)
@@ -187,7 +175,7 @@ class WholeScores:
         return constant + best, given | paid
 
     def empty(self, closed: Iterable[Arc]) -> tuple[Record | None] | None:
-        """Why there is no tree without the closed arcs: potentials, if any are needed; None if there is one."""
+        """Return a proof that no tree exists, a 1-tuple of potentials (None if not needed); None if a tree exists."""
         there = self._open(closed)
         nothing = np.zeros(there.shape, dtype=np.int64)
         if self._scores.projective:
@@ -201,8 +189,8 @@ class WholeScores:
             there[h, m] = False
         return there
 
-    def _tight_chains(self, chains: Floats, tree: NDArray[np.int64] | None) -> Whole:
-        pi = self._whole(chains)
+    def _tight_chains(self, chains: Floats, tree: NDArray[np.int64] | None) -> Integers:
+        pi = self._to_integers(chains)
         if tree is not None:
             assert self._chains is not None
             assert self._scored is not None
@@ -215,9 +203,9 @@ class WholeScores:
             pi = np.where(scored, tight, pi)
         return pi
 
-    def _tight_shares(self, shares: Floats, tree: NDArray[np.int64] | None) -> Whole:
-        """Shares of the arcs, which add up to the scores; parts of those that are negative, for each arc the same."""
-        own, parts = self.products, self._whole(shares)
+    def _tight_shares(self, shares: Floats, tree: NDArray[np.int64] | None) -> Integers:
+        """Return integer shares that add up to the scores; negative factors get one common share."""
+        own, parts = self.products, self._to_integers(shares)
         largest = np.maximum.reduceat(parts, own.starts)
         heaviest = np.flatnonzero(parts == largest[own.of])
         _, first = np.unique(own.of[heaviest], return_index=True)
@@ -229,8 +217,8 @@ class WholeScores:
             part = np.where(own.sums(tree[own.modifiers] == own.heads) == own.lengths, self._values, part)
         return np.where(own.negative[own.of], part[own.of], shared)
 
-    def _best_projective(self, weights: Whole, there: Mask) -> int | None:
-        """The best projective tree; None if there is none."""
+    def _best_projective(self, weights: Integers, there: Mask) -> int | None:
+        """Return the score of the best projective tree; None if there is none."""
         single, size = self._scores.single_root, len(weights)
         if int(np.abs(weights).max()) * 2 * size < _EXACT:
             own = np.where(there, weights, 0).astype(np.float64)
@@ -241,11 +229,14 @@ class WholeScores:
         return None if best == NO else int(best)
 
 
-def potentials(weights: Whole, there: Mask, single: bool) -> tuple[Record, int]:
-    """Potentials of words, sets and the root by which a best tree is paid for, and it (Chu, Liu and Edmonds)."""
+def potentials(weights: Integers, there: Mask, single: bool) -> tuple[Record, int]:
+    """Return potentials of words, sets and the root that prove the optimum of an arborescence, and the optimum.
+
+    Method: Chu, Liu and Edmonds.
+    """
     size, largest = len(weights), int(np.abs(weights).max(initial=0))
     root = 0
-    if single:  # so dear that a tree with more arcs from the root than one is worse than any other
+    if single:  # a penalty that makes trees with several root arcs worse than all others
         root = -2 * (size + 1) * largest - 1
         weights = weights.copy()
         weights[0] += root
@@ -262,7 +253,7 @@ def potentials(weights: Whole, there: Mask, single: bool) -> tuple[Record, int]:
             m = max(own, key=bests.__getitem__)
             into[group] = (groups[m], bests[m])
         lost = [group for group, (_, best) in into.items() if best == never]
-        if lost:  # no arc enters these words: there is no tree
+        if lost:  # no arc enters these words, so there is no tree
             return {"words": [0] * (size - 1), "sets": [[sorted(members[lost[0]]), -1]], "root": 0}, -1
         cycle = cycle_of_arcs({group: tail for group, (tail, _) in into.items()})
         paid = np.zeros(size, dtype=weights.dtype)

@@ -1,9 +1,9 @@
-"""What tokens are to their heads: relations of a tree's arcs, learned and found.
+"""Relations of tokens to their heads: learned, and predicted for a given tree.
 
-The relations of one head's modifiers, from left to right, are those of the largest sum of what each scores and of what
-each two neighbours score, found exactly by a dynamic program.  The tree is found first, by itself.  To score relations
-of all arcs beforehand, for the tree to be chosen by them as well, would take longer than all of parsing (fifty
-relations, forty features and n² arcs a sentence); two stages are known to lose nothing that can be measured.
+The relations of a head's modifiers, from left to right, maximise the sum of unary scores and of scores of neighbouring
+pairs, found exactly by a dynamic program.  The tree is found first.  Scoring relations of all arcs in advance would
+take longer than parsing (fifty relations, forty features and n² arcs per sentence), and two stages are known to lose no
+measurable accuracy.
 
 Source: R. McDonald, K. Lerman, F. Pereira, *Multilingual dependency analysis with a two-stage discriminative parser*,
 CoNLL (2006), for the second stage; an averaged perceptron in place of its learner.
@@ -61,51 +61,42 @@ Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
 
 _OF_HEADS: tuple[tuple[int, int, int], ...] = (
-    # the place alone; one token
+    # the position only; one token
     (_0, _0, PLACES),
     *((c, _0, SIDES) for c in (T, F, LC, M, PTN)),
     *((_0, c, SIDES) for c in (T, F, LC, FT, M, S, PTN, PPT, TNN, PL, NL)),
     # both tokens
     *((C, C, PLACES), (T, T, PLACES), (LC, C, SIDES), (C, LC, SIDES), (LC, LC, SIDES), (F, T, SIDES), (T, F, SIDES)),
     *((T, FT, SIDES), (M, M, SIDES), (C, M, SIDES), (M, C, SIDES), (C, S, SIDES), (S, C, SIDES), (LC, M, SIDES)),
-    # both tokens, with what is around them
+    # both tokens with their neighbours
     *((T, PTN, SIDES), (PTN, T, SIDES), (PCN, PCN, SIDES), (C, PL, SIDES), (C, NL, SIDES), (LC, PCN, SIDES)),
     # morphology, agreement
     *((C, slot, SIDES) for slot in SLOTS),
     *((slot, slot, SIDES) for slot in SLOTS),
 )
-"""Conjunctions of head and modifier, and what is known of the modifier's place."""
+"""Conjunctions of head and modifier, and the resolution of the modifier's position."""
 
 _OF_OTHERS: tuple[tuple[int, int], ...] = ((_0, T), (T, T), (LC, T), (LC, _0), (LC, LC), (T, LC))
-"""Conjunctions of another relative and of the modifier: a preposition or a conjunction says what its phrase is."""
+"""Conjunctions of another relative and of the modifier: a preposition or conjunction indicates the phrase type."""
 
 LABEL_TEMPLATES: tuple[tuple[int, int, int, int], ...] = (
     *((a, b, places, HEAD) for a, b, places in _OF_HEADS),
     *((a, b, SIDES, relative) for relative in (LEFT, RIGHT, BESIDE) for a, b in _OF_OTHERS),
 )
-"""What features join: two conjunctions, what is known of the place, and whose the first is."""
+"""Features: two conjunctions, the resolution of the position, and the relative that the first belongs to."""
 
 LEAST = 2
-"""So often the right trees must have a feature for it to get weights."""
+"""Minimum number of occurrences in gold trees for a feature to get weights."""
 
 EPOCHS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Learned scores of relations.
+    """Learned scores of relations; ``sizes`` are the vocabulary's.
 
-    Attributes
-    ----------
-    relations
-        Their names.
-    sizes
-        How many codes each conjunction has (:attr:`~colgen.problems.dependency.features.vocabulary.Vocabulary.sizes`).
-    weights
-        Of features and relations.
-    transitions
-        Weights by the coarse tag of the head, the relation of the modifier before (the last place: there is none), and
-        that of the modifier.
+    ``transitions`` are weights by the coarse tag of the head, the relation of the previous modifier (last position:
+    none), and the relation of the modifier.
     """
 
     relations: tuple[str, ...]
@@ -118,24 +109,17 @@ class Labels:
         return label_index(templates_of(LABEL_TEMPLATES, self.sizes), self.weights, self.transitions)
 
     def of(self, encoded: Encoded, heads: Sequence[int]) -> tuple[str, ...]:
-        """The best relations of a tree's arcs, one a token."""
+        """Return the best relations of a tree's arcs, one per token."""
         vertices = np.array([-1, *heads], dtype=np.int64)
         found = label_tree(encoded.codes, encoded.tags, self._index, vertices)
         return tuple(self.relations[k] for k in found.tolist())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model's file keeps besides the names."""
         return prefixed("labels", {**self.weights.arrays(), "transitions": self.transitions})
 
     @staticmethod
     def from_arrays(names: Sequence[str], arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Labels:
-        """Labels from a model's file.
-
-        Raises
-        ------
-        InputError
-            If the arrays are of something else.
-        """
+        """Return the labels from a model's file; raise :class:`InputError` if the arrays do not fit."""
         relations = tuple(map(str, names))
         weights = FeatureWeights.from_arrays(arrays, "labels", len(relations))
         shape = (vocabulary.num_tags, len(relations) + 1, len(relations))
@@ -144,7 +128,7 @@ class Labels:
 
 
 def templates_of(templates: Sequence[tuple[int, int, int, int]], sizes: Ints) -> Templates:
-    """Templates as kernels take them, and how their features are numbered."""
+    """Return templates in the form that kernels use, with the first key of each."""
     joined = np.array(templates, dtype=np.int64)
     counts = [int(sizes[a]) * int(sizes[b]) * places for a, b, places, _ in templates]
     return Templates(joined, sizes[joined[:, 1]], np.cumsum([0, *counts[:-1]], dtype=np.int64))
@@ -159,26 +143,23 @@ def learn_labels(
     seed: int = 0,
     say: Say | None = None,
 ) -> Labels | None:
-    """Weights of relations from annotated sentences, by an averaged perceptron; None if no sentence tells any.
+    """Return relation weights from annotated sentences, by an averaged perceptron; None without relations.
 
-    Parameters
-    ----------
-    encoded
-        The sentences' codes.
-    vocabulary
-        Theirs.
+    ``encoded`` holds the sentences' codes in the given vocabulary.
     """
-    told = [(s, e) for s, e in zip(sentences, encoded, strict=True) if s.relations is not None and s.heads is not None]
-    if not told:
+    annotated = [
+        (s, e) for s, e in zip(sentences, encoded, strict=True) if s.relations is not None and s.heads is not None
+    ]
+    if not annotated:
         return None
-    names = sorted({relation for sentence, _ in told for relation in sentence.relations or ()})
+    names = sorted({relation for sentence, _ in annotated for relation in sentence.relations or ()})
     number = {name: k for k, name in enumerate(names)}
     sizes = vocabulary.sizes
     templates = templates_of(LABEL_TEMPLATES, sizes)
-    keys = np.empty((sum(len(e) for _, e in told), len(LABEL_TEMPLATES)), dtype=np.int64)
+    keys = np.empty((sum(len(e) for _, e in annotated), len(LABEL_TEMPLATES)), dtype=np.int64)
     right, sizes_of_rows, tags, arranged = np.empty(len(keys), dtype=np.int32), [], [], []
     at = 0
-    for sentence, of in told:
+    for sentence, of in annotated:
         heads = np.array([-1, *(sentence.heads or ())], dtype=np.int64)
         n = len(of)
         keys_of_tree(of.codes, templates, heads, keys[at : at + n])
@@ -190,7 +171,7 @@ def learn_labels(
         at += n
     places = np.concatenate(arranged)
     starts = np.cumsum(np.concatenate([[0], *sizes_of_rows]), dtype=np.int64)
-    known, features = numbered(keys, places)
+    known, features = number_features(keys, places)
     del keys
     kinds = np.concatenate(tags).astype(np.int32)
     learner = ChainPerceptron(features, starts, right[places], len(known), len(names), kinds, vocabulary.num_tags)
@@ -198,10 +179,10 @@ def learn_labels(
     return Labels(tuple(names), sizes, FeatureWeights.of_dense(known, weights), transitions)
 
 
-def numbered(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
-    """The keys that occur often enough, and of each place which of them it is, -1 if it is none.
+def number_features(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
+    """Return the keys that occur at least :data:`LEAST` times, and the index of the key at each place, or -1.
 
-    One template after the other: their keys follow each other, and it takes the room of one of them.
+    Templates are processed one at a time, which limits memory to that of one template.
     """
     features, known, count = np.full((len(places), keys.shape[1]), -1, dtype=np.int32), [], 0
     for t in range(keys.shape[1]):

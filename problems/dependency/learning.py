@@ -1,7 +1,7 @@
-r"""Weights from annotated sentences: averaged 1-best MIRA with the parser's own decoder.
+"""Training on annotated sentences: averaged 1-best MIRA with the parser's own decoder.
 
-For the features f of the right tree and f' of a wrong one, of loss ℓ, the step that makes the right tree score at least
-ℓ more, with the least change of the weights but no more than C, is
+Let f be the features of the gold tree and f' those of a wrong tree with loss ℓ.  The step makes the gold tree score at
+least ℓ more, with the least change of the weights and a step length of at most C:
 
     w ← w + τ (f - f'),     τ = min(C, (ℓ - w·f + w·f') / ‖f - f'‖²).
 
@@ -35,43 +35,40 @@ Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
 
 Decoder = Callable[[Encoded, Floats, Weights, Ints], Ints]
-"""Sentence, arc scores with the loss added, weights, right heads: to the heads, shape (n + 1,), the root's -1, of a
-tree that scores as much as the decoder can find."""
+"""Maps sentence, arc scores with the loss added, weights and gold heads to the heads of a high-scoring tree.
+
+Heads have shape (n + 1,); the root's is -1.
+"""
 
 
 _KINDS = "grandparents", "siblings"
 
 _STATE = 3
-"""Of what is kept to go on from: that of another form is not taken."""
+"""Version of the saved state; other versions are not loaded."""
 
 
 @dataclass(frozen=True)
 class MiraSettings:
-    """How to learn.
+    """Settings of :class:`MiraLearner`.
 
     Attributes
     ----------
-    epochs
-        Passes over the sentences.
     aggressiveness
-        C, the longest step.
-    seed
-        Of the order of the sentences.
+        C, the maximum step length.
     kinds
-        Which triples the model scores besides arcs: a subset of ``("grandparents", "siblings")``.
+        Triple types that the model scores besides arcs: a subset of ``("grandparents", "siblings")``.
     attenuation
-        What a feature of a triple counts where one of an arc counts 1.  Below 1, arcs take over what they can explain;
-        scores of triples, and the bounds on them, stay small, and the best tree is found and proved the faster.
+        Value of a triple feature relative to 1 for an arc feature.  Below 1, arcs take over what they can explain.
+        Scores of triples and their bounds stay small, so that trees are found and proved faster.
     cutoff
-        Averaged weights are dropped, with those of the same feature, that are below this share of the largest of an
-        arc, the uppermost hundredth left out; those of relations one by one, by their own largest.  Of triples nineteen
-        in twenty go, and next to no heads with them: bounds on what is left are tighter.
+        A feature is dropped if its averaged weights are below this share of the 99th percentile of arc weights.
+        Relation weights are dropped individually, relative to their own percentile.  This removes 19 of 20 triple
+        features at almost no loss of accuracy, and tightens bounds.
     relations
-        Where relations count: ``"tree"``, once the tree is found, which is nothing that is learned here; ``"arcs"``, in
-        the arcs' scores, each worth what its best relation makes of it; ``"both"``, there, and once more in the tree.
-        None: the last where every sentence tells relations, else the first.
+        ``"tree"``: predicted after parsing, not learned here.  ``"arcs"``: in arc scores, each arc scoring as with its
+        best relation.  ``"both"``: both.  None: ``"both"`` if every sentence has relations, else ``"tree"``.
     wrong_relation
-        The loss of a right head with a wrong relation, that of a wrong head being 1.
+        Loss of a correct head with a wrong relation; a wrong head costs 1.
     """
 
     epochs: int = 10
@@ -88,34 +85,34 @@ RELATIONS = "tree", "arcs", "both"
 
 
 class _Triples:
-    """A table of triples that learns and grows: its weights, and the features of the step at hand."""
+    """Weights of a triple type during training, and the features of the current step."""
 
     def __init__(self, table: WeightTable) -> None:
         self.table, self.average = table, AveragedWeights(table.values)
         self._held = int((table.keys >= 0).sum())
 
     def begin(self, features: int) -> None:
-        """Begin a step with so many features at most, for which room is made."""
+        """Begin a step with at most this many features, and reserve memory for them."""
         if 3 * (self._held + features) > 2 * len(self.table.keys):
-            self._held = int((self.table.keys >= 0).sum())  # many of the features reserved before were known
+            self._held = int((self.table.keys >= 0).sum())  # many reserved features turned out to be known
             if 3 * (self._held + features) > 2 * len(self.table.keys):
-                # The table is made half full at most, which for these is more room than there was.
+                # The new table is at most half full, so it is larger than the old one.
                 self.restore(*self.state(), room=self._held + features)
         self._held += features
         self.average.begin(features)
 
     def mark(self, codes: Codes, kind: int, triples: Ints, *, plus: bool) -> None:
-        """Mark the features of triples as those of the right tree, or of the tree found."""
+        """Mark the features of triples of the gold tree (``plus``) or of the predicted tree."""
         average = self.average
         average.count = mark_triples(codes, self.table, kind, triples, plus, average.marks, average.count)
 
     def state(self) -> tuple[Ints, Singles]:
-        """Keys in use, and their weights beside their sums."""
+        """Return the used keys, and their weights and sums side by side."""
         slots = np.flatnonzero(self.table.keys >= 0)
         return self.table.keys[slots], np.stack([self.average.weights[slots], self.average.sums[slots]], axis=1)
 
     def restore(self, keys: Ints, values: Singles, *, room: int = 0) -> None:
-        """Put back what :meth:`state` returned, with room for so many keys."""
+        """Restore the values of :meth:`state`, with space for ``room`` keys."""
         both = table_of(self.table, keys, values, room=room)
         self.table = both._replace(values=np.ascontiguousarray(both.values[:, :1]))
         self.average = AveragedWeights(self.table.values)
@@ -123,7 +120,6 @@ class _Triples:
         self._held = len(keys)
 
     def averaged(self, steps: float, least: float) -> WeightTable:
-        """The averaged weights; those not above ``least`` are left out."""
         keys, both = self.state()
         mean = (both[:, :1].astype(np.float64) - both[:, 1:] / steps).astype(np.float32)
         kept = np.abs(mean[:, 0]) > least
@@ -133,32 +129,25 @@ class _Triples:
 class MiraLearner:
     """Averaged 1-best MIRA over arcs, grandparent parts and consecutive sibling parts.
 
-    Parameters
-    ----------
-    sentences
-        To learn from; every one has heads.
-    decode
-        Finds the tree that the weights would choose, the loss of wrong arcs included.
-
-    Attributes
-    ----------
-    encoded
-        The sentences' codes.
+    All sentences need heads.  ``decode`` returns the best tree at the current weights with the loss of wrong arcs
+    included.  ``encoded`` contains the sentences' codes.
     """
 
     batch = 1
 
     def __init__(self, sentences: Sequence[Sentence], decode: Decoder, settings: MiraSettings) -> None:
         if not sentences:
-            raise InputError("expected sentences to learn from, there are none")
+            raise InputError("sentences is empty: training needs at least one sentence")
         if settings.relations is None:
-            told = all(sentence.relations is not None for sentence in sentences)
-            settings = replace(settings, relations="both" if told else "tree")
+            labelled = all(sentence.relations is not None for sentence in sentences)
+            settings = replace(settings, relations="both" if labelled else "tree")
         for number, sentence in enumerate(sentences, 1):
             if sentence.heads is None:
-                raise InputError(f"sentence {number} has no heads: nothing can be learned from it")
+                raise InputError(f"sentence {number} has no heads: training needs annotated sentences")
             if sentence.relations is None and settings.relations != "tree":
-                raise InputError(f"sentence {number} has no relations: they cannot be part of the arcs' scores")
+                raise InputError(
+                    f"sentence {number} has no relations, but relations={settings.relations!r} needs them: use 'tree'"
+                )
         self.settings = settings
         self.decode = decode
         self.vocabulary = Vocabulary.of(sentences)
@@ -179,13 +168,12 @@ class MiraLearner:
 
     @property
     def weights(self) -> Weights:
-        """The weights of the moment."""
         labels = None if self._labels is None else self._labels.averaged(math.inf)
         return replace(self._of_moment, arcs=self._arcs.averaged(math.inf, -1.0), arc_labels=labels)
 
     @property
     def _of_moment(self) -> Weights:
-        """The same without those of arcs and relations; the next step changes them."""
+        """The current weights without those of arcs and relations; the next step changes them."""
         return Weights(
             self.vocabulary,
             self._arcs.table,
@@ -197,9 +185,8 @@ class MiraLearner:
         )
 
     def averaged(self) -> Weights:
-        """The average of the weights over all steps so far."""
         cutoff = self.settings.cutoff
-        # Before the tables take the room.
+        # Relations come first, because the other tables need the memory.
         labels = None if self._labels is None else self._labels.averaged(self.steps, cutoff)
         least = self._arcs.least(self.steps, cutoff)
         return Weights(
@@ -222,14 +209,10 @@ class MiraLearner:
         return float(wrong), float(words)
 
     def step(self, encoded: Encoded, right: Ints, relations: Ints | None = None) -> int:
-        """One step on one sentence; how many heads were wrong.
+        """Train on one sentence and return the number of wrong heads.
 
-        Parameters
-        ----------
-        right
-            The heads, shape (n + 1,), the root's -1.
-        relations
-            Numbers of the right relations, likewise; None where these are no part of the arcs' scores.
+        ``right`` are the gold heads, shape (n + 1,), root -1; ``relations`` the numbers of the gold relations, or None
+        if relations are not part of arc scores.
         """
         weights = self._of_moment
         tokens = np.arange(1, len(encoded) + 1)
@@ -238,13 +221,13 @@ class MiraLearner:
         if labels is None or relations is None:
             arcs += 1.0  # the loss: a wrong head
             arcs[right[1:], tokens] -= 1.0
-            worth = arcs[right[1:], tokens].sum()
+            right_score = arcs[right[1:], tokens].sum()
         else:
-            worth = arcs[right[1:], tokens].sum()
+            right_score = arcs[right[1:], tokens].sum()
             losses = np.array([self.settings.wrong_relation, 1.0])
-            best, which, of_right = labels.best_with_losses(encoded.codes, right, relations, losses)
+            best, which, right_scores = labels.best_with_losses(encoded.codes, right, relations, losses)
             arcs += best
-            worth += of_right[1:].sum()
+            right_score += right_scores[1:].sum()
         found = self.decode(encoded, arcs, weights, right)
         self.steps += 1.0
         wrong = int((found[1:] != right[1:]).sum())
@@ -254,7 +237,8 @@ class MiraLearner:
             norm = labels.mark(encoded.codes, (right, relations), (found, named))
             differs |= bool((named != relations).any())
         if differs:
-            step = self._update(encoded, weights, float(arcs[found[1:], tokens].sum() - worth), norm, right, found)
+            margin = float(arcs[found[1:], tokens].sum() - right_score)
+            step = self._update(encoded, weights, margin, norm, right, found)
             if labels is not None:
                 labels.step(step, self.steps)
         return wrong
@@ -262,14 +246,10 @@ class MiraLearner:
     def _update(
         self, encoded: Encoded, weights: Weights, margin: float, norm: float, right: Ints, found: Ints
     ) -> float:
-        """Take a step, but for relations; its length.
+        """Update all weights except relations, and return the step length.
 
-        Parameters
-        ----------
-        margin
-            How much more the arcs of the tree found score, the loss included.
-        norm
-            The squared norm of what relations have marked.
+        ``margin``: how much more the predicted tree's arcs score, loss included.  ``norm``: squared norm of the marked
+        relation features.
         """
         n, tags, between = len(encoded), self.vocabulary.num_tags, self._between
         norm += self._arcs.mark(encoded.codes, right, found)
@@ -289,7 +269,7 @@ class MiraLearner:
                 margin += float(scores.sum()) * (-1.0 if plus else 1.0)
                 family.mark(encoded.codes, kind, triples, plus=plus)
             norm += share * family.average.settle()
-        # A decoder that is not exact may return a tree that is no better than the right one: that is no mistake.
+        # An approximate decoder may return a tree that scores less than the gold tree: no update is needed then.
         step = min(self.settings.aggressiveness, max(margin, 0.0) / norm) if norm > 0.0 else 0.0
         self._arcs.step(step, self.steps)
         for kind in active:
@@ -297,7 +277,7 @@ class MiraLearner:
         between.step(step, self.steps)
         return step
 
-    # --- to continue later -------------------------------------------------------------------------------------------
+    # --- saving and restoring ----------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[Any]]:
         arrays = {**prefixed("between", self._between.state()), "steps": np.array(self.steps)}
@@ -316,7 +296,7 @@ class MiraLearner:
         self.steps = float(arrays["steps"])
 
     def fingerprint(self) -> str:
-        """Of sentences and settings, except for the number of epochs: more may be asked for later."""
+        """Return a text that identifies sentences and settings, except the number of epochs, which may be increased."""
         settings = replace(self.settings, epochs=0)
         tokens = sum(len(encoded) for encoded in self.encoded)
         return json.dumps([_STATE, str(settings), len(self.encoded), tokens, self.vocabulary.sizes.tolist()])

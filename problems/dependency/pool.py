@@ -1,4 +1,4 @@
-"""The best trees so far, where several are wanted."""
+"""Pools of the k best trees."""
 
 from __future__ import annotations
 
@@ -13,24 +13,17 @@ from colgen.problems.dependency.sentence import Heads
 from colgen.solvers.arrays import ArrayError, as_integer
 
 _ROOM = 1 << 30
-"""Bytes that the heads of the wanted trees may take."""
+"""Maximum memory in bytes for the heads of all trees."""
 
 _FEW = 1024
-"""So many trees are always taken without counting how many there are."""
+"""Up to this k, the number of existing trees is not counted."""
 
 
-def checked_k(k: int, there: NDArray[np.bool_] | None = None) -> int:
-    """How many trees are looked for: k, or one more than there are if that is less.
+def check_k(k: int, there: NDArray[np.bool_] | None = None) -> int:
+    """Return k after checking it, at most the number of trees plus one.
 
-    Parameters
-    ----------
-    there
-        Which arcs there are, by head and modifier, the root first.
-
-    Raises
-    ------
-    InputError
-        If k is no positive integer, or so many trees do not fit into the memory.
+    ``there`` is the mask of arcs by head and modifier, root first.  Raises :class:`InputError` if k is not a positive
+    integer, or the trees would not fit in memory.
     """
     try:
         wanted: int = as_integer(k, "k", low=1)
@@ -47,7 +40,7 @@ def checked_k(k: int, there: NDArray[np.bool_] | None = None) -> int:
 
 
 def _num_trees(there: NDArray[np.bool_], most: int) -> int:
-    """How many trees of some arcs there are, several roots allowed, by the matrix-tree theorem; ``most`` if more."""
+    """Return the number of trees, several roots allowed, by the matrix-tree theorem; ``most`` if there are more."""
     arcs = there.astype(np.float64)
     np.fill_diagonal(arcs, 0.0)
     laplacian = np.diag(arcs.sum(axis=0)[1:]) - arcs[1:, 1:]
@@ -59,13 +52,13 @@ def _num_trees(there: NDArray[np.bool_], most: int) -> int:
 
 @dataclass
 class TreePool:
-    """The best trees so far, no more than ``k``, best first, with what they lose."""
+    """The best k trees so far, best first, with their losses."""
 
     k: int
     trees: dict[Heads, float] = field(default_factory=dict)
 
     def add(self, heads: Heads, loss: float) -> bool:
-        """Whether the tree is among the best k, and was not before."""
+        """Add a tree if it is new and among the best k; return whether it was added."""
         if heads in self.trees or (len(self.trees) >= self.k and loss >= self.least):
             return False
         self.trees[heads] = loss
@@ -75,15 +68,13 @@ class TreePool:
 
     @property
     def least(self) -> float:
-        """What a tree must lose less than: the loss of the k-th best, infinite before there are k."""
+        """Loss of the k-th best tree, which new trees must stay below; +inf if there are fewer than k."""
         return max(self.trees.values()) if len(self.trees) >= self.k else math.inf
 
     @property
     def is_full(self) -> bool:
-        """Whether there are k."""
         return len(self.trees) >= self.k
 
     @property
     def last(self) -> Heads:
-        """The k-th best."""
         return list(self.trees)[-1]

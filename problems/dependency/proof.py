@@ -1,4 +1,4 @@
-"""Certificates of dependency trees: potentials at which no tree is better, and splits on arcs where there are none."""
+"""Certificates of dependency trees: potentials that prove a tree optimal, with splits on arcs where they do not."""
 
 from __future__ import annotations
 
@@ -15,30 +15,27 @@ from numpy.typing import NDArray
 from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.witness import WitnessPoint
-from colgen.problems.dependency.exact import Arc, ExactProducts, TreeScores, WholeScores
+from colgen.problems.dependency.exact import Arc, ExactProducts, IntegerScores, TreeScores
 from colgen.solvers.trees.arborescence import arborescence
 from colgen.solvers.trees.eisner import Parts, best_tree
 
 Floats = NDArray[np.float64]
 Closed = frozenset[Arc]
-"""Arcs that no tree of a node has."""
+"""Arcs that no tree of a node contains."""
 
 _STEPS = 600
-"""Of the descent at a node; a tenth of them at nodes below the root."""
+"""Descent steps at the root node; other nodes get a tenth of them."""
 
 _NODES = 300
-"""At most so many are split."""
+"""Maximum number of splits."""
 
 _MARGIN = 2.0**-24
-"""By so much, relative to the scores, each arc of the tree is to be better than others: rounding may cost it."""
+"""Margin, relative to the scores, by which arcs of the tree must be better than others, to survive rounding."""
 
 
 @dataclass
 class _Dual:
-    """Potentials of chains, shape (n + 1, n + 1), and shares of factors, an entry an arc of each.
-
-    They are all the same in a factor whose score is negative.
-    """
+    """Potentials of chains, shape (n + 1, n + 1), and shares of factors, one per arc; equal in negative factors."""
 
     chains: Floats
     shares: Floats
@@ -48,14 +45,10 @@ class _Dual:
 
 
 class TreeCertifier(Certifier):
-    """A proof of its own: the potentials of the run are not exact, and others are found that are tight at its tree.
+    """Independent proof of a tree: the run's potentials are inexact, so exact ones tight at the tree are computed.
 
-    Every score is a whole number over a power of two, so that nothing is rounded.
-
-    Parameters
-    ----------
-    heads
-        Of the words, of an answer.
+    Every score is an integer over a power of two, so that nothing is rounded.  ``heads`` returns the heads of the words
+    in a solution.
     """
 
     def __init__(self, name: str, scores: Callable[[], TreeScores], heads: Callable[[Solution], Sequence[int]]) -> None:
@@ -73,11 +66,11 @@ class TreeCertifier(Certifier):
 
     @cached_property
     def _data(self) -> Record:
-        return {"kind": "trees", "name": self.name, **self._whole.data}
+        return {"kind": "trees", "name": self.name, **self._integers.data}
 
     @cached_property
-    def _whole(self) -> WholeScores:
-        return WholeScores(self._scores)
+    def _integers(self) -> IntegerScores:
+        return IntegerScores(self._scores)
 
     def formulation(self) -> Record:
         return {"sense": "maximize", "step": None, "rows": [], "pricing": [{"kind": "trees", "uses": [1, 1]}]}
@@ -86,15 +79,15 @@ class TreeCertifier(Certifier):
         return [[0, 1, [int(h) for h in self._heads(solution)]]]
 
     def objective(self, solution: Solution) -> Fraction:
-        return Fraction(self._whole.total([int(h) for h in self._heads(solution)]), 2**self._whole.shift)
+        return Fraction(self._integers.total([int(h) for h in self._heads(solution)]), 2**self._integers.shift)
 
     def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterator[Record] | None:
         tree = np.array([-1, *self._heads(answer)], dtype=np.int64)
-        records = list(self._lines(tree, goal))
+        records = list(self._proof_lines(tree, goal))
         return iter(records) if records[-1] else None
 
-    def _lines(self, tree: NDArray[np.int64], goal: Fraction) -> Iterator[Record]:
-        """All lines; an empty one at the end says that they prove nothing."""
+    def _proof_lines(self, tree: NDArray[np.int64], goal: Fraction) -> Iterator[Record]:
+        """Yield the lines of the proof; an empty line at the end if there is no proof."""
         start = self._start(tree)
         stack = [(0, Closed(), start, True)]
         numbers, splits = itertools.count(1), 0
@@ -103,20 +96,20 @@ class TreeCertifier(Certifier):
             arcs = self._scores.arcs.copy()
             for h, m in closed:
                 arcs[h, m] = -np.inf
-            claim = None if holds else self._empty(closed)
+            claim = None if holds else self._infeasible_claim(closed)
             if claim is not None:
                 yield {"node": node, "claim": claim}
                 continue
-            claim, dual, other = self._bounded(arcs, closed, tree if holds else None, dual, goal, node)
+            claim, dual, other = self._bound_node(arcs, closed, tree if holds else None, dual, goal, node)
             if claim is not None:
                 yield {"node": node, "claim": claim}
                 continue
             open_ = [m for m in range(1, len(tree)) if other[m] != tree[m] and np.isfinite(arcs[:, m]).sum() > 1]
             open_ = open_ or [m for m in range(1, len(tree)) if np.isfinite(arcs[:, m]).sum() > 1]
             if not open_ or splits == _NODES:
-                # One tree is left, and potentials that are tight at it say what it is worth; or it is given up.
+                # One tree is left, and potentials tight at it prove its score; or the node limit is reached.
                 self._tighten(dual, None if open_ else other)
-                claim = self._exactly(dual, closed, None if open_ else other)
+                claim = self._exact_claim(dual, closed, None if open_ else other)
                 if claim is None:
                     yield {}
                     return
@@ -131,9 +124,9 @@ class TreeCertifier(Certifier):
             stack.append((one, closed | others, dual.copy(), holds and h == tree[m]))
             stack.append((two, closed | {(h, m)}, dual.copy(), holds and h != tree[m]))
 
-    def _empty(self, closed: Closed) -> Record | None:
-        """A claim that a node has no tree."""
-        shown = self._whole.empty(closed)
+    def _infeasible_claim(self, closed: Closed) -> Record | None:
+        """Return a claim that a node has no tree, or None."""
+        shown = self._integers.empty(closed)
         return None if shown is None else self._claim(0, Fraction(1), None, shown[0])
 
     def _claim(self, weight: int, least: Fraction, bound: Fraction | None, given: Any) -> Record:
@@ -146,7 +139,7 @@ class TreeCertifier(Certifier):
     # --- descent -----------------------------------------------------------------------------------------------------
 
     def _start(self, tree: NDArray[np.int64]) -> _Dual:
-        """Potentials that are tight at a tree."""
+        """Return potentials that are tight at a tree."""
         scores, chains = self._scores, np.zeros_like(self._scores.arcs)
         if scores.grandparents is not None:
             heads = np.maximum(tree, 0)
@@ -155,10 +148,10 @@ class TreeCertifier(Certifier):
 
     @property
     def _products(self) -> ExactProducts:
-        return self._whole.products
+        return self._integers.products
 
     def _tighten(self, dual: _Dual, tree: NDArray[np.int64] | None) -> None:
-        """Bring potentials to where they are some, and tight at the tree, if there is one."""
+        """Make potentials valid, and tight at the tree if one is given."""
         scores = self._scores
         if scores.grandparents is not None and tree is not None:
             own = scores.grandparents[np.maximum(tree, 0), np.arange(len(tree)), :]
@@ -167,10 +160,10 @@ class TreeCertifier(Certifier):
             np.minimum(dual.chains, own, out=dual.chains, where=used)
             np.maximum(dual.chains, own, out=dual.chains, where=~used)
         if len(dual.shares):
-            dual.shares = self._products.tightened(dual.shares, tree)
+            dual.shares = self._products.tighten(dual.shares, tree)
 
     def _weights(self, arcs: Floats, dual: _Dual) -> tuple[Floats, float]:
-        """Scores of arcs that pay for all else, and what is left over."""
+        """Return arc weights that include all other scores, and the remaining constant."""
         scores, weights, constant = self._scores, arcs.copy(), 0.0
         if scores.grandparents is not None:
             there = np.isfinite(arcs)
@@ -187,7 +180,7 @@ class TreeCertifier(Certifier):
             constant -= float((dual.shares[own.starts] * (own.lengths - 1))[over].sum())
         return weights, constant
 
-    def _best(self, weights: Floats) -> tuple[NDArray[np.int64], float] | None:
+    def _best_tree(self, weights: Floats) -> tuple[NDArray[np.int64], float] | None:
         scores = self._scores
         if not scores.projective:
             return arborescence(weights, single_root=scores.single_root)
@@ -195,13 +188,13 @@ class TreeCertifier(Certifier):
         found = best_tree(Parts(np.where(allowed, weights, -np.inf)), allowed=allowed, single_root=scores.single_root)
         return None if found is None else (found[1], found[0])
 
-    def _bounded(
+    def _bound_node(
         self, arcs: Floats, closed: Closed, tree: NDArray[np.int64] | None, dual: _Dual, goal: Fraction, node: int
     ) -> tuple[Record | None, _Dual, NDArray[np.int64]]:
-        """A claim that no tree of a node is better; None, where the descent ends, and a tree that is better there.
+        """Return a claim that no tree of a node is better, or None; the final potentials; and the last tree.
 
-        With the tree among those of the node, steps are those of a perceptron: potentials stay tight at it, and move
-        until it is the best one, by a margin.
+        If ``tree`` belongs to the node, steps are those of a perceptron: potentials stay tight at it and move until it
+        is the best tree by a margin.
         """
         scores, wanted = self._scores, -float(goal)
         unit = max(float(np.abs(scores.arcs[np.isfinite(scores.arcs)]).max(initial=0.0)), 2.0**-60)
@@ -215,7 +208,7 @@ class TreeCertifier(Certifier):
             if tree is not None:
                 weights += _MARGIN * unit
                 weights[tree[1:], n] -= _MARGIN * unit
-            found = self._best(weights)
+            found = self._best_tree(weights)
             if found is None:
                 return None, dual, other
             other, value = found[0], found[1] + constant
@@ -226,7 +219,7 @@ class TreeCertifier(Certifier):
             if (tree is not None and np.array_equal(other[1:], tree[1:])) or (
                 tree is None and value < wanted - unit * _MARGIN
             ):
-                claim = self._exactly(dual, closed, tree, goal)
+                claim = self._exact_claim(dual, closed, tree, goal)
                 if claim is not None:
                     return claim, dual, other
             if since >= 20:
@@ -241,7 +234,7 @@ class TreeCertifier(Certifier):
         return None, best, other
 
     def _slope(self, dual: _Dual, other: NDArray[np.int64], tree: NDArray[np.int64] | None) -> _Dual:
-        """How the value of a tree changes with the potentials; that of the tree at which they are tight does not."""
+        """Return the derivative of a tree's value with respect to potentials that stay tight at ``tree``."""
         scores, size = self._scores, len(other)
         chains = np.zeros((size, size))
         if scores.grandparents is not None:
@@ -251,12 +244,12 @@ class TreeCertifier(Certifier):
             np.fill_diagonal(chains, 0.0)
         return _Dual(chains, self._products.slope(tree, other) if len(dual.shares) else dual.shares)
 
-    def _exactly(
+    def _exact_claim(
         self, dual: _Dual, closed: Closed, tree: NDArray[np.int64] | None, goal: Fraction | None = None
     ) -> Record | None:
-        """A claim in whole numbers; None if it does not hold, or does not reach the goal."""
-        found = self._whole.bound(dual.chains, dual.shares, closed, tree)
+        """Return an exact integer claim; None if it does not hold or misses the goal."""
+        found = self._integers.bound(dual.chains, dual.shares, closed, tree)
         if found is None:
             return None
-        bound = Fraction(found[0], 2**self._whole.shift)
+        bound = Fraction(found[0], 2**self._integers.shift)
         return self._claim(1, -bound, bound, found[1]) if goal is None or -bound >= goal else None

@@ -1,4 +1,4 @@
-"""Sentences on the command line of the parsers: the options of their trees, CoNLL lines, plain data."""
+"""Sentences on the parsers' command line: options of trees, CoNLL lines and JSON data."""
 
 from __future__ import annotations
 
@@ -11,20 +11,12 @@ from colgen.cli.template import Material, Texts
 from colgen.problems.dependency.conll import conll_lines, parse_conll, read_conll
 from colgen.problems.dependency.sentence import Sentence
 
-SENTENCE = Option("number of the sentence to solve, counted from 1; all of them by default", number=Number.WHOLE)
+SENTENCE = Option("number of the sentence to solve, starting from 1; all by default", number=Number.WHOLE)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree that a parser has found.
-
-    Attributes
-    ----------
-    sentence
-        With the heads and relations of the tree.
-    is_optimal
-        Whether it is proved that no tree after it in a list scores more.
-    """
+    """A tree found by a parser; ``is_optimal`` if it is proved that no later tree in a list scores more."""
 
     sentence: Sentence
     score: float
@@ -32,26 +24,21 @@ class Tree:
 
 
 class Sentences(Texts[Sentence]):
-    """The sentences of a text in CoNLL-U or CoNLL-X, scored by a trained model, and which trees are wanted of them.
+    """Sentences of a text in CoNLL-U or CoNLL-X, scored by a trained model, with options for their trees.
 
-    Attributes
-    ----------
-    best
-        How many trees.
-    projective, single_root
-        Whether they must be projective, and have one root; None: as the model states.
+    ``best`` is the number of trees; ``projective`` and ``single_root`` are None to follow the model.
     """
 
     unit = "sentence"
     options: ClassVar[Mapping[str, Option]] = {
         "sentence": SENTENCE,
-        "best": Option("how many trees, best first; 1 by default", number=Number.WHOLE),
+        "best": Option("number of trees, best first; 1 by default", number=Number.WHOLE),
         "projective": Option(
-            "yes: the best of the projective trees; no: the best of all trees; by default what the model says",
+            "yes: the best projective tree; no: the best of all trees; by default as in the model",
             {"yes": True, "no": False},
         ),
         "roots": Option(
-            "one: one word hangs from the root; any: as many as is best; by default what the model says",
+            "one: one word is attached to the root; any: any number; by default as in the model",
             {"one": True, "any": False},
         ),
     }
@@ -69,19 +56,16 @@ class Sentences(Texts[Sentence]):
         return self.values.get("roots")
 
     def read(self, material: Material) -> Iterable[Sentence]:
-        """Return the sentences of a file, once all of it has been read; those of the standard input as they come."""
+        """Return all sentences of a file, or yield those of the standard input as they arrive."""
         if material.path is not None:
             return read_conll(material.path, skip=material.skip)
         return parse_conll(material.lines(), name=material.name, skip=material.skip)
 
 
 def tree_lines(sentence: Sentence, trees: Sequence[Tree], *, listed: bool = False) -> list[str]:
-    """Return a sentence with its trees, one below the other; without heads if there is none.
+    """Return a sentence with each of its trees as lines; without heads if there is no tree.
 
-    Parameters
-    ----------
-    listed
-        State the score of each tree in a comment, and whether it is proved.
+    ``listed``: add a comment to each tree with its score and whether it is proved.
     """
     lines = [] if trees else [*conll_lines(replace(sentence, heads=None, relations=None)), ""]
     for number, tree in enumerate(trees, 1):
@@ -93,7 +77,7 @@ def tree_lines(sentence: Sentence, trees: Sequence[Tree], *, listed: bool = Fals
 
 
 def tree_data(trees: Sequence[Tree], *, listed: bool = False) -> Any:
-    """Return trees as plain data for JSON: a list of them if ``listed``, else the one that there is, or None."""
+    """Return trees as JSON data: a list if ``listed``, else the first tree or None."""
     data = [heads_data(tree.sentence.forms, tree.sentence.heads or (), tree.sentence.relations) for tree in trees]
     return data or None if listed else data[0] if data else None
 
@@ -101,7 +85,7 @@ def tree_data(trees: Sequence[Tree], *, listed: bool = False) -> Any:
 def heads_data(
     words: Sequence[str | None], heads: Sequence[int], relations: Sequence[str] | None = None
 ) -> list[dict[str, int | str | None]]:
-    """Return a tree as plain data for JSON."""
+    """Return a tree as JSON data."""
     data: list[dict[str, int | str | None]] = [
         {"number": number, "word": word, "head": head}
         for number, (word, head) in enumerate(zip(words, heads, strict=True), 1)

@@ -1,4 +1,4 @@
-"""Scores of the parts of a sentence's trees: arcs, grandparent parts and consecutive sibling parts, scored lazily."""
+"""Scores of a sentence's parts from a trained model: arcs, grandparent parts and consecutive sibling parts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 GRANDPARENTS, SIBLINGS = 0, 1
-"""Kinds of triples: (grandparent, parent, child), and (head, sibling, modifier)."""
+"""Triple types: (grandparent, parent, child), and (head, sibling, modifier)."""
 
 _TABLES = "arcs", "grandparents", "siblings"
 
@@ -51,7 +51,7 @@ _TEMPLATES = [
     for templates in (ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES)
 ]
 
-# What each of the eight relations says of the two tokens that a bound knows, see
+# The order of the two known tokens of a bound in each of the eight relations; see
 # colgen.problems.dependency.features.factored_scores.
 _RELATION = np.arange(RELATIONS)
 _PARENT_CHILD = _RELATION & 1  # p > c
@@ -61,21 +61,20 @@ _HEAD_SIDE = _RELATION & 1  # h > m, and h > s
 
 @dataclass(frozen=True)
 class Weights(SavedModel):
-    """A trained model: what the tokens' attributes are called, and the weights of all templates.
+    """A trained model: vocabulary and weights of all templates.
 
     Attributes
     ----------
     arcs
-        All keys that there are, ascending: :attr:`arc_index` finds them.
+        All keys in ascending order; :attr:`arc_index` looks them up.
     single_root
-        Whether every tree of the training data has one token under the root.
+        Whether every training tree has one token attached to the root.
     parts
-        Kinds of triples that the model scores: a subset of ``("grandparents", "siblings")``.
+        Triple types that the model scores: a subset of ``("grandparents", "siblings")``.
     labels
-        What finds the relations of a tree's arcs; None where that is left to the arcs' scores, or the training data had
-        none.
+        Predicts relations of a given tree, or None.
     arc_labels
-        What the best relation of each arc adds to its score; None where relations are no part of it.
+        Adds the score of each arc's best relation, or None.
     """
 
     kind = "grandparent_parsing"
@@ -92,7 +91,6 @@ class Weights(SavedModel):
 
     @staticmethod
     def zero(vocabulary: Vocabulary, *, single_root: bool = False) -> Weights:
-        """A model without weights."""
         sizes, tags = vocabulary.sizes, vocabulary.num_tags
         arcs = empty_table(np.array(ARC_TEMPLATES), sizes, weights=ROW, relations=2, capacity=0)
         grandparents, siblings = (
@@ -104,7 +102,7 @@ class Weights(SavedModel):
 
     @cached_property
     def bounds(self) -> dict[str, WeightTable]:
-        """The largest scores of triples by what is known of them, computed once and offline."""
+        """The largest triple scores by two of their tokens, computed once."""
         return {
             "parent_child": bound_table(self.grandparents, (1, 2), _PARENT_CHILD),
             "grandparent_parent": bound_table(self.grandparents, (0, 1), _GRANDPARENT_PARENT),
@@ -114,31 +112,28 @@ class Weights(SavedModel):
 
     @cached_property
     def lists(self) -> tuple[TripleLists, TripleLists]:
-        """Of grandparents and siblings, what is said of two of their tokens, computed once and offline."""
+        """Weights of grandparents and of siblings, listed by two of their tokens, computed once."""
         return lists_of(self.grandparents, GRANDPARENTS), lists_of(self.siblings, SIBLINGS)
 
     @cached_property
     def arc_index(self) -> ArcIndex:
-        """The arcs' weights in the order in which a sentence asks for them, computed once and offline."""
+        """The arc weights in look-up order, computed once."""
         return arc_index(self.arcs, KIND)
 
     def __getstate__(self) -> dict[str, object]:
-        """All but what another process makes of the tables for itself."""
         return {name: value for name, value in vars(self).items() if name not in ("arc_index", "lists")}
 
     def forget(self) -> None:
-        """Drop what is only there to score fast; it is made again when it is needed."""
+        """Drop cached indices to free memory; they are rebuilt on demand."""
         for name in ("arc_index", "lists", "bounds"):
             vars(self).pop(name, None)
         if self.arc_labels is not None:
             self.arc_labels.forget()
 
     def scorer(self, sentence: Sentence) -> SentenceScorer:
-        """The scores of a sentence's parts."""
         return self.encoded_scorer(self.vocabulary.encode(sentence))
 
     def encoded_scorer(self, encoded: Encoded) -> SentenceScorer:
-        """The same for a sentence whose codes are known."""
         return SentenceScorer(self, encoded)
 
     def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -146,7 +141,7 @@ class Weights(SavedModel):
         for name in _TABLES:
             table: WeightTable = getattr(self, name)
             held = np.flatnonzero(table.keys >= 0)
-            held = held[np.argsort(table.keys[held])]  # whatever room the table has
+            held = held[np.argsort(table.keys[held])]  # independent of the table's capacity
             arrays |= prefixed(name, FeatureWeights.of_dense(table.keys[held], table.values[held]).arrays())
         about = {**self.vocabulary.data(), "templates": _TEMPLATES, "single_root": self.single_root}
         relations, of_relations = relations_data(self.labels, self.arc_labels)
@@ -155,7 +150,7 @@ class Weights(SavedModel):
     @classmethod
     def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Weights:
         if about["templates"] != _TEMPLATES:
-            raise InputError("expected a model of this version's templates; train it again")
+            raise InputError("the model was trained with other feature templates than this version's: train it again")
         vocabulary = Vocabulary.from_data(about)
         empty = Weights.zero(vocabulary)
         tables = []
@@ -181,31 +176,23 @@ class Weights(SavedModel):
 
 @dataclass
 class SentenceScorer:
-    """Scores of the parts of one sentence: exactly those that are asked for, a batch a call, and counted.
-
-    Attributes
-    ----------
-    scored
-        How many triples have been scored so far, by kind.
-    """
+    """Scores of the parts of one sentence, computed in batches on request and counted by type in ``scored``."""
 
     weights: Weights
     encoded: Encoded
     scored: list[int] = field(default_factory=lambda: [0, 0])
 
     def __len__(self) -> int:
-        """The number of tokens."""
         return len(self.encoded)
 
     def digest(self) -> str:
-        """What tells this sentence and this model from others."""
         return digest_of([*self.weights.data(), self.encoded.codes, self.encoded.tags, self.weights.single_root])
 
     @cached_property
     def arcs(self) -> Floats:
         """Scores of all arcs by head and modifier, shape (n + 1, n + 1); -inf in column 0 and on the diagonal.
 
-        Where relations are part of them, each has its best one.
+        If arc scores include relations, each arc has its best one.
         """
         w, e = self.weights, self.encoded
         arcs = score_arcs(e.codes, w.arc_index, e.tags, w.between)
@@ -213,28 +200,28 @@ class SentenceScorer:
 
     @cached_property
     def _best_relations(self) -> tuple[Floats, NDArray[np.int32]]:
-        assert self.weights.arc_labels is not None  # who asks has looked
+        assert self.weights.arc_labels is not None
         return self.weights.arc_labels.best(self.encoded)
 
     def relations(self, heads: Sequence[int]) -> tuple[str, ...] | None:
-        """What the tokens of a tree are to their heads, as far as the model knows.
+        """Return the relations of a tree; None if the model has none.
 
-        Those that a whole tree says most of, where it knows of that; else the best of each arc.
+        They are predicted jointly if the model supports it, else per arc.
         """
         labels, by_arc = self.weights.labels, self.weights.arc_labels
         if labels is not None:
             return labels.of(self.encoded, heads)
-        return None if by_arc is None else by_arc.named(self._best_relations[1], heads)
+        return None if by_arc is None else by_arc.relation_names(self._best_relations[1], heads)
 
     def grandparents(self, triples: ArrayLike) -> Floats:
-        """Scores of (grandparent, parent, child), shape (parts, 3)."""
         return self._triples(GRANDPARENTS, self.weights.grandparents, triples)
 
     def siblings(self, triples: ArrayLike) -> Floats:
-        """Scores of (head, sibling, modifier), two modifiers of one side with none between them, shape (parts, 3).
+        """Return scores of (head, sibling, modifier) triples, shape (parts, 3).
 
-        The sibling is the nearer to the head.  ``sibling == head``: the modifier is the first on its side;
-        ``modifier == head``: the sibling is the last.  A side without modifiers is worth 0.
+        Both are modifiers on one side with none between them; the sibling is nearer to the head.  ``sibling == head``:
+        the modifier is the first on its side; ``modifier == head``: the sibling is the last.  A side without modifiers
+        scores 0.
         """
         return self._triples(SIBLINGS, self.weights.siblings, triples)
 
@@ -245,20 +232,20 @@ class SentenceScorer:
 
     @cached_property
     def parent_child_bounds(self) -> Floats:
-        """No grandparent part (g, p, c) scores more than this at (p, c), whatever g is; shape (n + 1, n + 1)."""
+        """Upper bounds on grandparent parts (g, p, c) by (p, c), shape (n + 1, n + 1)."""
         return score_bounds(self.encoded.codes, self.weights.bounds["parent_child"], 0, 0)
 
     @cached_property
     def grandparent_parent_bounds(self) -> Floats:
-        """No grandparent part (g, p, c) scores more than this at (g, p), whatever c is; shape (n + 1, n + 1)."""
+        """Upper bounds on grandparent parts (g, p, c) by (g, p), shape (n + 1, n + 1)."""
         return score_bounds(self.encoded.codes, self.weights.bounds["grandparent_parent"], 0, 0)
 
     @cached_property
     def head_modifier_bounds(self) -> Floats:
-        """No sibling part (h, s, m) with m ≠ h scores more than this at (h, m), whatever s is, none included."""
+        """Upper bounds on sibling parts (h, s, m) with m ≠ h by (h, m), including those without a sibling."""
         return score_bounds(self.encoded.codes, self.weights.bounds["head_modifier"], 0, 0)
 
     @cached_property
     def head_sibling_bounds(self) -> Floats:
-        """No sibling part (h, s, m) with s ≠ h scores more than this at (h, s), whatever m is, none included."""
+        """Upper bounds on sibling parts (h, s, m) with s ≠ h by (h, s), including those without a modifier."""
         return score_bounds(self.encoded.codes, self.weights.bounds["head_sibling"], 0, 0)

@@ -1,4 +1,4 @@
-"""Sentences and dependency trees: tokens with their tags, heads, and what makes heads a tree."""
+"""Sentences and dependency trees: tokens with tags and heads, and checks of trees."""
 
 from __future__ import annotations
 
@@ -8,33 +8,31 @@ from dataclasses import dataclass, field, replace
 from colgen import InputError
 
 Heads = tuple[int, ...]
-"""The head of each token, tokens counted from 1; 0 is the artificial root."""
+"""The head of each token, tokens numbered from 1; 0 is the artificial root."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """The tokens of a sentence in order; token i of the text is at position i - 1 of each tuple.
+    """The tokens of a sentence in order; token i is at position i - 1 of each tuple.
 
     Parameters
     ----------
     forms
         The words; none is empty.
     lemmas, coarse, fine
-        One a token, ``"_"`` where unknown; an empty tuple stands for all unknown.
+        One entry per token, ``"_"`` if unknown; an empty tuple means all unknown.
     morphology
-        Of each token, ``{feature: value}``.
-    heads
-        Of each token: the number of its head, counted from 1, 0 for the root; None where nobody has parsed it.
-    relations
-        Of each token, what it is to its head; None where nobody has said.
+        ``{feature: value}`` of each token.
+    heads, relations
+        Head of each token (numbered from 1, 0 for the root) and relation to it; None if not annotated.
     lines
-        The lines of the file that it was read from, comments and multiword tokens included; only the writers look.
+        Lines of the file it was read from, including comments and multiword tokens; used for writing only.
 
     Raises
     ------
     InputError
-        If there is no token, a form is empty, the tuples differ in length, the heads are not a tree, or there are
-        relations without heads.
+        If there is no token, a form is empty, lengths differ, heads form no tree, or heads are missing but not
+        relations.
     """
 
     forms: tuple[str, ...]
@@ -49,9 +47,9 @@ class Sentence:
     def __post_init__(self) -> None:
         length = len(self.forms)
         if not length:
-            raise InputError("a sentence has one token or more, this one has none")
+            raise InputError("the sentence has no tokens: expected at least one")
         if not all(self.forms):
-            raise InputError(f"token {self.forms.index('') + 1}: expected a form of one character or more")
+            raise InputError(f"token {self.forms.index('') + 1} has an empty form: expected at least one character")
         for name in ("lemmas", "coarse", "fine"):
             if not getattr(self, name):
                 object.__setattr__(self, name, ("_",) * length)
@@ -59,27 +57,25 @@ class Sentence:
             object.__setattr__(self, "morphology", ({},) * length)
         for name in ("lemmas", "coarse", "fine", "morphology"):
             if len(getattr(self, name)) != length:
-                raise InputError(f"expected {name} for {length} tokens, there are {len(getattr(self, name))}")
+                raise InputError(f"expected {name} for {length} tokens, got {len(getattr(self, name))}")
         if self.heads is not None:
             check_tree(self.heads, length)
         if self.relations is not None:
             if self.heads is None:
-                raise InputError("relations are those of tokens to their heads, and the heads are missing")
+                raise InputError("the sentence has relations but no heads: expected heads too")
             if len(self.relations) != length:
-                raise InputError(f"expected relations for {length} tokens, there are {len(self.relations)}")
+                raise InputError(f"expected relations for {length} tokens, got {len(self.relations)}")
 
     def __len__(self) -> int:
-        """The number of tokens, the root not counted."""
         return len(self.forms)
 
     def with_heads(self, heads: Sequence[int], relations: Sequence[str] | None = None) -> Sentence:
-        """The sentence with these heads and relations."""
-        told = None if relations is None else tuple(relations)
-        return replace(self, heads=tuple(int(head) for head in heads), relations=told)
+        named = None if relations is None else tuple(relations)
+        return replace(self, heads=tuple(int(head) for head in heads), relations=named)
 
     @property
     def num_roots(self) -> int:
-        """How many tokens hang from the root; 0 where nobody has parsed the sentence."""
+        """Number of tokens attached to the root; 0 without heads."""
         return 0 if self.heads is None else self.heads.count(0)
 
     @property
@@ -89,23 +85,14 @@ class Sentence:
 
 
 def check_tree(heads: Sequence[int], length: int | None = None, *, single_root: bool = False) -> None:
-    """Check that heads are a tree over the tokens 1, 2, ... with the root 0.
+    """Raise :class:`InputError` unless heads form a tree over the tokens 1, 2, ... with root 0.
 
-    Parameters
-    ----------
-    length
-        How many tokens there must be, if that is known.
-    single_root
-        Demand that exactly one token hangs from the root.
-
-    Raises
-    ------
-    InputError
-        Naming the first token at fault.
+    ``length`` is the required number of tokens, if any; ``single_root`` requires exactly one token attached to the
+    root.
     """
     n = len(heads)
     if length is not None and n != length:
-        raise InputError(f"expected heads for {length} tokens, there are {n}")
+        raise InputError(f"expected heads for {length} tokens, got {n}")
     for token, head in enumerate(heads, 1):
         if not 0 <= head <= n:
             raise InputError(f"token {token}: expected a head from 0 to {n}, not {head}")
@@ -114,18 +101,18 @@ def check_tree(heads: Sequence[int], length: int | None = None, *, single_root: 
         raise InputError(f"the heads of tokens {', '.join(map(str, cycle))} form a cycle")
     roots = [token for token, head in enumerate(heads, 1) if head == 0]
     if single_root and len(roots) != 1:
-        raise InputError(f"expected one token whose head is 0, there are {len(roots)}: {', '.join(map(str, roots))}")
+        raise InputError(f"expected one token whose head is 0, got {len(roots)}: {', '.join(map(str, roots))}")
 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
-    """Tokens of a cycle in the order of their heads, from its smallest token on; empty if the heads are a tree."""
+    """Return the tokens of a cycle in the order of their heads, starting from the smallest; empty for a tree."""
     cycle = cycle_of_arcs(dict(enumerate(heads, 1)))
     first = cycle.index(min(cycle)) if cycle else 0
     return cycle[first:] + cycle[:first]
 
 
 def cycle_of_arcs(tails: Mapping[int, int]) -> list[int]:
-    """The members of a cycle of one arc into each vertex but 0, each followed by its tail; empty if there is none."""
+    """Return a cycle in a graph with one arc into each vertex but 0, each member followed by its tail; or []."""
     done = {0}
     for start in tails:
         path: dict[int, None] = {}
@@ -141,12 +128,12 @@ def cycle_of_arcs(tails: Mapping[int, int]) -> list[int]:
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Whether every token between a head and its modifier descends from that head: no two arcs cross, the root's too.
+    """Return whether a tree is projective: no two arcs cross, including those from the root.
 
-    Takes time O(n²) at most; heads must be a tree.
+    Equivalently, every token between a head and its modifier descends from that head.  Takes time O(n²) at most.
     """
     arcs = [(min(head, token), max(head, token)) for token, head in enumerate(heads, 1)]
-    # Arcs by their left ends, the longer first: an open arc that ends inside the next one crosses it.
+    # Arcs sorted by left end, longer first: an open arc that ends inside the next one crosses it.
     open_ends: list[int] = []
     for left, right in sorted(arcs, key=lambda arc: (arc[0], -arc[1])):
         while open_ends and open_ends[-1] <= left:

@@ -1,10 +1,10 @@
-r"""Second-order dependency parsing by column and row generation (Riedel, Smith and McCallum, 2012).
+"""Second-order dependency parsing by column and row generation (Riedel, Smith and McCallum, 2012).
 
-Data: n tokens and a root, scores s_hm of arcs, s_gpc of grandparent parts, s_hsm of consecutive sibling parts (s = h:
-none before m; m = h: none after s).
+Data: n tokens and a root, scores s_hm of arcs, s_gpc of grandparent parts, and s_hsm of consecutive sibling parts (s =
+h: none before m; m = h: none after s).
 
-With z_hm = 1 if the arc (h, m) is in the tree, u_gpc = 1 if (g, p) and (p, c) are, and
-q_hsm = 1 if s and m are modifiers of h on one side with none between them,
+With z_hm = 1 if the arc (h, m) is in the tree, u_gpc = 1 if (g, p) and (p, c) are, and q_hsm = 1 if s and m are
+modifiers of h on one side with none between them,
 
     max Σ s_hm z_hm + Σ s_gpc u_gpc + Σ s_hsm q_hsm
     subject to  Σ_h z_hm = 1                              for each token m                   [one_head, free]
@@ -16,23 +16,23 @@ q_hsm = 1 if s and m are modifiers of h on one side with none between them,
                 Σ_m q_hhm ≤ 1                             for each head h and side           [first, ≥ 0]
                 z in {0, 1}, u, q ≥ 0.
 
-Parts are columns and bring their ``gp_arc`` and ``first`` rows, cuts are separated by minimum cuts (a flow of one
-commodity can replace them), arcs are in the master from the start or columns as well.  The reduced cost of a part that
-is not there is
+Parts are columns and add their ``gp_arc`` and ``first`` rows.  Cuts are separated by minimum cuts; a single-commodity
+flow can replace them.  Arcs are variables of the initial master, or columns too.  A part that is not in the master has
+reduced cost
 
-    s_gpc - π_pc(one_gp)        or        s_hsm - π_hm(before) - π_hs(after) - π_h(first, if s = h),
+    s_gpc - π_pc(one_gp)        or        s_hsm - π_hm(before) - π_hs(after) - π_h(first, if s = h).
 
-and the pricing problems are: find parts of positive reduced cost without scoring the others, by upper bounds that the
-factored scores provide.  Branching is on arcs.
+The pricing problem is to find parts of positive reduced cost without scoring the others; the factored scores provide
+upper bounds for that.  Branching is on arcs.
 
-Without sibling parts most sentences need no master: the minimum over π(one_gp) of one maximum arborescence is the
-optimum of the relaxation, and mostly meets a tree's score
+Without sibling parts most sentences need no master.  The minimum over π(one_gp) of one maximum arborescence is the
+optimum of the relaxation, and it usually equals the score of a tree
 (:mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual`).
 
-As a rule :func:`parse` finds the same tree without a linear program, and faster: head automata under a Lagrangian,
-whose multipliers price the arcs that were left out (:mod:`colgen.problems.grandparent_parsing.kernels.second_order`).
-It lists the k best trees too, and finds projective ones, by a dynamic program over the arcs that are left
-(:mod:`colgen.solvers.trees.eisner_grandsibling`).
+:func:`parse` finds the same tree without a linear program and is usually faster.  It uses head automata in a Lagrangian
+whose multipliers price the arcs outside a candidate set
+(:mod:`colgen.problems.grandparent_parsing.kernels.second_order`).  It also lists the k best trees, and finds projective
+trees by a dynamic program over the remaining arcs (:mod:`colgen.solvers.trees.eisner_grandsibling`).
 
 Sources: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut: delayed column and row generation for graph based
 parsers*, EMNLP 2012; T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with

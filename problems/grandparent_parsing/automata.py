@@ -1,6 +1,6 @@
-"""Head automata on the engine: multipliers are guessed by an ascent, one oracle call at them proves a bound.
+"""Parsing with head automata: an ascent guesses multipliers, and one oracle call at them proves a bound.
 
-:mod:`colgen.problems.grandparent_parsing.kernels.second_order` has both.
+Both are in :mod:`colgen.problems.grandparent_parsing.kernels.second_order`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.problems.dependency.decisions import ArcDecision, NoBetter
 from colgen.problems.dependency.exact import TreeScores
-from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.pool import check_k
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
 from colgen.problems.grandparent_parsing.instance import (
@@ -49,10 +49,10 @@ from colgen.problems.grandparent_parsing.instance import (
     Ints,
     Mask,
     PartScores,
-    allowed,
-    allowed_trees,
     as_heads,
     dense_scores,
+    drop_forbidden_answer,
+    drop_forbidden_trees,
     from_scores,
     has_siblings,
     identity_of_scores,
@@ -72,43 +72,42 @@ from colgen.problems.grandparent_parsing.kernels.second_order import (
 )
 from colgen.problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
 from colgen.problems.grandparent_parsing.tree_list import TreeList, first_order
-from colgen.problems.grandparent_parsing.work import Work, is_plain, laid_out
+from colgen.problems.grandparent_parsing.work import Work, is_plain, lay_out_parts
 from colgen.solvers.compiling import working_clock
 from colgen.solvers.trees.backbone import TreeTimeError
 
 WIDTH = 2
-"""Candidate heads a modifier at the start."""
+"""Initial number of candidate heads per modifier."""
 
 ITERATIONS = 100
-"""Of an ascent, for each set of candidate arcs; four times as many once no other arc matters."""
+"""Iterations of an ascent per set of candidate arcs; four times as many once no other arc matters."""
 
 ROUNDS = 20
-"""At most so often are arcs added at a node."""
+"""Maximum number of times arcs are added at a node."""
 
 NODE_ITERATIONS = 200
 
 TARGET_ITERATIONS = 50
-"""Of an ascent over candidates that trees better than the best known may need, before the node is branched on."""
+"""Iterations of an ascent over the candidates that better trees may need, before branching."""
 
 
 PROJECTIVE_SIZE = 100
-"""For so many vertices arcs are added once more, where one projective tree is wanted."""
+"""When one projective tree is wanted, arcs are added once more per this many vertices."""
 
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """Dual values: λ and μ of the copies of candidate arcs, by head and modifier, shape (n + 1, n + 1) each.
+    """Multipliers λ (``leaving``) and μ (``entering``) of arcs by head and modifier, shape (n + 1, n + 1) each.
 
     Attributes
     ----------
     candidates
-        Arcs whose parts are all looked at; the others are priced.
-    leaving, entering
-        λ and μ; numbers where an arc is a candidate.
+        Arcs whose parts are all scored; the others are priced.
     target
-        Trees with other arcs are to be proved no better than this; +inf: no better than the others may be.
+        Score that trees with other arcs must be proved not to exceed; +inf: the bound on trees of candidates.
     left
-        Arcs of a few trees, or of one: all others have an arc that is none of these.  None: nobody has chosen any.
+        Arcs of the few trees, or the one tree, that are enumerated.  Any other tree contains an arc outside.  None: not
+        restricted.
     """
 
     candidates: Mask
@@ -119,11 +118,10 @@ class Multipliers:
 
     @property
     def copies(self) -> Candidates:
-        """What kernels take of these."""
         return Candidates(self.candidates, self.leaving, self.entering)
 
-    def extended(self, others: Mask, arcs: Floats) -> Multipliers:
-        """Of these and other arcs, as far as they are there: arrays of their own."""
+    def extend(self, others: Mask, arcs: Floats) -> Multipliers:
+        """Return multipliers for these and other arcs that have a score, in new arrays."""
         candidates = (self.candidates | others) & (arcs > -math.inf)
         return Multipliers(
             candidates, np.where(candidates, self.leaving, 0.0), np.where(candidates, self.entering, 0.0)
@@ -133,44 +131,45 @@ class Multipliers:
 class AutomataParsing(Problem):
     """The best tree of arcs, grandparent parts and consecutive sibling parts, without a linear program.
 
-    The answer is the head of each token; with ``k`` > 1 a list of such trees, best first (all of them where there are
-    fewer than k), and the result's objective and bound speak of the last.
-
-    *Several trees.*  The incumbent is the k-th best tree that is known, and bounds speak of the trees that are not
-    among these: what no better tree has is given up as it is for one, all trees of the arcs that are left are looked
-    at where they are few, and where they are not the node is split by an arc that is required in one half and forbidden
-    in the other (Lawler, 1972, with two sets in the place of n).
-
-    *Projective trees.*  Bounds on all trees hold for these.  Where the best of all is not projective, a dynamic program
-    (:mod:`colgen.solvers.trees.eisner_grandsibling`) over all arcs is exact; or, of long sentences and where several
-    trees are wanted, over those that are left once arcs that no tree better than the best projective ones known has are
-    given up.
+    The answer is the head of each token.  With ``k`` > 1 it is a list of trees, best first, shorter if fewer than k
+    exist; the result's objective and bound then refer to the last tree.
 
     Parameters
     ----------
     scores
         See :func:`colgen.problems.grandparent_parsing.parser.parse`.
     single_root
-        Whether exactly one token must hang from the root; by default what the scores say.
+        Whether exactly one token must be attached to the root; by default taken from the scores.
     projective
-        Whether the tree must be projective; by default what the scores say.
+        Whether the tree must be projective; by default taken from the scores.
     k
-        How many trees are wanted.
+        Number of trees.
 
     Attributes
     ----------
     iterations, rounds, candidates
-        Of the Lagrangian, how often arcs were priced, and candidate arcs of the last ascent, so far.
+        Lagrangian iterations and rounds of pricing arcs so far, and candidate arcs of the last ascent.
     listed
-        The best trees so far, where several are wanted or they have to be projective; None elsewhere.
+        The best trees so far if k > 1 or ``projective``; otherwise None.
+
+    Notes
+    -----
+    *Several trees.*  The incumbent is the k-th best known tree, and bounds refer to the trees outside the list.  Arcs
+    that no better tree has are deleted as for one tree.  If few trees of the remaining arcs exist, all are enumerated.
+    Otherwise the node is split by an arc that is required in one half and forbidden in the other (Lawler, 1972, with
+    two sets in place of n).
+
+    *Projective trees.*  Bounds on all trees are valid for projective ones.  If the best tree is not projective, an
+    exact dynamic program runs over all arcs (:mod:`colgen.solvers.trees.eisner_grandsibling`).  For long sentences, and
+    for several trees, it runs after deleting arcs that no better projective tree has.
     """
 
     def __init__(
         self, scores: PartScores, *, single_root: bool | None = None, projective: bool | None = None, k: int = 1
     ) -> None:
         refuse_pairs(scores, type(self).__name__)
-        self.scores, self.k = scores, checked_k(k)
-        self._limit = self.k if self.k == 1 else checked_k(self.k, np.asarray(scores.arcs) > -math.inf)
+        self.scores, self.k = scores, check_k(k)
+        self._limit = self.k if self.k == 1 else check_k(self.k, np.asarray(scores.arcs) > -math.inf)
         self.single_root = is_single_root(scores) if single_root is None else single_root
         self.projective = wants_projective(scores) if projective is None else projective
         self.iterations = self.rounds = self.candidates = 0
@@ -181,17 +180,14 @@ class AutomataParsing(Problem):
 
     @cached_property
     def standard(self) -> StandardScores:
-        """The scores without what all trees have in common."""
         return standard_scores(self.scores, single_root=self.single_root)
 
     @property
     def scale(self) -> float:  # type: ignore[override]
-        """The unit of the scores."""
         return self.standard.unit
 
     @property
     def identity(self) -> Any:
-        """The scores, and which trees are wanted."""
         return identity_of_scores(self.scores), self.single_root, self.projective, self.k
 
     def master(self) -> LagrangianMaster:
@@ -213,14 +209,14 @@ class AutomataParsing(Problem):
             if not feasible:
                 return WarmStart(duals)
             arcs, known = self.prepare(budget).arcs, np.zeros_like(duals.candidates)
-            tree, score = self.ascended(arcs, duals, known, -math.inf, None, ITERATIONS)
+            tree, score = self.run_ascent(arcs, duals, known, -math.inf, None, ITERATIONS)
             if self.wants_list:
                 duals = self._list(duals, tree, score)
                 return WarmStart(duals, (self.list_solution(),) if self.listed and self.listed.pool.is_full else ())
         return WarmStart(duals, () if tree is None else (self.solution(tree, score),))
 
     def first_multipliers(self, budget: Budget) -> tuple[Multipliers, bool]:
-        """Zeros over the first candidate arcs, and whether these have a tree."""
+        """Return zero multipliers over the first candidate arcs, and whether these contain a tree."""
         work = self.prepare(budget)
         candidates, feasible = first_candidates(work.arcs, work.bounds, self.single_root, WIDTH)
         zeros = np.zeros(candidates.shape)
@@ -228,11 +224,11 @@ class AutomataParsing(Problem):
 
     @property
     def wants_list(self) -> bool:
-        """Whether several trees are wanted, or not all trees are."""
+        """Whether a list of trees is kept: for k > 1 or projective trees."""
         return self.k > 1 or self.projective
 
     def begin_list(self, duals: Multipliers, incumbent: Solution | None, budget: Budget) -> Multipliers:
-        """What the warm start would have listed, where it was not asked, and trees that are known."""
+        """Fill the list of trees if the warm start did not, and add the incumbent's trees."""
         work = self.prepare(budget)
         with watching(lambda: budget.expired):
             duals = self._list(duals, None, -math.inf)
@@ -244,27 +240,27 @@ class AutomataParsing(Problem):
         return duals
 
     def _list(self, duals: Multipliers, tree: Ints | None, score: float) -> Multipliers:
-        """Find k trees, beginning with one of an ascent; multipliers, with those of other arcs that these have."""
+        """Fill the list with k trees, starting with ``tree``; return multipliers extended by the trees' arcs."""
         assert self._work is not None
         self.listed = TreeList(self._limit, projective=self.projective, single_root=self.single_root)
         self._best = _Best(None if tree is None else tree.copy(), score)
         try:
-            duals = duals.extended(self.listed.fill(self._work, duals.candidates, tree), self._work.arcs)
+            duals = duals.extend(self.listed.fill(self._work, duals.candidates, tree), self._work.arcs)
             given = self._work.standard
             if given.floor > -math.inf and self.listed.pool.is_full:
-                # Scores were raised beside the best tree known; the k-th best may have what that has not.
+                # Scores were raised relative to the best tree, but the k-th best may contain such a part.
                 last = self.listed.pool.last
                 standard = standard_scores(given.given, single_root=self.single_root, known=last)
-                work = self._work = Work(standard, *laid_out(standard))
-                tree, score = self.ascended(work.arcs, duals, duals.candidates, -math.inf, None, ITERATIONS)
+                work = self._work = Work(standard, *lay_out_parts(standard))
+                tree, score = self.run_ascent(work.arcs, duals, duals.candidates, -math.inf, None, ITERATIONS)
                 self._best = _Best(tree, score)
-                duals = duals.extended(self.listed.fill(work, duals.candidates, tree), work.arcs)
+                duals = duals.extend(self.listed.fill(work, duals.candidates, tree), work.arcs)
         except TreeTimeError:
             pass
         return duals
 
     def prepare(self, budget: Budget) -> Work:
-        """The parts and their bounds, laid out for kernels; those of a class of one's own are all scored first."""
+        """Return the parts and their bounds in kernel form; a user-defined scorer is evaluated in full first."""
         if self._work is None:
             standard = self.standard
             if not isinstance(self.scores, GrandparentInstance) and not is_plain(self.scores):
@@ -272,13 +268,13 @@ class AutomataParsing(Problem):
                 if dense is None:
                     raise OutOfBudget(budget.reason or Termination.TIME_LIMIT)
                 standard = standard_scores(dense, single_root=self.single_root)
-            self._work = Work(standard, *laid_out(standard))
+            self._work = Work(standard, *lay_out_parts(standard))
         return self._work
 
-    def ascended(
+    def run_ascent(
         self, arcs: Floats, duals: Multipliers, known: Mask, lower: float, best: Ints | None, iterations: int
     ) -> tuple[Ints | None, float]:
-        """Bring multipliers down, in place; the best tree known, heads of all vertices, and its standard score."""
+        """Improve the multipliers in place; return the best tree (heads of all vertices) and its standard score."""
         assert self._work is not None
         work = self._work
         heads = np.full(len(arcs), -1) if best is None else best
@@ -298,7 +294,7 @@ class AutomataParsing(Problem):
         return (None if found == -math.inf else heads), found
 
     def best_known(self, incumbent: Solution | None, node: int) -> _Best:
-        """A tree that an ascent is to be better than; at the root the best of all, be it wanted or not."""
+        """Return the tree that an ascent must improve on; at the root the best of all trees, projective or not."""
         if self.listed is None:
             return _Best.of(self, incumbent)
         if node == 0 and self._best is not None:
@@ -306,20 +302,20 @@ class AutomataParsing(Problem):
         return _Best(self.listed.last if self.listed.pool.trees else None, self.listed.least)
 
     def marginals(self, duals: Multipliers, arcs: Floats) -> tuple[Automata, Floats]:
-        """The candidate arcs at a node, and the most that a tree of them with each is worth."""
+        """Return the automata of a node's candidate arcs, and for each arc a bound on trees that contain it."""
         assert self._work is not None
         a = tree_parts.automata_of(duals.candidates & (arcs > -math.inf), arcs, self._work.parts)
         leaving, entering = duals.leaving[a.heads, a.modifiers], duals.entering[a.heads, a.modifiers]
         return a, marginals(a, leaving, entering, self.single_root)
 
     def solution(self, vertices: Ints, score: float) -> Solution:
-        """A tree, heads of all vertices, as an answer that is worth what the kernels say: the engine checks that."""
+        """Return a tree (heads of all vertices) as a solution with its kernel score, which the engine checks."""
         heads, standard = as_heads(vertices), self.standard
-        raised = standard.floor > -math.inf  # its parts may be worth less than kernels know
+        raised = standard.floor > -math.inf  # kernels use raised scores
         return tree_solution(heads, tree_objective(self.scores, heads) if raised else score + standard.constant)
 
     def list_solution(self) -> Solution:
-        """The trees of the list as an answer that is worth the last."""
+        """Return the list of trees as a solution with the score of the last tree."""
         assert self.listed is not None
         pool = self.listed.pool
         score = tree_objective(self.scores, pool.last)
@@ -333,16 +329,16 @@ class AutomataParsing(Problem):
         if self.k == 1:
             heads: Heads = structure
             return heads
-        # A better tree above the k-th moves no objective: the list knows of it, the incumbent does not.
+        # A new tree above the k-th does not change the objective, so the incumbent may be older than the list.
         return list(structure if self.listed is None else self.listed.pool.trees)
 
     def finish(self, result: Result) -> Result:
         if self.k == 1:
-            return allowed(self.scores, result)
-        return allowed_trees(self.scores, result)
+            return drop_forbidden_answer(self.scores, result)
+        return drop_forbidden_trees(self.scores, result)
 
     def certifier(self) -> Certifier:
-        if self.k > 1 or has_siblings(self.scores):  # not what the checker knows
+        if self.k > 1 or has_siblings(self.scores):  # the checker does not cover these
             return super().certifier()
 
         def scores() -> TreeScores:
@@ -353,35 +349,30 @@ class AutomataParsing(Problem):
         return TreeCertifier(getattr(self.scores, "name", ""), scores, self.answer)  # type: ignore[arg-type]
 
     def check(self, answer: Heads | list[Heads]) -> float:
-        """The score of a tree, or the last of several, recomputed from the user's scores after checking what they are.
-
-        Raises
-        ------
-        InfeasibleAnswerError
-            If one is no tree of those wanted, stands there twice or after a worse one, or if there are fewer than k
-            although there are more.
-        """
+        """Return the score of a tree, or of the last of several, recomputed from the user's scores after checking."""
         if self.k == 1:
-            return self._checked(answer)  # type: ignore[arg-type]
+            return self._check_tree(answer)  # type: ignore[arg-type]
         trees: list[Heads] = list(answer)  # type: ignore[arg-type]
         if not 0 < len(trees) <= self.k:
-            raise InfeasibleAnswerError(f"expected {self.k} trees, there are {len(trees)}")
+            raise InfeasibleAnswerError(f"expected between 1 and {self.k} trees, got {len(trees)}")
         if len(set(trees)) < len(trees):
-            raise InfeasibleAnswerError("a tree is there twice")
+            raise InfeasibleAnswerError("the list contains a tree twice")
         for heads in trees:
             if heads not in self._worth:
-                self._worth[heads] = self._checked(heads)
+                self._worth[heads] = self._check_tree(heads)
         scores = [self._worth[heads] for heads in trees]
         for number, (better, worse) in enumerate(itertools.pairwise(scores), 2):
             if worse - better > self.standard.slack(worse - self.standard.constant):
-                raise InfeasibleAnswerError(f"tree {number} scores {worse:g}, the one before it only {better:g}")
+                raise InfeasibleAnswerError(
+                    f"trees are not sorted: tree {number} scores {worse:g}, tree {number - 1} only {better:g}"
+                )
         if len(trees) < self.k:
             there = np.where(self.scores.arcs > -math.inf, 0.0, -math.inf)
             if len(first_order(there, len(trees) + 1, self.projective, self.single_root)) > len(trees):
-                raise InfeasibleAnswerError(f"expected {self.k} trees, there are {len(trees)} although there are more")
+                raise InfeasibleAnswerError(f"expected {self.k} trees, got {len(trees)}, but more trees exist")
         return scores[-1]
 
-    def _checked(self, heads: Heads) -> float:
+    def _check_tree(self, heads: Heads) -> float:
         try:
             check_tree(heads, len(self.scores), single_root=self.single_root)
         except InputError as error:
@@ -390,27 +381,24 @@ class AutomataParsing(Problem):
             raise InfeasibleAnswerError("the tree is not projective")
         score = tree_objective(self.scores, heads)
         if score == -math.inf:
-            raise InfeasibleAnswerError("the tree has an arc that is no candidate")
+            raise InfeasibleAnswerError("the tree contains an arc whose score is -inf")
         return score
 
     @property
     def scored(self) -> tuple[int, int]:
-        """Grandparent parts and sibling parts that were scored."""
+        """Number of grandparent parts and of sibling parts scored."""
         return (0, 0) if self._work is None else (int(self._work.parts.scored[0]), int(self._work.parts.scored[1]))
 
 
 def tree_solution(heads: Heads, score: float) -> Solution:
-    """A tree as the engine's answer: one column that stands for it."""
+    """Return a tree as a solution with one column."""
     return Solution(score, ((Column(score, {}, heads, ("tree", heads)), 1.0),))
 
 
 class BestAutomataTree(Pricing):
-    """The bound on all trees at multipliers: arborescence, head automata, and prices of the arcs outside.
+    """Oracle that bounds all trees at given multipliers: arborescence, head automata, and prices of other arcs.
 
-    Attributes
-    ----------
-    short
-        After the last call: arcs that have to become candidates; None before any.
+    ``short`` is the mask of arcs that must become candidates after the last call; None before the first.
     """
 
     multiplicity = 1.0
@@ -423,16 +411,16 @@ class BestAutomataTree(Pricing):
         problem, listed = self.problem, self.problem.listed
         with watching(lambda: context.budget.expired):
             work = problem.prepare(context.budget)
-            if listed is not None and listed.is_complete:  # no tree is none of these
+            if listed is not None and listed.is_complete:  # no other tree exists
                 self.short = np.zeros_like(work.arcs, dtype=np.bool_)
                 return PricingResult(total=listed.least)
             if duals is None:
                 return PricingResult(total=work.standard.bound)
             arcs, bounds = work.usable(context.decisions), work.bounds
-            if listed is not None and _holds_all(duals.left, arcs):
-                return self._by_looking(duals, arcs, context)
-            if context.decisions:  # maxima over the arcs of a node say nothing of other nodes
-                bounds = bounds.copied()
+            if listed is not None and duals.left is not None and (duals.left | (arcs == -math.inf)).all():
+                return self._enumerate_left(duals, arcs, context)
+            if context.decisions:  # maxima over the arcs of a node are not valid at other nodes
+                bounds = bounds.copy()
             bound, short, _, _ = bound_at(
                 duals.copies,
                 arcs,
@@ -447,32 +435,32 @@ class BestAutomataTree(Pricing):
             proved = bound < math.inf and not short.any()
             try:
                 if proved and -math.inf < bound and duals.target < bound:
-                    bound = max(duals.target, min(bound, self._by_arcs(duals, arcs)))
+                    bound = max(duals.target, min(bound, self._bound_by_arcs(duals, arcs)))
             except TreeTimeError:
                 proved = False
         if proved:
             return PricingResult(total=bound)
-        # Bounds of single arcs are for runs that may have to end with them.
+        # Without a proof return the bound from single arcs, if a limit may end the run here.
         limited = context.deadline < math.inf or context.budget.expired
         return PricingResult(total=work.standard.bound if limited else None, cut_off=context.budget.expired)
 
-    def _by_looking(self, duals: Multipliers, arcs: Floats, context: PricingContext) -> PricingResult:
-        """What all trees are worth that are not listed then: multipliers say nothing here."""
+    def _enumerate_left(self, duals: Multipliers, arcs: Floats, context: PricingContext) -> PricingResult:
+        """Enumerate the trees of ``duals.left``; return a bound on all trees that are not listed afterwards."""
         problem = self.problem
         assert problem.listed is not None
         assert problem._work is not None
         assert duals.left is not None
         self.short, self.priced = np.zeros_like(duals.candidates), duals
         try:
-            return PricingResult(total=problem.listed.within(problem._work, duals.left, arcs))
+            return PricingResult(total=problem.listed.add_best(problem._work, duals.left, arcs))
         except TreeTimeError:
             return PricingResult(total=problem._work.standard.bound, cut_off=True)
 
-    def _by_arcs(self, duals: Multipliers, arcs: Floats) -> float:
-        """No tree of candidates is better than the best arc into each modifier, nor than the best that ``left`` lacks.
+    def _bound_by_arcs(self, duals: Multipliers, arcs: Floats) -> float:
+        """Return a bound from the best arc into each modifier, and from the best arc outside ``duals.left``.
 
-        The trees of ``left`` themselves are looked at.  With one of them this comes down where multipliers are as large
-        as penalties, and the bound at them inexact.
+        Trees of ``left`` are scored exactly.  The bound helps where multipliers are as large as penalties, which makes
+        the Lagrangian bound inexact.
         """
         problem = self.problem
         a, most = problem.marginals(duals, arcs)
@@ -483,20 +471,15 @@ class BestAutomataTree(Pricing):
             return bound
         assert problem._work is not None
         if problem.listed is not None:
-            worth = problem.listed.within(problem._work, left, arcs)
-        else:  # there is one
+            worth = problem.listed.add_best(problem._work, left, arcs)
+        else:  # ``left`` is one tree
             worth = tree_objective(problem._work.standard, as_heads(np.concatenate([[-1], left[:, 1:].argmax(axis=0)])))
         return min(bound, max(worth, float(most[~left[a.heads, a.modifiers]].max(initial=-math.inf))))
 
 
-def _holds_all(left: Mask | None, arcs: Floats) -> bool:
-    """Whether these are all arcs that there are."""
-    return left is not None and bool((left | (arcs == -math.inf)).all())
-
-
 @dataclass(eq=False)
-class _Here:
-    """A node that is bounded, and how far that has come: ``proved`` is what the last round of the engine's has."""
+class _NodeProgress:
+    """State of a node while it is bounded; ``proved`` is the result of the last engine round."""
 
     node: NodeState
     parts: Parts
@@ -509,12 +492,11 @@ class _Here:
 
     @property
     def is_done(self) -> bool:
-        """Whether the node is pruned, or there is no time."""
         return self.parts.run.expired or self.parts.run.prunes(self.proved.bound)
 
 
 class AutomataAscent(Bounding):
-    """Ascends over candidate arcs until no other arc matters, and the bound meets a tree or does not improve."""
+    """Bounding by ascents over candidate arcs, until no other arc matters and the bound stops improving."""
 
     def __init__(self, problem: AutomataParsing) -> None:
         self.problem = problem
@@ -522,19 +504,19 @@ class AutomataAscent(Bounding):
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         problem, run, near = self.problem, parts.run, None
-        here = None if run.expired else self._begin(node, parts)
-        if here is None:
+        progress = None if run.expired else self._begin(node, parts)
+        if progress is None:
             return Bounded(Outcome.STOPPED, math.inf, None, run.budget.reason)
         with watching(lambda: run.budget.expired):
-            self._settle(here)
-            if (here.best.tree is not None or problem.listed is not None) and not here.is_done:
-                near = self._divide(here)
-        proved = here.proved
+            self._settle(progress)
+            if (progress.best.tree is not None or problem.listed is not None) and not progress.is_done:
+                near = self._delete_arcs(progress)
+        proved = progress.proved
         if problem.listed is None:
-            # What more candidates have made of the multipliers may not have settled yet: the best bound proved counts.
+            # Multipliers of new candidates may not have converged, so use the best bound of all rounds.
             proved = min(self._proved, key=lambda proved: proved.bound)
         outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
-        start = replace(here.duals, target=math.inf, left=None)
+        start = replace(progress.duals, target=math.inf, left=None)
         return Bounded(
             outcome,
             proved.bound,
@@ -543,20 +525,20 @@ class AutomataAscent(Bounding):
             proved.duals,
             solution=near,
             start=start,
-            proved=True,  # by rounds of the engine's
+            proved=True,
         )
 
-    def _begin(self, node: NodeState, parts: Parts) -> _Here | None:
-        """Multipliers and the best tree to begin with; None if there was no time to list trees."""
+    def _begin(self, node: NodeState, parts: Parts) -> _NodeProgress | None:
+        """Return the initial state of a node; None if time ran out while listing trees."""
         problem, run = self.problem, parts.run
         oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestAutomataTree))
         self._proved = []
         given: Multipliers | None = node.duals if node.start is None else node.start
-        duals = problem.first_multipliers(run.budget)[0] if given is None else given  # none of a run that goes on
+        duals = problem.first_multipliers(run.budget)[0] if given is None else given  # None in a resumed run
         if problem.wants_list and not (problem.listed is not None and problem.listed.is_filled):
             if problem.k > 1 and problem.listed is None and node.decisions:
                 raise InputError(
-                    "k: one process lists the best trees, without a checkpoint: leave client and resuming out"
+                    f"k={problem.k} does not work with parallel clients or a resumed checkpoint: remove these options"
                 )
             duals = problem.begin_list(duals, run.incumbent, run.budget)
         work = problem.prepare(run.budget)
@@ -565,95 +547,94 @@ class AutomataAscent(Bounding):
             if not problem.listed.is_filled:
                 return None
             run.state_scale(work.standard.unit)
-        return _Here(node, parts, oracle, work, work.usable(node.decisions), best, duals)
+        return _NodeProgress(node, parts, oracle, work, work.usable(node.decisions), best, duals)
 
-    def _settle(self, here: _Here) -> None:
-        """Ascend, and add arcs, until no other arc matters."""
-        number, work, listed = here.node.number, here.work, self.problem.listed
-        short, known = np.zeros_like(here.duals.candidates), here.duals.candidates
-        if number == 0 and here.oracle.short is not None:
-            short = here.oracle.short  # the guess was priced already
+    def _settle(self, progress: _NodeProgress) -> None:
+        """Alternate between ascents and adding arcs until no other arc matters."""
+        number, work, listed = progress.node.number, progress.work, self.problem.listed
+        short, known = np.zeros_like(progress.duals.candidates), progress.duals.candidates
+        if number == 0 and progress.oracle.short is not None:
+            short = progress.oracle.short  # the warm start's multipliers were priced already
         iterations, settled = NODE_ITERATIONS if number else ITERATIONS, number > 0
         for _ in range(ROUNDS):
             if not short.any() and not settled:
                 iterations, settled = 4 * iterations, True
-            here.duals = here.duals.extended(short, here.arcs)
-            self._ascend(here, iterations, known)
-            short = self._price(here)
-            if here.is_done or (settled and not short.any()):
+            progress.duals = progress.duals.extend(short, progress.arcs)
+            self._ascend(progress, iterations, known)
+            short = self._price(progress)
+            if progress.is_done or (settled and not short.any()):
                 break
-            met = here.proved.bound - work.standard.constant <= here.best.score + EPSILON * work.standard.unit
+            met = progress.proved.bound - work.standard.constant <= progress.best.score + EPSILON * work.standard.unit
             if listed is not None and met and not short.any():
-                break  # the best of all trees is known, be it wanted or not
-            known = here.duals.candidates
+                break  # the best of all trees is known, even if it is not projective
+            known = progress.duals.candidates
 
-    def _divide(self, here: _Here) -> Solution | None:
-        """Give up arcs that no better tree has, and say where to branch on the others; None if all trees are known."""
-        problem, run, listed = self.problem, here.parts.run, self.problem.listed
-        complete = self._add_for_better(here)
-        lower = (here.best.score if listed is None else listed.least) + 0.5 * EPSILON * here.work.standard.unit
-        # Half of what pruning allows: what is left below it must not be too much by a rounding error.
-        left = self._left(here.duals, here.arcs, lower, complete)
-        few = (left[:, 1:].sum(axis=0) == 1).all() if listed is None else listed.is_few(left)
-        if few and not here.is_done:
-            # One tree is left, or a few, and of all others arcs tell: nothing is there to branch on.
-            here.duals = replace(here.duals, left=left)
-            self._price(here)
-        if problem.listed is not None and run.prunes(here.proved.bound):
+    def _delete_arcs(self, progress: _NodeProgress) -> Solution | None:
+        """Delete arcs that no better tree has; return where to branch, or None if all trees are known."""
+        problem, run, listed = self.problem, progress.parts.run, self.problem.listed
+        complete = self._add_for_better(progress)
+        lower = (progress.best.score if listed is None else listed.least) + 0.5 * EPSILON * progress.work.standard.unit
+        # Use half of the pruning tolerance, so that rounding errors of the remaining bound still allow pruning.
+        left = self._remaining_arcs(progress.duals, progress.arcs, lower, complete)
+        few = (left[:, 1:].sum(axis=0) == 1).all() if listed is None else listed.can_enumerate(left)
+        if few and not progress.is_done:
+            # The few remaining trees are enumerated, so branching is not needed.
+            progress.duals = replace(progress.duals, left=left)
+            self._price(progress)
+        if problem.listed is not None and run.prunes(progress.proved.bound):
             return None
-        tree = here.best.tree if here.best.tree is not None or listed is None else listed.last
+        tree = progress.best.tree if progress.best.tree is not None or listed is None else listed.last
         assert tree is not None
-        return self._near(here.duals, here.arcs, left, tree, lower)
+        return self._branching_point(progress.duals, progress.arcs, left, tree, lower)
 
-    def _add_for_better(self, here: _Here) -> bool:
-        """Let arcs become candidates that a better tree may need; whether none is left."""
-        problem, run, listed, complete = self.problem, here.parts.run, self.problem.listed, False
-        if listed is not None and here.best.tree is not None and here.node.number == 0:
-            # With good trees known, few arcs have to be looked at.
+    def _add_for_better(self, progress: _NodeProgress) -> bool:
+        """Add candidate arcs that a better tree may need; return whether none is missing."""
+        problem, run, listed, complete = self.problem, progress.parts.run, self.problem.listed, False
+        if listed is not None and progress.best.tree is not None and progress.node.number == 0:
+            # Good known trees reduce the number of arcs to examine.
             with suppress(TreeTimeError):
-                listed.look_around(here.work, here.duals.candidates, [here.best.tree])
-        for _ in range(self._rounds(len(here.arcs))):
+                listed.add_neighbours(progress.work, progress.duals.candidates, [progress.best.tree])
+        for _ in range(self._rounds(len(progress.arcs))):
             if listed is not None:
-                here.duals = replace(here.duals, target=listed.least, left=None)
+                progress.duals = replace(progress.duals, target=listed.least, left=None)
             else:
-                # A tree may have been too little better than the incumbent to be taken.
-                here.best = here.best if run.incumbent is None else _Best.of(problem, run.incumbent)
-                here.duals = replace(here.duals, target=here.best.score, left=_arcs_of(here.best.tree))
-            short = self._price(here)
+                # The engine may have rejected a tree that is only slightly better than the incumbent.
+                progress.best = progress.best if run.incumbent is None else _Best.of(problem, run.incumbent)
+                progress.duals = replace(progress.duals, target=progress.best.score, left=_arcs_of(progress.best.tree))
+            short = self._price(progress)
             complete = not short.any()
-            if complete or here.is_done:
+            if complete or progress.is_done:
                 break
-            # Once none is left, all others are given up.
-            known = here.duals.candidates
-            here.duals = here.duals.extended(short, here.arcs)
-            self._ascend(here, TARGET_ITERATIONS, known)
+            known = progress.duals.candidates
+            progress.duals = progress.duals.extend(short, progress.arcs)
+            self._ascend(progress, TARGET_ITERATIONS, known)
         return complete
 
     def _rounds(self, size: int) -> int:
-        """At most so often are arcs added that better trees may need, with so many vertices.
+        """Return how often arcs may be added that better trees may need.
 
-        For one projective tree all arcs soon take less time: there is a dynamic program for them.
+        For one projective tree this is small: the dynamic program over all arcs soon takes less time.
         """
         listed = self.problem.listed
         return ROUNDS if listed is None or self.problem.k > 1 else min(size // PROJECTIVE_SIZE, ROUNDS)
 
-    def _price(self, here: _Here) -> Mask:
-        """A round of the engine's: it proves a bound; which arcs have to become candidates."""
-        parts, clock = here.parts, working_clock()
-        proved = prove(parts.master, parts.oracles, here.duals, parts.context(here.node), parts.settings)
+    def _price(self, progress: _NodeProgress) -> Mask:
+        """Prove a bound in an engine round; return the arcs that must become candidates."""
+        parts, clock = progress.parts, working_clock()
+        proved = prove(parts.master, parts.oracles, progress.duals, parts.context(progress.node), parts.settings)
         if self.problem.listed is not None and self.problem.listed.pool.is_full:
-            parts.take(self.problem.list_solution(), "head automata")  # the bound speaks of all other trees
-        record(parts.run, parts.master, proved, (here.node.number, here.node.depth), clock, parts.settings)
+            parts.take(self.problem.list_solution(), "head automata")  # the bound is on all other trees
+        record(parts.run, parts.master, proved, (progress.node.number, progress.node.depth), clock, parts.settings)
         self._proved.append(proved)
-        here.proved = proved
-        assert here.oracle.short is not None
-        return here.oracle.short
+        progress.proved = proved
+        assert progress.oracle.short is not None
+        return progress.oracle.short
 
-    def _left(self, duals: Multipliers, arcs: Floats, lower: float, complete: bool) -> Mask:
-        """The arcs that a tree better than ``lower`` can have.
+    def _remaining_arcs(self, duals: Multipliers, arcs: Floats, lower: float, complete: bool) -> Mask:
+        """Return the arcs that a tree with a score above ``lower`` can contain.
 
-        ``complete``: none has an arc that is no candidate.  Otherwise every arc can be in one: what trees of candidates
-        are worth says nothing of a tree that has others as well.
+        ``complete``: such a tree contains candidates only.  Otherwise all arcs are returned, because bounds on trees of
+        candidates do not apply to trees with other arcs.
         """
         if not complete:
             return arcs > -math.inf
@@ -662,23 +643,23 @@ class AutomataAscent(Bounding):
         alive[a.heads, a.modifiers] = most > lower
         return alive
 
-    def _ascend(self, here: _Here, iterations: int, known: Mask) -> None:
-        """Bring multipliers down, in place, from those known; a better tree is kept, and the engine is told of it.
+    def _ascend(self, progress: _NodeProgress, iterations: int, known: Mask) -> None:
+        """Improve the multipliers in place, starting from those of ``known`` arcs; report a better tree to the engine.
 
-        Arcs that have become candidates are not known: their prices are those of arcs which nobody looks at, and may be
-        as large as all scores together.
+        Multipliers of new candidates are restarted: as prices of unscored arcs they may be as large as the sum of all
+        scores.
         """
-        best = here.best
-        tree, score = self.problem.ascended(here.arcs, here.duals, known, best.score, best.tree, iterations)
+        best = progress.best
+        tree, score = self.problem.run_ascent(progress.arcs, progress.duals, known, best.score, best.tree, iterations)
         if tree is not None and score > best.score:
             best.tree, best.score = tree, score
             if self.problem.listed is None:
-                here.parts.take(self.problem.solution(tree, score), "head automata")
+                progress.parts.take(self.problem.solution(tree, score), "head automata")
             else:
-                self.problem.listed.keep(self.problem.prepare(here.parts.run.budget), tree, score)
+                self.problem.listed.keep(self.problem.prepare(progress.parts.run.budget), tree, score)
 
-    def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
-        """Where to branch: two heads of the modifier that has most left, half each; 0 for what no better tree has."""
+    def _branching_point(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
+        """Return where to branch: two heads of the modifier with most arcs left at 1/2, deleted arcs at 0."""
         possible, alive = arcs > -math.inf, left & duals.candidates
         open_modifiers = np.flatnonzero((possible.sum(axis=0) > 1) & (left.sum(axis=0) > 0))
         others = [m for m in open_modifiers.tolist() if left[:, m].sum() > left[best[m], m]]
@@ -694,7 +675,6 @@ class AutomataAscent(Bounding):
 
 
 def _arcs_of(tree: Ints | None) -> Mask | None:
-    """The arcs of a tree, by head and modifier."""
     if tree is None:
         return None
     found = np.zeros((len(tree),) * 2, dtype=np.bool_)
@@ -704,7 +684,7 @@ def _arcs_of(tree: Ints | None) -> Mask | None:
 
 @dataclass(eq=False)
 class _Best:
-    """The best tree known: heads of all vertices, and its standard score; None and -inf if none is."""
+    """The best known tree (heads of all vertices) and its standard score; None and -inf if none is known."""
 
     tree: Ints | None
     score: float
@@ -718,7 +698,10 @@ class _Best:
 
 
 class OnCandidates(BranchingRule):
-    """An arc into the modifier with most heads left is in the tree, or is not; arcs of no better tree are not."""
+    """Branch on an arc into the modifier with most remaining heads: require or forbid it.
+
+    Both branches forbid the arcs that no better tree contains.
+    """
 
     makes: Sequence[type[Decision]] = (NoBetter, ArcDecision)
 

@@ -1,8 +1,8 @@
-"""Brute force: every part is scored, and the complete linear program is solved, as fast as that is known to go.
+"""Brute-force baseline: score every part and solve the complete linear program.
 
-It is compiled once a length, as the restricted one is; the dual simplex method solves it (5 to 30 times faster than the
-primal one, 2 faster than with HiGHS's presolve); and of the cuts only violated ones are there, which is faster than a
-flow and tighter.
+The fastest known set-up is used.  The model is compiled once per length.  The dual simplex method solves it, 5 to 30
+times faster than the primal and 2 times faster than HiGHS with presolve.  Violated cuts are separated, which is faster
+and tighter than a flow.
 """
 
 from __future__ import annotations
@@ -24,26 +24,19 @@ from colgen.problems.grandparent_parsing.model import complete
 from colgen.problems.grandparent_parsing.separation import TreeCuts
 from colgen.solvers.trees.arborescence import arborescence
 
-_WHOLE = TOLERANCES.integrality
+_INTEGRALITY = TOLERANCES.integrality
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The optimum of a complete linear program.
+    """The optimum of a complete linear program; ``objective`` is -inf if there is no tree.
 
     Attributes
     ----------
-    objective
-        -inf if there is no tree.
     arcs
-        Values of the arcs' variables by head and modifier.
-    parts
-        Variables of grandparent parts.
+        Values of the arc variables by head and modifier.
     seconds
-        Of the processor, for scoring all parts, the solver and separation; compiling the model, which is done once a
-        length, does not count.
-    cuts
-        Violated cuts that were added.
+        Processor time for scoring all parts, solving and separation; compiling the model, once per length, is excluded.
     """
 
     objective: float
@@ -53,24 +46,23 @@ class Relaxed:
     cuts: int = 0
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the optimum is a tree, and so the best of all."""
-        return bool((np.abs(self.arcs - np.round(self.arcs)) <= _WHOLE).all())
+    def is_integral(self) -> bool:
+        """Whether the optimum is a tree, and therefore the best tree."""
+        return bool((np.abs(self.arcs - np.round(self.arcs)) <= _INTEGRALITY).all())
 
     def heads(self) -> Heads:
-        """The best arborescence of the arcs' values."""
-        found = arborescence(np.where(self.arcs > _WHOLE, self.arcs, -math.inf))
+        found = arborescence(np.where(self.arcs > _INTEGRALITY, self.arcs, -math.inf))
         if found is None:
             found = arborescence(self.arcs)
         assert found is not None
         return as_heads(found[0])
 
 
-@lru_cache(12)  # that of 40 tokens takes 40 MB
+@lru_cache(12)  # a model of 40 tokens takes 40 MB
 def compiled_complete(
     tokens: int, formulation: str = "all", *, connectivity: str = "cuts", single_root: bool = False
 ) -> Rows:
-    """The complete model of so many tokens without its cuts, compiled once."""
+    """Return the compiled complete model for a number of tokens, without its cuts."""
     return compile_model(
         complete(tokens, formulation, connectivity=connectivity, single_root=single_root, separated=True)
     )
@@ -79,7 +71,7 @@ def compiled_complete(
 def solve_complete(
     scores: PartScores, formulation: str = "all", *, connectivity: str = "cuts", single_root: bool = False
 ) -> Relaxed:
-    """Score all grandparent parts and solve the relaxation of a complete model; cuts are separated."""
+    """Score all grandparent parts and solve the complete relaxation, separating cuts."""
     refuse_pairs(scores, "solve_complete")
     refuse_projective(scores, "solve_complete")
     tokens = len(scores)

@@ -1,4 +1,4 @@
-"""Bounds on all trees at dual values of grandparent parts, from the scores alone."""
+"""Bounds on all trees at dual values of grandparent parts, computed from the scores alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.dependency.scorer import SentenceScorer
 from colgen.problems.grandparent_parsing.instance import Floats, Ints, PartScores
 from colgen.problems.grandparent_parsing.kernels.dual_bound import lazy_bound
 from colgen.problems.grandparent_parsing.kernels.dual_state import Source
@@ -14,32 +14,16 @@ from colgen.problems.grandparent_parsing.kernels.token_bounds import token_bound
 from colgen.problems.grandparent_parsing.standard import StandardScores
 from colgen.solvers.trees.arborescence import solve_arborescence
 
-_NO_CODES = np.zeros((1, 1), dtype=np.int32)
-
-
-def _source(weights: Weights) -> Source:
-    """Of a model, without a sentence: computed once and kept with it, as its bounds are."""
-    kept = vars(weights)
-    if "grandparent_source" not in kept:
-        bounds = weights.bounds
-        pairs = bounds["parent_child"], bounds["grandparent_parent"]
-        kept["grandparent_source"] = Source(_NO_CODES, weights.grandparents, *pairs, *map(token_bounds, pairs))
-    found: Source = kept["grandparent_source"]
-    return found
-
 
 def bound_at(scores: StandardScores, pi: Floats, *, single_root: bool = False) -> tuple[Ints, float, int]:
-    """What dual values of grandparent parts prove (:mod:`colgen.problems.grandparent_parsing.kernels.dual_bound`).
+    """Return the bound at given dual values (:mod:`colgen.problems.grandparent_parsing.kernels.dual_bound`).
 
-    Parameters
-    ----------
-    pi
-        π by parent and child, any numbers, shape (n + 1, n + 1).
+    ``pi`` holds π by parent and child, shape (n + 1, n + 1); any values are valid.
 
     Returns
     -------
     tuple[Ints, float, int]
-        The tree that attains D(π), heads of all vertices; D(π), -inf if there is no tree; parts scored for it.
+        Heads of all vertices in the tree that attains D(π); D(π), or -inf if there is no tree; number of parts scored.
     """
     given = scores.given
     if is_plain(given):
@@ -66,10 +50,16 @@ def bound_at(scores: StandardScores, pi: Floats, *, single_root: bool = False) -
 
 
 def is_plain(scores: PartScores) -> TypeGuard[SentenceScorer]:
-    """Whether grandparent parts are those of a trained model's tables, which kernels look up."""
+    """Return whether grandparent scores come from a trained model's tables, which kernels can read."""
     return isinstance(scores, SentenceScorer) and type(scores).grandparents is SentenceScorer.grandparents
 
 
 def source_of(scores: SentenceScorer) -> Source:
-    """Where kernels look up what a sentence's parts score."""
-    return _source(scores.weights)._replace(codes=scores.encoded.codes)
+    """Return the part source of a sentence for kernels; the model's part of it is cached with the model."""
+    weights, codes = scores.weights, scores.encoded.codes
+    cache = vars(weights)
+    if "grandparent_source" not in cache:
+        pairs = weights.bounds["parent_child"], weights.bounds["grandparent_parent"]
+        cache["grandparent_source"] = pairs, tuple(map(token_bounds, pairs))
+    pairs, tokens = cache["grandparent_source"]
+    return Source(codes, weights.grandparents, *pairs, *tokens)

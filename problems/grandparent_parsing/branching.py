@@ -1,4 +1,4 @@
-"""Branching on arcs, and forbidding those that no better tree has."""
+"""Branching on arcs, and fixing arcs that no better tree contains."""
 
 from __future__ import annotations
 
@@ -17,20 +17,12 @@ from colgen.problems.grandparent_parsing.separation import arc_values
 Arc = tuple[int, int]
 
 _WORTH = 0.2
-"""Fixing solves the relaxation again: only for this share of the arcs that are left."""
+"""Arcs are fixed only if they are at least this share of the remaining arcs, because the relaxation is re-solved."""
 
 
 @dataclass(frozen=True)
 class Without(Decision):
-    """Trees without some arcs, whether these are variables of the template or columns.
-
-    Attributes
-    ----------
-    arcs
-        (head, modifier).
-    template
-        Those of them that are variables of the template.
-    """
+    """Decision that forbids arcs (head, modifier); ``template`` lists those that are variables of the template."""
 
     arcs: frozenset[Arc]
     template: frozenset[Arc] = field(compare=False, repr=False)
@@ -44,18 +36,15 @@ class Without(Decision):
 
 @dataclass(frozen=True)
 class Worse(Without):
-    """The same for arcs that no tree better than the incumbent has."""
+    """Decision that forbids arcs that no tree better than the incumbent contains."""
 
     exhaustive = False
 
 
 class OnArc(BranchingRule):
-    """The most fractional arc is in the tree, and no other enters its modifier; or it is not.
+    """Branch on the most fractional arc: forbid the other arcs into its modifier, or forbid the arc.
 
-    Parameters
-    ----------
-    template
-        Says which arcs are variables of the template, by head and modifier, once somebody wants to know.
+    ``template()`` returns the mask of arcs that are variables of the template, by head and modifier.
     """
 
     makes: Sequence[type[Decision]] = (Without,)
@@ -65,7 +54,6 @@ class OnArc(BranchingRule):
 
     @property
     def template(self) -> Mask:
-        """Which arcs are variables of the template."""
         return self._template()
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
@@ -81,16 +69,15 @@ class OnArc(BranchingRule):
         return (inside, outside) if z[h, m] >= 0.5 else (outside, inside)
 
     def without(self, arcs: Sequence[Arc], kind: type[Without] = Without) -> Without:
-        """The decision against some arcs."""
         return kind(frozenset(arcs), frozenset(arc for arc in arcs if self.template[arc]))
 
 
 class TreeArcFixing(Reduction):
-    """Forbids arcs whose reduced cost shows that no tree better than the incumbent has them.
+    """Forbids arcs whose reduced cost proves that no tree better than the incumbent contains them.
 
-    At the dual values of the bound, a tree with an arc of reduced cost r < 0 scores at most the bound plus r.
-    (That speaks of trees: a fractional solution may have a little of the arc, so that the relaxation's optimum may
-    fall, but not below the incumbent.)
+    At the bound's dual values, a tree with an arc of reduced cost r < 0 scores at most the bound plus r.  This holds
+    for trees only: a fractional solution may use such an arc, so the relaxation's optimum may fall, but not below the
+    incumbent.
     """
 
     makes: Sequence[type[Decision]] = (Worse,)
@@ -100,7 +87,7 @@ class TreeArcFixing(Reduction):
         self.rule = rule
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
-        if not isinstance(context.duals, Duals):  # proved by trees alone, which say nothing of the master's columns
+        if not isinstance(context.duals, Duals):  # dual values of trees do not price the master's columns
             return ()
         table = self.master.table
         reduced = self.master.objective.reduced_costs(context.duals)

@@ -31,15 +31,15 @@ from colgen.problems.grandparent_parsing.instance import (
 )
 from colgen.problems.grandparent_parsing.model import grandparent_triples
 from colgen.problems.grandparent_parsing.pairs import PairParsing
-from colgen.problems.grandparent_parsing.parser import check_length, labelled, parse_sentences
-from colgen.problems.grandparent_parsing.parses import Parse, parsed_list
+from colgen.problems.grandparent_parsing.parser import add_relations, check_length, parse_sentences
+from colgen.problems.grandparent_parsing.parses import Parse, make_parses
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
 from colgen.problems.grandparent_parsing.training import train_from_files
 
 
 @dataclass
 class ScoredSentence(SentenceScorer):
-    """A sentence with the scores of a trained model, and which of its trees are wanted: see :class:`Sentences`."""
+    """A sentence with the scores of a trained model and the options for its trees; see :class:`Sentences`."""
 
     sentence: Sentence | None = None
     best: int = 1
@@ -47,13 +47,13 @@ class ScoredSentence(SentenceScorer):
     single_root: bool | None = None
 
     def trees(self, found: Sequence[Parse]) -> list[Tree]:
-        """Return the trees of parses with their relations, as far as the model knows any."""
-        assert self.sentence is not None  # the scores are of one
-        return [Tree(labelled(self.sentence, p.heads, self), p.score, p.is_optimal) for p in found if p.heads]
+        """Return the trees of parses, with relations if the model has them."""
+        assert self.sentence is not None
+        return [Tree(add_relations(self.sentence, p.heads, self), p.score, p.is_optimal) for p in found if p.heads]
 
 
 def _problem(scores: PartScores) -> GrandparentParsing | AutomataParsing:
-    """Return the parser of the linear program, or another where an instance has pairs or wants other trees."""
+    """Return the linear-programming parser, or the one that the instance's pairs or options need."""
     if isinstance(scores, ScoredSentence):
         if scores.best > 1 or scores.projective:
             return _automata(scores)
@@ -67,16 +67,16 @@ def _automata(scores: ScoredSentence) -> AutomataParsing:
     return AutomataParsing(scores, single_root=scores.single_root, projective=scores.projective, k=scores.best)
 
 
-# What is printed, written and drawn: the trees of a sentence, the heads of bare scores.
+# Output: trees of a sentence, or heads if there are only scores.
 
 
 def _answer(scores: PartScores, result: Result) -> Any:
     if not isinstance(scores, ScoredSentence) or result.answer is None:
         return result.answer
     if scores.best > 1:
-        return scores.trees(parsed_list(_automata(scores), result))
+        return scores.trees(make_parses(_automata(scores), result))
     assert scores.sentence is not None
-    return [Tree(labelled(scores.sentence, result.answer, scores), result.objective)]
+    return [Tree(add_relations(scores.sentence, result.answer, scores), result.objective)]
 
 
 def _lines(scores: PartScores, answer: Any) -> list[str]:
@@ -110,7 +110,6 @@ class ParsedSentences(Sentences):
         return Weights.load(model)
 
     def instance(self, text: Sentence) -> ScoredSentence:
-        """Return the scores of a sentence."""
         check_length(text.forms)
         encoded = self._weights.vocabulary.encode(text)
         return ScoredSentence(
@@ -123,11 +122,9 @@ class ParsedSentences(Sentences):
         )
 
     def lines(self, instance: ScoredSentence, answer: Sequence[Tree]) -> list[str]:
-        """Return the sentence with its trees."""
         return _lines(instance, answer)
 
     def solve(self, template: Template, texts: Iterable[Sentence], stop: Sequence[StopRule]) -> Iterator[Solved]:
-        """Parse sentence after sentence."""
         if self.best > 1:
             return (self._solved_list(self.instance(sentence), stop) for sentence in texts)
         return (self._solved(sentence, found) for sentence, found in self._parses(texts, stop))
@@ -143,7 +140,7 @@ class ParsedSentences(Sentences):
     def _solved_list(self, scores: ScoredSentence, stop: Sequence[StopRule]) -> Solved:
         problem = _automata(scores)
         result = solve(problem, stop=stop)
-        found = parsed_list(problem, result)
+        found = make_parses(problem, result)
         trees, score = scores.trees(found), found[-1].score if found else -math.inf
         data = tree_data(trees, listed=True)
         return Solved(_lines(scores, trees), data, result.termination, score, max(score, result.dual_bound))
@@ -151,11 +148,10 @@ class ParsedSentences(Sentences):
 
 def _complete(scores: GrandparentInstance) -> Complete:
     found = solve_complete(scores)
-    return found.objective if found.is_whole else None, True
+    return found.objective if found.is_integral else None, True
 
 
 def _compile(scores: GrandparentInstance) -> None:
-    """Compile both linear programs, which is done once for each length."""
     solve_complete(scores)
     GrandparentParsing(scores, start="tree").master()
 

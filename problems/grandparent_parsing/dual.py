@@ -1,4 +1,4 @@
-"""The combinatorial dual of a sentence: a tree and a bound that mostly meet, from a few scored parts and no program."""
+"""The combinatorial dual of a sentence: a tree and a bound, usually equal, without a linear program."""
 
 from __future__ import annotations
 
@@ -20,43 +20,33 @@ from colgen.problems.grandparent_parsing.pricing import grandparent_column
 from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
 
 ITERATIONS = 1000
-"""Of the descent, at most: where the relaxation is fractional no number would do."""
+"""Maximum number of iterations; where the relaxation is fractional the bound never meets a tree."""
 
 WIDTH = 4
-"""Candidate heads a modifier that a linear program begins with; twice as many where a better tree may have them."""
+"""Initial candidate heads per modifier in a linear program; up to twice as many if a better tree may use them."""
 
 _NEAR = 1e-3
-"""Parts that are so near, in units of the scores, to improving count as those that do: π is not quite the best."""
+"""Parts within this distance of improving, in units of the scores, also become columns, because π is not exact."""
 
 
 class CombinatorialDual:
-    """The best tree of arcs and grandparent parts, and the optimum of their relaxation with cuts, as far as it goes.
+    """Near-optimal dual solution of the relaxation with cuts, and the best tree found on the way.
 
-    Its dual values π are those of the ``one_gp`` rows;
-    :mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual` tells how they are found.
-
-    Parameters
-    ----------
-    scores
-        Where scores and bounds come from: a trained model's scorer is asked inside the kernel, arrays and scorers of
-        your own in batches.
-    single_root
-        Whether exactly one token must hang from the root.
-    iterations
-        Of the descent, at most.
+    The dual values π are those of the ``one_gp`` rows (see
+    :mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual`).  Kernels read a trained model's tables; arrays
+    and other scorers are queried in batches.
 
     Attributes
     ----------
     bound, score
-        Upper bound on the relaxation and so on all trees, and the best tree's score; -inf both if there is no tree.
-        Where time ran out (:func:`colgen.problems.grandparent_parsing.kernels.deadlines.expired`) both hold all the
-        same.
+        Upper bound on the relaxation, and so on all trees, and the best tree's score; both -inf if there is no tree.
+        Both are valid if time runs out.
     is_closed
-        Whether they meet.
+        Whether bound and score are equal.
     heads
         Heads of all vertices in the best tree, shape (n + 1,).
     iterations, scored
-        That were taken, and parts that were scored.
+        Number of iterations taken, and of parts scored.
     """
 
     def __init__(self, scores: PartScores, *, single_root: bool = False, iterations: int = ITERATIONS) -> None:
@@ -74,7 +64,7 @@ class CombinatorialDual:
                 supply(dual, wanted, np.ascontiguousarray(standard.grandparents(wanted), dtype=np.float64))
                 supplied += len(wanted)
                 bound, score, wanted = descend(dual, iterations, single_root, score, state, unit)
-            if score == -math.inf < bound:  # no time to score any tree on the way
+            if score == -math.inf < bound:  # time ran out before a tree was scored
                 assert standard.first_tree is not None
                 dual.best[:] = -1, *standard.first_tree
                 score = tree_objective(standard, standard.first_tree, siblings=False)
@@ -91,16 +81,15 @@ class CombinatorialDual:
 
     @property
     def pi(self) -> Floats:
-        """π by parent and child where the bound was found."""
+        """π by parent and child at the best bound."""
         return self._dual.best_pi
 
     @property
     def is_feasible(self) -> bool:
-        """Whether there is a tree."""
         return self.score > -math.inf
 
     def known(self) -> tuple[Ints, Floats]:
-        """The parts (g, p, c) that have been scored, shape (parts, 3), and their scores."""
+        """Return the parts (g, p, c) scored so far, shape (parts, 3), and their scores."""
         dual = self._dual
         parents, children = np.nonzero(dual.touched)
         rows, grandparents = np.nonzero(dual.known[parents, children])
@@ -109,7 +98,7 @@ class CombinatorialDual:
         return triples, dual.scores[parents, children, grandparents]
 
     def improving(self) -> Ints:
-        """The first columns of a linear program: the best tree's parts, and those known that π does not price out."""
+        """Return the first columns of a linear program: the tree's parts, and known parts that π does not price out."""
         triples, scores = self.known()
         g, p, c = triples.T
         used = (self.heads[p] == g) & (self.heads[c] == p)
@@ -117,7 +106,7 @@ class CombinatorialDual:
         return chosen
 
     def candidates(self) -> Mask:
-        """The first arcs of a linear program, by head and modifier: the tree's, and a few of each modifier."""
+        """Return the first arcs of a linear program by head and modifier: the tree's, and a few per modifier."""
         weights = self._dual.weights.T
         n = len(weights) - 1
         chosen = np.zeros(weights.shape, dtype=np.bool_)
@@ -130,19 +119,18 @@ class CombinatorialDual:
         return chosen
 
     def sets(self) -> list[tuple[int, ...]]:
-        """Sets of tokens whose cuts have dual values at π: those that the arborescence algorithm contracts."""
-        return contracted(self._dual.weights.T)
+        """Return the token sets whose cuts have dual values at π: those that the arborescence algorithm contracts."""
+        return contracted_sets(self._dual.weights.T)
 
     def solution(self) -> Solution:
-        """The best tree, for the engine; there must be one."""
         heads = as_heads(self.heads)
-        score = tree_objective(self.scores.given, heads, siblings=False)  # of the user's own numbers
+        score = tree_objective(self.scores.given, heads, siblings=False)  # the user's scores
         variables: dict[Key, float] = {("z", (head, m)): 1.0 for m, head in enumerate(heads, 1)}
         return Solution(score, _Used(heads, self._dual.scores), variables, frozenset(variables))
 
 
-def contracted(weights: Floats) -> list[tuple[int, ...]]:
-    """Sets that Chu, Liu and Edmonds' algorithm contracts on its way to the best arborescence, smaller ones first."""
+def contracted_sets(weights: Floats) -> list[tuple[int, ...]]:
+    """Return the sets that Chu, Liu and Edmonds' algorithm contracts, smaller ones first."""
     left = weights.copy()
     left[:, 0] = -np.inf
     np.fill_diagonal(left, -np.inf)
@@ -166,7 +154,7 @@ def contracted(weights: Floats) -> list[tuple[int, ...]]:
 
 
 class _Used(Sequence[tuple[Column, float]]):
-    """The parts of a tree as columns in use, made when somebody looks at them."""
+    """Columns of a tree's parts, created on access."""
 
     def __init__(self, heads: Heads, scores: Floats) -> None:
         self._triples = [(heads[p - 1], p, c) for c, p in enumerate(heads, 1) if p]

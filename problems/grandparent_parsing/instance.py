@@ -1,4 +1,4 @@
-"""Instances: a sentence's scores of arcs, grandparent parts and consecutive sibling parts, and what a tree is worth."""
+"""Instances: scores of arcs, grandparent parts and consecutive sibling parts of a sentence."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from colgen.solvers.scaling import power_of_two
 from colgen.solvers.stopping import Expired, never
 
 if TYPE_CHECKING:
-    known_once = property  # which a protocol's property can be met by
+    cached_bound = property  # mypy accepts a property, not a cached one, as a member of a protocol
 else:
-    known_once = cached_property
+    cached_bound = cached_property
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,85 +34,83 @@ Mask = NDArray[np.bool_]
 
 @runtime_checkable
 class PartScores(Protocol):
-    """Scores of a sentence's parts: what a parser asks for.
+    """Scores of a sentence's parts, as parsers need them.
 
-    :class:`GrandparentInstance` has them in arrays, :class:`~colgen.problems.dependency.scorer.SentenceScorer` computes
-    those that are asked for from a trained model; a class of your own may do anything else.
+    :class:`GrandparentInstance` stores them in arrays; :class:`~colgen.problems.dependency.scorer.SentenceScorer`
+    computes them from a trained model on request.  Your own class can implement the protocol too.
     """
 
-    def __len__(self) -> int:
-        """The number of tokens."""
-        ...
+    def __len__(self) -> int: ...
 
     @property
     def arcs(self) -> Floats:
-        """By head and modifier, shape (n + 1, n + 1); -inf where there is no arc, in column 0 and on the diagonal."""
+        """Arc scores by head and modifier, shape (n + 1, n + 1); -inf: no arc, as in column 0 and on the diagonal."""
         ...
 
     def grandparents(self, triples: ArrayLike) -> Floats:
-        """Of (grandparent, parent, child), shape (parts, 3)."""
+        """Return scores of (grandparent, parent, child) triples, shape (parts, 3)."""
         ...
 
     def siblings(self, triples: ArrayLike) -> Floats:
-        """Of (head, sibling, modifier), consecutive on one side, the sibling nearer to the head, shape (parts, 3).
+        """Return scores of (head, sibling, modifier) triples, shape (parts, 3).
 
-        sibling = head: the modifier is the first on its side; modifier = head: the sibling is the last.
+        Both are on one side of the head with no modifier between them; the sibling is nearer to the head.  sibling =
+        head: the modifier is the first on its side; modifier = head: the sibling is the last.
         """
         ...
 
     @property
     def parent_child_bounds(self) -> Floats:
-        """No grandparent part scores more, by parent and child; shape (n + 1, n + 1)."""
+        """Upper bounds on grandparent scores by parent and child, shape (n + 1, n + 1)."""
         ...
 
     @property
     def grandparent_parent_bounds(self) -> Floats:
-        """No grandparent part scores more, by grandparent and parent."""
+        """Upper bounds on grandparent scores by grandparent and parent."""
         ...
 
     @property
     def head_modifier_bounds(self) -> Floats:
-        """No sibling part scores more, by head and modifier, whatever the sibling is."""
+        """Upper bounds on sibling scores by head and modifier."""
         ...
 
     @property
     def head_sibling_bounds(self) -> Floats:
-        """No sibling part scores more, by head and sibling, whatever the modifier is."""
+        """Upper bounds on sibling scores by head and sibling."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class GrandparentInstance:
-    """Scores in arrays, indexed by vertices: 0 is the root, tokens are counted from 1.
+    """Scores in arrays, indexed by vertices: 0 is the root, tokens are numbered from 1.
 
     Parameters
     ----------
     arc_scores
-        By head and modifier, shape (n + 1, n + 1); -inf where the arc is no candidate.  Column 0 and the diagonal are
-        not looked at.
+        Scores by head and modifier, shape (n + 1, n + 1); -inf where there is no arc.  Column 0 and the diagonal are
+        ignored.
     grandparent_scores
-        By grandparent, parent, child, shape (n + 1, n + 1, n + 1), -inf where no tree may have the part; None: all
-        are 0.
+        Scores by grandparent, parent, child, shape (n + 1, n + 1, n + 1); -inf forbids a part.  None: all are 0.
     sibling_scores
-        By head, sibling, modifier, likewise; see :class:`PartScores`.
+        Scores by head, sibling, modifier, likewise; see :class:`PartScores`.
     single_root
-        Whether exactly one token must hang from the root.
+        Whether exactly one token must be attached to the root.
     pair_scores
-        By head h and any two of its modifiers s < m, adjacent or not, on any sides, likewise; other places are not
-        looked at.  With them an instance is one of :class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`.
+        Scores by head h and any two of its modifiers s < m, adjacent or not, on either side; other entries are ignored.
+        Instances with pairs are solved by :class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`.
     projective
         Whether the tree must be projective.
 
     Raises
     ------
     InputError
-        If shapes do not agree, there is no token, or a score is NaN or +inf; or one of a pair is -inf, or there are
-        pairs where a part is ruled out.
+        If shapes disagree, there is no token, a score is NaN or +inf, or a pair score is -inf; or if there are pairs
+        and a part is forbidden.
 
     Notes
     -----
-    Parts that are ruled out are kept as penalties so large that every tree without them is better than all that have
-    one: dual values stay finite.  A best tree that has one says that there is none without.
+    Forbidden parts are stored as penalties, so that dual values stay finite.  They are so large that any tree without
+    such parts beats all trees with one.  If a best tree contains one, no tree without exists.
     """
 
     arc_scores: Floats
@@ -122,7 +120,7 @@ class GrandparentInstance:
     name: str = ""
     scored: list[int] = field(default_factory=lambda: [0, 0], repr=False)
     ruled_out: tuple[Mask | None, Mask | None] = field(default=(None, None), init=False, repr=False)
-    """Which grandparent and sibling parts no tree may have; None: it may have any."""
+    """Which grandparent and sibling parts are forbidden; None: none."""
     pair_scores: Floats | None = field(default=None, kw_only=True)
     projective: bool = field(default=False, kw_only=True)
 
@@ -133,7 +131,7 @@ class GrandparentInstance:
         arcs[:, 0] = -np.inf
         np.fill_diagonal(arcs, -np.inf)
         if np.isnan(arcs).any() or (arcs == np.inf).any():
-            raise InputError("expected arc scores that are numbers, or -inf where there is no arc, not NaN or +inf")
+            raise InputError("arc_scores contain NaN or +inf: expected finite numbers, or -inf where there is no arc")
         arcs.setflags(write=False)
         object.__setattr__(self, "arc_scores", arcs)
         for name in ("grandparent_scores", "sibling_scores"):
@@ -144,7 +142,7 @@ class GrandparentInstance:
             if scores.shape != (len(arcs),) * 3:
                 raise InputError(f"expected {name} of shape {(len(arcs),) * 3}, not {scores.shape}")
             if np.isnan(scores).any() or (scores == np.inf).any():
-                raise InputError(f"expected {name} that are numbers, or -inf of parts ruled out, not NaN or +inf")
+                raise InputError(f"{name} contain NaN or +inf: expected finite numbers, or -inf for forbidden parts")
             object.__setattr__(self, name, scores)
         self._rule_out()
         if self.pair_scores is not None:
@@ -154,16 +152,18 @@ class GrandparentInstance:
                 table.setflags(write=False)
 
     def with_pairs(self, pair_scores: ArrayLike) -> GrandparentInstance:
-        """The instance with these scores of pairs."""
-        self._require_finite_parts()  # which penalties, once they are there, look like
+        """Return the instance with these pair scores."""
+        self._require_finite_parts()  # the copy made by ``replace`` would see penalties, which are finite
         return replace(self, pair_scores=_numbers(pair_scores, "pair_scores"))
 
     def _require_finite_parts(self) -> None:
         if any(mask is not None for mask in self.ruled_out):
-            raise InputError("pairs of modifiers need finite scores of grandparent and sibling parts: rule out arcs")
+            raise InputError(
+                "pair_scores need finite grandparent_scores and sibling_scores, but some are -inf: forbid arcs instead"
+            )
 
     def _pairs(self, given: ArrayLike) -> Floats:
-        """Scores of pairs, checked; 0 where there is none."""
+        """Return the pair scores after checking them; 0 where there is no pair."""
         self._require_finite_parts()
         scores = _numbers(given, "pair_scores")
         size = len(self.arc_scores)
@@ -172,11 +172,11 @@ class GrandparentInstance:
         there = self.arc_scores > -np.inf
         real = there[:, :, None] & there[:, None, :] & np.triu(np.ones((size, size), dtype=np.bool_), 1)
         if not np.isfinite(scores[real]).all():
-            raise InputError("expected pair_scores that are finite numbers")
+            raise InputError("pair_scores contain NaN or infinity: expected finite numbers")
         return np.where(real, scores, 0.0)
 
     def _rule_out(self) -> None:
-        """Put penalties in the place of -inf."""
+        """Replace -inf by penalties."""
         tables = [self.grandparent_scores, self.sibling_scores]
         masks = [None if table is None or np.isfinite(table).all() else np.isinf(table) for table in tables]
         if all(mask is None for mask in masks):
@@ -193,7 +193,7 @@ class GrandparentInstance:
                 table[mask] = -penalty
 
     def allows(self, heads: Sequence[int], *, siblings: bool = True) -> bool:
-        """Whether a tree is without parts that are ruled out; ``siblings``: whether those of siblings count."""
+        """Return whether a tree contains no forbidden part; ``siblings``: check sibling parts too."""
         vertices = np.array([-1, *heads], dtype=np.int64)
         for kind, mask in enumerate(self.ruled_out[: 1 + siblings]):
             if mask is not None and mask[tuple(tree_triples(vertices, kind).T)].any():
@@ -201,20 +201,16 @@ class GrandparentInstance:
         return True
 
     def __len__(self) -> int:
-        """The number of tokens."""
         return len(self.arc_scores) - 1
 
     @property
     def arcs(self) -> Floats:
-        """Scores of the arcs."""
         return self.arc_scores
 
     def grandparents(self, triples: ArrayLike) -> Floats:
-        """Scores of (grandparent, parent, child), shape (parts, 3)."""
         return self._triples(0, self.grandparent_scores, triples)
 
     def siblings(self, triples: ArrayLike) -> Floats:
-        """Scores of (head, sibling, modifier), shape (parts, 3)."""
         return self._triples(1, self.sibling_scores, triples)
 
     def _triples(self, kind: int, scores: Floats | None, triples: ArrayLike) -> Floats:
@@ -222,24 +218,20 @@ class GrandparentInstance:
         self.scored[kind] += len(parts)
         return np.zeros(len(parts)) if scores is None else scores[parts[:, 0], parts[:, 1], parts[:, 2]]
 
-    @known_once
+    @cached_bound
     def parent_child_bounds(self) -> Floats:
-        """The largest grandparent score by parent and child."""
         return self._largest(self.grandparent_scores, 0)
 
-    @known_once
+    @cached_bound
     def grandparent_parent_bounds(self) -> Floats:
-        """The largest grandparent score by grandparent and parent."""
         return self._largest(self.grandparent_scores, 2)
 
-    @known_once
+    @cached_bound
     def head_modifier_bounds(self) -> Floats:
-        """The largest sibling score by head and modifier."""
         return self._largest(self.sibling_scores, 1)
 
-    @known_once
+    @cached_bound
     def head_sibling_bounds(self) -> Floats:
-        """The largest sibling score by head and sibling."""
         return self._largest(self.sibling_scores, 2)
 
     def _largest(self, scores: Floats | None, axis: int) -> Floats:
@@ -248,31 +240,25 @@ class GrandparentInstance:
     # --- trees -------------------------------------------------------------------------------------------------------
 
     def objective(self, heads: Sequence[int]) -> float:
-        """The score of a tree, given the head of each token."""
+        """Return the score of a tree, given the head of each token."""
         score = tree_objective(self, heads)
         return score if self.pair_scores is None else score + pair_objective(self.pair_scores, heads)
 
     def check(self, heads: Sequence[int]) -> float:
-        """The score of a tree, after checking that it is one and of candidate arcs alone.
-
-        Raises
-        ------
-        InputError
-            Saying what is wrong.
-        """
+        """Return the score of a tree; raise :class:`InputError` if it is not an allowed tree."""
         check_tree(heads, len(self), single_root=self.single_root)
         for token, head in enumerate(heads, 1):
             if self.arc_scores[head, token] == -np.inf:
-                raise InputError(f"the arc from {head} to {token} is no candidate")
+                raise InputError(f"the arc from {head} to {token} is not allowed: its score is -inf")
         if self.projective and not is_projective(heads):
             raise InputError("the tree is not projective")
         if not self.allows(heads):
-            raise InputError("the tree has a part that is ruled out")
+            raise InputError("the tree contains a forbidden part: one whose score is -inf")
         return self.objective(heads)
 
 
 def tree_objective(scores: PartScores, heads: Sequence[int], *, siblings: bool = True) -> float:
-    """The score of a tree: its arcs, its grandparent parts, and, unless they do not count, its sibling parts."""
+    """Return the score of a tree: arcs, grandparent parts and, if ``siblings``, sibling parts."""
     vertices = np.array([-1, *heads], dtype=np.int64)
     total = scores.arcs[vertices[1:], np.arange(1, len(vertices))].sum()
     total += scores.grandparents(tree_triples(vertices, 0)).sum()
@@ -282,7 +268,7 @@ def tree_objective(scores: PartScores, heads: Sequence[int], *, siblings: bool =
 
 
 def pairs_of(scores: Floats, heads: Sequence[int]) -> Ints:
-    """The pairs of modifiers of one head that have a score other than 0, shape (pairs, 3)."""
+    """Return the modifier pairs of a tree with a score other than 0, shape (pairs, 3)."""
     vertices = np.array([-1, *heads], dtype=np.int64)
     s, m = np.nonzero(np.triu(vertices[:, None] == vertices, 1))
     found = np.stack([vertices[s], s, m], axis=1)
@@ -291,36 +277,39 @@ def pairs_of(scores: Floats, heads: Sequence[int]) -> Ints:
 
 
 def pair_objective(scores: Floats, heads: Sequence[int]) -> float:
-    """What all pairs of modifiers of one head score in a tree."""
+    """Return the total pair score of a tree."""
     return float(scores[tuple(pairs_of(scores, heads).T)].sum())
 
 
 def has_siblings(scores: PartScores) -> bool:
-    """Whether consecutive siblings are scored."""
+    """Return whether consecutive siblings are scored."""
     if isinstance(scores, GrandparentInstance):
         return scores.sibling_scores is not None
     return "siblings" in getattr(getattr(scores, "weights", None), "parts", ("siblings",))
 
 
 def wants_projective(scores: object) -> bool:
-    """Whether the scores say that the tree must be projective."""
+    """Return whether the scores require a projective tree."""
     return bool(getattr(scores, "projective", False))
 
 
 def refuse_projective(scores: object, name: str) -> None:
-    """Say that what is called by this name finds trees of all kinds, where an instance wants projective ones."""
+    """Raise if an instance requires projective trees, which the caller ``name`` does not support."""
     if wants_projective(scores):
-        raise InputError(f"{name} knows no projective trees: AutomataParsing does, and parse")
+        raise InputError(f"{name} does not support projective trees: use AutomataParsing or parse")
 
 
 def refuse_pairs(scores: object, name: str) -> None:
-    """Say that what is called by this name would leave out the pairs of an instance that has them."""
+    """Raise if an instance has pair scores, which the caller ``name`` would ignore."""
     if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
-        raise InputError(f"{name} knows no scores of pairs of modifiers: PairParsing does, and parse")
+        raise InputError(f"{name} does not support pair_scores: use PairParsing or parse")
 
 
-def allowed(scores: PartScores, result: Result[Heads], *, siblings: bool = True) -> Result[Heads]:
-    """A run's result; none of its answer where that has a part that is ruled out, which all are worse than."""
+def drop_forbidden_answer(scores: PartScores, result: Result[Heads], *, siblings: bool = True) -> Result[Heads]:
+    """Return the result of a run, without its answer if that contains a forbidden part.
+
+    An optimal tree with a forbidden part proves that no allowed tree exists.
+    """
     if (
         not isinstance(scores, GrandparentInstance)
         or result.answer is None
@@ -333,21 +322,21 @@ def allowed(scores: PartScores, result: Result[Heads], *, siblings: bool = True)
     return replace(without, termination=Termination.INFEASIBLE, dual_bound=-math.inf)
 
 
-def allowed_trees(scores: PartScores, result: Result[Any]) -> Result[Any]:
-    """The same for a list of trees, best first: those that have such a part are left out, and the last is another."""
+def drop_forbidden_trees(scores: PartScores, result: Result[Any]) -> Result[Any]:
+    """Return the result of a run for several trees, without those that contain a forbidden part."""
     if not isinstance(scores, GrandparentInstance) or result.answer is None:
         return result
     kept = [heads for heads in result.answer if scores.allows(heads)]
     if len(kept) == len(result.answer):
         return result
     if not kept:
-        return allowed(scores, replace(result, answer=result.answer[0]))
+        return drop_forbidden_answer(scores, replace(result, answer=result.answer[0]))
     last = tree_objective(scores, kept[-1])
     return replace(result, answer=kept, objective=last, dual_bound=last if result.is_optimal else result.dual_bound)
 
 
 def as_heads(vertices: Ints) -> Heads:
-    """Heads of the tokens, from heads of all vertices."""
+    """Return the heads of the tokens from the heads of all vertices."""
     return tuple(vertices[1:].tolist())
 
 
@@ -363,12 +352,13 @@ def random(
     single_root: bool = False,
     pairs: bool = False,
 ) -> GrandparentInstance:
-    """Random scores: arcs favour near heads, parts are ``strength`` times as large, and half as large those of pairs.
+    """Return an instance with random scores.
 
-    Parts of one sign pattern repeat between tokens of the same kind, as those of a trained model do.
+    Arcs favour near heads.  Parts are ``strength`` times as large, and pairs half of that.  Tokens have one of five
+    types, and parts between the same types have similar scores, as in a trained model.
     """
     if tokens < 1:
-        raise InputError(f"expected one token or more, not {tokens}")
+        raise InputError(f"tokens must be at least 1, not {tokens}")
     rng = np.random.default_rng(seed)
     size = tokens + 1
     kinds = rng.integers(0, 5, size)
@@ -393,7 +383,7 @@ def random(
 def from_scores(
     scores: PartScores, *, siblings: bool = True, single_root: bool = False, name: str = ""
 ) -> GrandparentInstance:
-    """All scores of a lazy scorer in arrays: n³ of either kind."""
+    """Return an instance with all scores of a lazy scorer in arrays: n³ of each type."""
     found = dense_scores(scores, siblings=siblings, single_root=single_root, name=name)
     assert found is not None
     return found
@@ -407,11 +397,11 @@ def dense_scores(
     name: str = "",
     expired: Expired = never,
 ) -> GrandparentInstance | None:
-    """As :func:`from_scores`; None if ``expired`` says that time is up."""
+    """Return the instance of :func:`from_scores`; None if time runs out (``expired``)."""
     size = len(scores) + 1
     vertices = np.arange(size)
     grandparents, consecutive = np.zeros((2, size, size, size))
-    for i in range(size):  # of each grandparent or head
+    for i in range(size):  # the grandparent, or the head
         j, k = np.meshgrid(vertices, vertices, indexing="ij")
         real = (j > 0) & (k > 0) & (i != j) & (j != k) & (i != k)
         _fill(grandparents[i], real, i, scores.grandparents)
@@ -423,14 +413,15 @@ def dense_scores(
         if expired():
             return None
     if not (np.isfinite(grandparents).all() and np.isfinite(consecutive).all()):
-        raise InputError("expected scores of parts that are finite numbers; those of an Instance alone may be -inf")
+        raise InputError(
+            "the scorer returned part scores that are not finite: only a GrandparentInstance may contain -inf"
+        )
     return GrandparentInstance(
         np.array(scores.arcs), grandparents, consecutive if siblings else None, single_root, name
     )
 
 
 def _fill(table: Floats, real: Mask, first: int, find: Callable[[Ints], Floats]) -> None:
-    """Put the scores of the parts that begin with a vertex into their table."""
     second, third = np.nonzero(real)
     table[second, third] = find(np.stack([np.full(len(second), first), second, third], axis=1))
 
@@ -446,7 +437,7 @@ def _numbers(given: ArrayLike, name: str) -> Floats:
 
 
 def write(instance: GrandparentInstance, path: Path | str) -> None:
-    """Write an instance as numpy's ``.npz``."""
+    """Write an instance as a numpy ``.npz`` file."""
     arrays = {"arcs": instance.arc_scores, "single_root": np.array(instance.single_root)}
     if instance.projective:
         arrays["projective"] = np.array(True)
@@ -461,16 +452,16 @@ def write(instance: GrandparentInstance, path: Path | str) -> None:
 
 
 def read(path: Path | str) -> GrandparentInstance:
-    """Read an instance that :func:`write` has written, or any ``.npz`` with ``arcs`` and maybe more.
+    """Read an instance from the file of :func:`write`, or from any ``.npz`` file with at least ``arcs``.
 
-    ``arcs[h, m]`` is the score of the arc from h to m, tokens from 1, the root 0; ``grandparents[g, h, m]`` that of two
-    arcs in a row, ``siblings`` and ``pairs`` as :class:`GrandparentInstance` has them, ``single_root`` and
-    ``projective`` too.
+    ``arcs[h, m]`` is the score of the arc from h to m; tokens are numbered from 1 and the root is 0.  Scores of two
+    consecutive arcs are ``grandparents[g, h, m]``.  The arrays ``siblings``, ``pairs``, ``single_root`` and
+    ``projective`` are as in :class:`GrandparentInstance`.
 
     Raises
     ------
     InputError
-        If the file is something else.
+        If the file has another format.
     """
     with reading(path, "arrays 'arcs' and 'grandparents'", required=["arcs"]) as given:
         instance = GrandparentInstance(
@@ -486,11 +477,5 @@ def read(path: Path | str) -> GrandparentInstance:
 
 
 def identity_of_scores(scores: PartScores) -> str:
-    """Return a text that distinguishes scores from others: what ``digest()`` returns, if their class defines it.
-
-    Raises
-    ------
-    InputError
-        If scores of another class are no data.
-    """
+    """Return the scores' ``digest()``, or a digest of their data; raise :class:`InputError` if that is impossible."""
     return str(scores.digest()) if hasattr(scores, "digest") else digest_of_object(scores)

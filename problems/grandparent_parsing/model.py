@@ -1,28 +1,28 @@
-r"""Second-order parsing as programs: the rows of price and cut, and complete models of each formulation in Pyomo.
+"""Programs of second-order parsing: rows of price and cut, and complete Pyomo models of each formulation.
 
-Vertices are numbered from 0, the root; V is the number of tokens.  z_hm says whether the arc (h, m) is in the tree.
+Vertices are numbered from 0, the root; V is the number of tokens.  z_hm = 1 if the arc (h, m) is in the tree.
 
-*Trees.*  ``one_head``: Σ_h z_hm = 1.  Connectivity either as a flow φ of one commodity, ``source``: Σ_m φ_0m = V,
-``consume``: Σ_h φ_ht - Σ_m φ_tm = 1, ``no_flow``: φ_hm ≤ V z_hm; or as ``cut`` rows Σ_{h not in S, m in S} z_hm ≥ 1,
-which with ``one_head`` describe the arborescences exactly (Edmonds, 1967) and are separated by minimum cuts.
+*Trees.*  ``one_head``: Σ_h z_hm = 1.  Connectivity is a flow φ of one commodity, ``source``: Σ_m φ_0m = V, ``consume``:
+Σ_h φ_ht - Σ_m φ_tm = 1, ``no_flow``: φ_hm ≤ V z_hm.  Alternatively it is enforced by ``cut`` rows Σ_{h not in S, m in
+S} z_hm ≥ 1, separated by minimum cuts.  With ``one_head`` they describe the arborescences exactly (Edmonds, 1967).
 
-*Grandparents.*  u_gpc says whether (g, p) and (p, c) are in the tree.
+*Grandparents.*  u_gpc = 1 if (g, p) and (p, c) are in the tree.
 
     ``arc_gp``   z_gp + z_pc - u_gpc ≤ 1
     ``gp_arc``   u_gpc ≤ z_gp        and  ``gp_arc_child``   u_gpc ≤ z_pc
     ``one_gp``   Σ_g u_gpc = z_pc    for p > 0
     ``no_gp``    Σ_c u_gpc ≤ V z_gp
 
-Of the union of all, ``one_head``, ``one_gp`` and ``gp_arc`` are enough: ``no_gp`` is a sum of ``gp_arc``;
-``gp_arc_child`` follows from ``one_gp`` and u ≥ 0; and ``arc_gp`` follows because
+``one_head``, ``one_gp`` and ``gp_arc`` imply all others: ``no_gp`` is a sum of ``gp_arc``; ``gp_arc_child`` follows
+from ``one_gp`` and u ≥ 0; and ``arc_gp`` follows because
 
     u_gpc = z_pc - Σ_{g' ≠ g} u_g'pc ≥ z_pc - Σ_{g' ≠ g} z_g'p = z_pc - (1 - z_gp).
 
-The same holds if some u are missing: a restricted master with ``one_gp``, and ``gp_arc`` for the columns that it has,
-never violates ``arc_gp``, so that the source's fourth step (its section 4.4) has nothing to do there.
+This also holds if some u are missing.  A restricted master with ``one_gp``, and ``gp_arc`` for its columns, never
+violates ``arc_gp``, so the source's fourth step (its section 4.4) is not needed.
 
-*Consecutive siblings.*  q_hsm says that s and m are modifiers of h on one side with none between them; s = h: none
-before m; m = h: none after s.  On each side they are a path from h through the modifiers and back:
+*Consecutive siblings.*  q_hsm = 1 if s and m are modifiers of h on one side with none between them; s = h: none before
+m; m = h: none after s.  On each side they form a path from h through the modifiers and back:
 
     ``before``   Σ_s q_hsm = z_hm          ``after``   Σ_m q_hsm = z_hs          ``first``   Σ_m q_hhm ≤ 1
 
@@ -32,7 +32,6 @@ Xing, *Concise integer linear programming formulations for dependency parsing*, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -53,19 +52,19 @@ FORMULATIONS = ("gp_arc+arc_gp", "one_gp+no_gp", "all")
 CONNECTIVITIES = ("flow", "cuts")
 
 _MOST_CUTS = 14
-"""Tokens up to which all cut rows are written down: 16,383 of them."""
+"""Maximum number of tokens for listing all cut rows: 16,383 of them."""
 
 Triple = tuple[int, int, int]
 
 
 def grandparent_triples(tokens: int) -> list[Triple]:
-    """All (g, p, c): p and c are tokens, the three are different."""
+    """Return all (g, p, c) with three different vertices; p and c are tokens."""
     vertices = range(tokens + 1)
     return [(g, p, c) for p in vertices[1:] for c in vertices[1:] if c != p for g in vertices if g not in (p, c)]
 
 
 def sibling_triples(tokens: int) -> list[Triple]:
-    """All (h, s, m), s nearer to h than m; s = h: none before; m = h: none after."""
+    """Return all (h, s, m), s nearer to h than m; s = h: none before; m = h: none after."""
     found: list[Triple] = []
     for h in range(tokens + 1):
         for side in (range(h - 1, 0, -1), range(h + 1, tokens + 1)):
@@ -76,7 +75,7 @@ def sibling_triples(tokens: int) -> list[Triple]:
 
 
 def trees(tokens: int, connectivity: str = "flow", *, single_root: bool = False) -> pyo.ConcreteModel:
-    """The first-order rows over all arcs, without an objective.
+    """Return the first-order rows over all arcs, without an objective.
 
     ``connectivity="cuts"`` leaves the cut rows to separation.
     """
@@ -122,13 +121,13 @@ def master(
     siblings: bool = False,
     single_root: bool = False,
 ) -> Rows:
-    """Return the rows of price and cut over all arcs: parts are columns that come later.
+    """Return the rows of price and cut over all arcs; parts are added later as columns.
 
-    Parts bring their ``gp_arc`` and ``first`` rows with them, and artificial variables stand in for parts.  Scores of
-    the arcs are the costs of ``z``; here they are 0.  The rows are made once per length; change a copy.
+    Parts add their ``gp_arc`` and ``first`` rows.  Artificial variables stand in for parts until then.  Costs of ``z``
+    are 0; set them to the arc scores in a copy, because the rows are cached per length.
     """
     if formulation not in ("all", "one_gp+no_gp"):
-        raise InputError(f"formulation must be 'all' or 'one_gp+no_gp' for columns to come, not {formulation!r}")
+        raise InputError(f"formulation must be 'all' or 'one_gp+no_gp' for column generation, not {formulation!r}")
     if connectivity not in CONNECTIVITIES:
         raise InputError(f"connectivity must be 'flow' or 'cuts', not {connectivity!r}")
     heads, modifiers = arc_ends(tokens)
@@ -165,14 +164,16 @@ def master(
 
 
 def sides(tokens: int) -> list[tuple[int, int]]:
-    """(h, side) where h can have modifiers; side 0 is the left one."""
+    """Return (h, side) pairs where h can have modifiers; side 0 is the left."""
     return [(h, side) for h in range(tokens + 1) for side in (0, 1) if (h > 1 if side == 0 else h < tokens)]
 
 
 def full(
     instance: GrandparentInstance, formulation: str = "all", *, connectivity: str = "flow", siblings: bool | None = None
 ) -> pyo.ConcreteModel:
-    """A complete model of an instance, for any solver that Pyomo knows.
+    """Return a complete Pyomo model of an instance.
+
+    Pair scores are included with all their rows.  Projective instances are refused.
 
     Parameters
     ----------
@@ -181,10 +182,7 @@ def full(
     connectivity
         ``"flow"``; or ``"cuts"``, all 2ⁿ - 1 of them, for few tokens.
     siblings
-        With consecutive siblings as well; by default if the instance has scores for them.
-
-    Pairs of modifiers that an instance has scores of are in it with all their rows; trees need not be projective, and
-    an instance that wants them so is refused.
+        Whether to include consecutive siblings; by default, if the instance has scores for them.
     """
     if formulation != "first_order" and formulation not in FORMULATIONS:
         raise ValueError(f"formulation must be 'first_order' or one of {FORMULATIONS}, not {formulation!r}")
@@ -199,7 +197,7 @@ def full(
     )
     for h, t in m.arc:
         if instance.arc_scores[h, t] == -np.inf:
-            m.z[h, t].setub(0)  # not fixed: a token without arcs is infeasible, and no error of the model
+            m.z[h, t].setub(0)  # fixing it would make a token without arcs a model error instead of infeasible
     del m.score
     terms = [float(instance.arc_scores[arc]) * m.z[arc] for arc in m.arc if instance.arc_scores[arc] > -np.inf]
     for name, scores in (("u", instance.grandparent_scores), ("q", instance.sibling_scores)):
@@ -215,7 +213,6 @@ def full(
 
 
 def _add_pairs(m: pyo.ConcreteModel) -> None:
-    """Variables of two arcs of one head, each their product."""
     m.two = pyo.Set(initialize=[(h, s, t) for h, s in m.arc for t in m.token if s < t != h], dimen=3)
     m.w = pyo.Var(m.two, bounds=(0, 1))
     m.pair_first = pyo.Constraint(m.two, rule=lambda m, h, s, t: m.w[h, s, t] <= m.z[h, s])
@@ -232,16 +229,16 @@ def complete(
     single_root: bool = False,
     separated: bool = False,
 ) -> pyo.ConcreteModel:
-    """The complete model of so many tokens, all scores 0: what is compiled once and given new scores after.
+    """Return the complete model for a number of tokens with all scores 0, to compile once and fill with scores.
 
-    ``separated``: cut rows are left to separation.
+    ``separated``: leave the cut rows to separation.
     """
     m = trees(tokens, connectivity, single_root=single_root)
     if connectivity == "cuts" and not separated:
         if tokens > _MOST_CUTS:
             raise InputError(
-                f"expected at most {_MOST_CUTS} tokens to list all cuts, there are {tokens}: separate them instead, "
-                "or choose connectivity='flow'"
+                f"expected at most {_MOST_CUTS} tokens to list all cuts, got {tokens}: separate the cuts, or choose "
+                "connectivity='flow'"
             )
         m.subset = pyo.RangeSet(1, 2**tokens - 1)
         m.cut = pyo.Constraint(m.subset, rule=_cut)
@@ -254,7 +251,6 @@ def complete(
 
 
 def _add_grandparents(m: pyo.ConcreteModel, tokens: int, formulation: str) -> None:
-    """Add grandparent parts, and the rows of an outer bound on them."""
     m.triple = pyo.Set(initialize=grandparent_triples(tokens), dimen=3)
     m.u = pyo.Var(m.triple, domain=pyo.NonNegativeReals)
     m.inner = pyo.Set(initialize=[(p, c) for p, c in m.arc if p > 0], dimen=2)
@@ -278,7 +274,6 @@ def _add_grandparents(m: pyo.ConcreteModel, tokens: int, formulation: str) -> No
 
 
 def _add_siblings(m: pyo.ConcreteModel, tokens: int) -> None:
-    """Add parts of consecutive siblings, and their rows."""
     m.pair = pyo.Set(initialize=sibling_triples(tokens), dimen=3)
     m.q = pyo.Var(m.pair, domain=pyo.NonNegativeReals)
     into: dict[tuple[int, int], list[Triple]] = {}
@@ -302,11 +297,6 @@ def _add_siblings(m: pyo.ConcreteModel, tokens: int) -> None:
 
 
 def _cut(m: pyo.ConcreteModel, subset: int) -> object:
-    """Some arc enters the tokens whose bits are set; bit k stands for token k + 1."""
-    return pyo.quicksum(m.z[arc] for arc in _entering(m, subset)) >= 1
-
-
-def _entering(m: pyo.ConcreteModel, subset: int) -> Iterator[tuple[int, int]]:
-    for h, t in m.arc:
-        if subset >> (t - 1) & 1 and (h == 0 or not subset >> (h - 1) & 1):
-            yield h, t
+    """Return the row that an arc must enter the tokens whose bits are set; bit k stands for token k + 1."""
+    inside = {token for token in m.token if subset >> (token - 1) & 1}
+    return pyo.quicksum(m.z[h, t] for h, t in m.arc if t in inside and h not in inside) >= 1

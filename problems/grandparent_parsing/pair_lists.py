@@ -1,4 +1,4 @@
-"""The k best trees of an instance with scores of pairs: branch and bound for one after the other."""
+"""The k best trees of an instance with pair scores, one branch and bound per tree."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ import numpy as np
 
 from colgen import Termination, solve
 from colgen.core.stop import StopRule, TimeLimit
-from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.pool import check_k
 from colgen.problems.grandparent_parsing.instance import Floats, GrandparentInstance, Mask
 from colgen.problems.grandparent_parsing.pairs import PairParsing
-from colgen.problems.grandparent_parsing.parses import Parse, parsed_pairs
+from colgen.problems.grandparent_parsing.parses import Parse, make_pair_parse
 from colgen.solvers.trees.arborescence import arborescence
 
 _ROUNDING = 1e-9
-"""Of sums of scores, relative to their size."""
+"""Rounding error of sums of scores, relative to their size."""
 
 
 def best_with_pairs(
     instance: GrandparentInstance, k: int, *, single_root: bool | None = None, stop: StopRule | Sequence[StopRule] = ()
 ) -> list[Parse]:
-    """The k best trees of an instance with scores of pairs, each by branch and bound of its own; see :func:`parse`.
+    """Return the k best trees of an instance with pair scores; see :func:`parse`.
 
-    A set of trees is kept with its best one.  When that is taken, the rest of the set is split by the first arc that
-    differs: it is forbidden, and those before it are required (Lawler, 1972).  A part that bounds of single arcs show
-    to be worse than others waits until these are taken.
+    Each set of trees on the heap is stored with its best tree.  When that tree is taken, the rest of the set is split
+    by the first arc that differs: this arc is forbidden and the arcs before it are required (Lawler, 1972).  Subsets
+    that arc bounds prove worse than other sets are solved later, if at all.
     """
-    k = checked_k(k, instance.arcs > -math.inf)
+    k = check_k(k, instance.arcs > -math.inf)
     rules: tuple[Any, ...] = (stop,) if callable(stop) else tuple(stop)
     others = [rule for rule in rules if not hasattr(rule, "seconds")]
     deadline = time.monotonic() + min((rule.seconds for rule in rules if hasattr(rule, "seconds")), default=math.inf)
@@ -52,7 +52,7 @@ def best_with_pairs(
             limits = others if left == math.inf else [*others, TimeLimit(left)]
             part = replace(instance, arc_scores=np.where(there, instance.arcs, -np.inf))
             problem = PairParsing(part, single_root=single)
-            best = parsed_pairs(problem, solve(problem, stop=limits))
+            best = make_pair_parse(problem, solve(problem, stop=limits))
             if best.is_optimal:
                 heapq.heappush(heap, (-best.score, next(number), there, first, best))
             elif best.termination is not Termination.INFEASIBLE:
@@ -60,7 +60,7 @@ def best_with_pairs(
                 heapq.heappush(heap, (max(worth, -best.bound), next(number), there, first, best))
             continue
         found.append(best)
-        assert best.heads is not None  # it has a score
+        assert best.heads is not None  # the parse is optimal
         there = there.copy()
         for m in range(first, len(instance) + 1):
             other = there.copy()
@@ -79,7 +79,7 @@ def best_with_pairs(
 
 
 def _most_with_pairs(instance: GrandparentInstance) -> Floats:
-    """The most that each arc can bring, with the parts that it closes and half of all pairs that it can be in."""
+    """Return upper bounds on the contribution of each arc, including the parts it closes and half of its pairs."""
     most: Floats = instance.arcs + instance.head_modifier_bounds + np.maximum(instance.head_sibling_bounds, 0.0)
     most[1:] += instance.parent_child_bounds[1:]
     assert instance.pair_scores is not None

@@ -1,18 +1,18 @@
-r"""Arbitrary siblings: pairs of modifiers of one head, adjacent or not, on any sides, priced and cut.
+"""Arbitrary siblings: scores of any two modifiers of one head, adjacent or not, on either side.
 
-With w_hsm = 1 if (h, s) and (h, m) are in the tree, s < m, the program of
-:mod:`colgen.problems.grandparent_parsing` gets + Σ s_hsm w_hsm and
+With w_hsm = 1 if (h, s) and (h, m) are in the tree, s < m, the program of :mod:`colgen.problems.grandparent_parsing`
+gets + Σ s_hsm w_hsm and
 
     w_hsm ≤ z_hs,   w_hsm ≤ z_hm        for each pair of positive score       [pair_arc, ≥ 0]
     z_hs + z_hm - w_hsm ≤ 1             for each pair of negative score       [pair_both, ≥ 0]
 
-The other rows of a pair never bind: w is as large, or as small, as these let it be.
+The other rows of a pair never bind, because the objective pushes w to the limit that these rows allow.
 
-*Pricing.*  A column of a positive pair brings its two rows.  While it is not there, their dual values are taken as 0,
-so that its reduced cost is its score; rows ``pair_both`` are separated, and a column of a negative pair improves only
-where its row is there: its reduced cost is s_hsm + π_hsm(pair_both).
+*Pricing.*  A column of a positive pair adds its two rows.  Before that their dual values are 0, so that its reduced
+cost is its score.  Rows ``pair_both`` are separated.  A column of a negative pair improves only once its row exists;
+its reduced cost is s_hsm + π_hsm(pair_both).
 
-*What is proved of pairs that are not there.*  In a tree w_hsm ≤ z_hm, and Σ_h z_hm = 1.  With r the reduced costs,
+*Bound on missing pairs.*  In a tree w_hsm ≤ z_hm, and Σ_h z_hm = 1.  With reduced costs r,
 
     Σ_hsm r_hsm w_hsm ≤ Σ_m Σ_h z_hm Σ_s max(0, r_hsm) ≤ Σ_m max_h Σ_s max(0, r_hsm).
 """
@@ -54,25 +54,20 @@ _TOLERANCE = TOLERANCES.feasibility
 
 
 class PairParsing(GrandparentParsing):
-    """Second-order parsing with arbitrary siblings, non-projective too; the answer is the head of each token.
+    """Second-order parsing with arbitrary sibling pairs, projective or not; the answer is the head of each token.
 
     Parameters
     ----------
     instance
-        All scores; parts of score -inf are not supported, arcs are.
+        All scores.  Arc scores may be -inf; part scores must be finite.
     pair_scores
-        By head h and two of its modifiers s < m, shape (n + 1, n + 1, n + 1); other places are not looked at.  By
+        Scores by head h and two of its modifiers s < m, shape (n + 1, n + 1, n + 1); other entries are ignored.  By
         default those of the instance.
     projective
-        Whether the tree must be projective, by rows that are separated
-        (:class:`~colgen.problems.grandparent_parsing.separation.Crossing`); by default what the instance says.
+        Whether the tree must be projective, enforced by separated rows
+        (:class:`~colgen.problems.grandparent_parsing.separation.Crossing`); by default taken from the instance.
     options
-        As :class:`~colgen.problems.grandparent_parsing.GrandparentParsing` has them.
-
-    Raises
-    ------
-    InputError
-        If the scores are not finite, or not of that shape, or a part of the instance is ruled out.
+        Options of :class:`~colgen.problems.grandparent_parsing.GrandparentParsing`.
     """
 
     takes_pairs = True
@@ -90,14 +85,14 @@ class PairParsing(GrandparentParsing):
         super().__init__(instance, **options)
         self.projective = instance.projective if projective is None else projective
         if self.projective and self.start != "tree":
-            raise InputError("start='tree' is the one that begins at a projective tree")
+            raise InputError(f"projective trees need start='tree', not start={self.start!r}")
         if instance.pair_scores is None:
-            raise InputError("expected pair_scores, or an instance that has them")
+            raise InputError("expected pair_scores, or an instance with pair_scores")
         self.pairs: Floats = instance.pair_scores
 
     @cached_property
     def standard(self) -> StandardScores:
-        """As the template has them, but nothing raised: what no best tree has, pairs may outweigh."""
+        """The standard scores without raising any, because pairs may outweigh a part that is otherwise too low."""
         found = standard_scores(self.scores, single_root=self.single_root)
         arcs = self.scores.arcs - found.shifts
         largest = max(float(np.abs(arcs).max(initial=0.0, where=np.isfinite(arcs))), float(np.abs(self.pairs).max()))
@@ -124,8 +119,8 @@ class PairParsing(GrandparentParsing):
         objective = found.objective + pair_objective(self.pairs, heads)
         return replace(found, objective=objective, columns=(*found.columns, *columns))
 
-    def worth(self, heads: Heads) -> float:
-        return super().worth(heads) + pair_objective(self.pairs, heads)
+    def standard_score(self, heads: Heads) -> float:
+        return super().standard_score(heads) + pair_objective(self.pairs, heads)
 
     def check(self, heads: Heads) -> float:
         if self.projective and not is_projective(heads):
@@ -134,7 +129,7 @@ class PairParsing(GrandparentParsing):
 
 
 class SiblingPairs(Pricing):
-    """Pairs of positive reduced cost; ``scores`` are 0 where there is no pair."""
+    """Oracle of pairs with positive reduced cost; ``scores`` are 0 where there is no pair."""
 
     def __init__(self, scores: Floats) -> None:
         self.scores = scores
@@ -156,7 +151,7 @@ class SiblingPairs(Pricing):
 
 
 class PairRows(Separation):
-    """z_hs + z_hm - w_hsm ≤ 1 of pairs of negative score, as rows that know the columns to come."""
+    """Separation of z_hs + z_hm - w_hsm ≤ 1 for pairs of negative score; the rows cover future columns too."""
 
     def __init__(self, scores: Floats) -> None:
         self.scores = scores
@@ -175,7 +170,7 @@ class PairRows(Separation):
 
 
 def pair_column(triple: tuple[int, ...], scores: Floats) -> Column:
-    """The column of a pair (h, s, m); with its ``pair_arc`` rows where its score is positive."""
+    """Return the column of a pair (h, s, m), with its ``pair_arc`` rows if its score is positive."""
     key: Key = ("pair", triple)
     score = float(scores[triple])
     if score < 0.0:

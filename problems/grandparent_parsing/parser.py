@@ -1,7 +1,7 @@
-"""The exact parser: the best trees of arcs, grandparent parts and consecutive sibling parts, with a proof.
+"""The exact parser: optimal trees of arcs, grandparent parts and consecutive sibling parts.
 
-Nearly all sentences are proved by one oracle call at multipliers that an ascent has guessed
-(:mod:`colgen.problems.grandparent_parsing.automata`); what is left over goes to branch and bound.
+One oracle call at multipliers from a Lagrangian ascent proves nearly all sentences
+(:mod:`colgen.problems.grandparent_parsing.automata`); branch and bound solves the rest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from colgen.problems.grandparent_parsing.instance import GrandparentInstance, PartScores
 from colgen.problems.grandparent_parsing.pair_lists import best_with_pairs
 from colgen.problems.grandparent_parsing.pairs import PairParsing
-from colgen.problems.grandparent_parsing.parses import Parse, parsed, parsed_list, parsed_pairs
+from colgen.problems.grandparent_parsing.parses import Parse, make_pair_parse, make_parse, make_parses
 from colgen.solvers.arrays import ArrayError, as_batch
 
 
@@ -61,43 +61,45 @@ def parse(
     k: int | None = None,
     stop: StopRule | Sequence[StopRule] = (),
 ) -> Any:
-    """The best tree, or the k best.
+    """Return the best tree, or the k best trees.
 
     Parameters
     ----------
     scores
-        Scores of arcs, an array or whatever makes one, shape (n + 1, n + 1) by head and modifier, the root first, -inf
-        where there is no arc, or a batch of them, shape (sentences, n + 1, n + 1); more arrays
-        (:class:`~colgen.problems.grandparent_parsing.instance.GrandparentInstance`); a trained model's scorer, or a
-        class of your own (all of whose parts are then scored).  An instance with scores of pairs goes to branch and
-        bound at once (:class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`).
+        One of: arc scores as an array or array-like, shape (n + 1, n + 1) by head and modifier, root first, -inf where
+        there is no arc; a batch of them, shape (sentences, n + 1, n + 1); several arrays as a
+        :class:`~colgen.problems.grandparent_parsing.instance.GrandparentInstance`; a trained model's scorer; or your
+        own :class:`~colgen.problems.grandparent_parsing.instance.PartScores`, whose parts are all scored first.
+        Instances with pair scores use branch and bound
+        (:class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`).
     lengths
-        How many tokens each sentence of a batch has; by default n.
+        Number of tokens of each sentence in a batch; by default n.
     single_root
-        Whether exactly one token must hang from the root; by default what the scores say.
+        Whether exactly one token must be attached to the root; by default taken from the scores.
     projective
-        Whether the tree must be projective; by default what the scores say, and if they say nothing it need not.
+        Whether the tree must be projective; by default taken from the scores, or False.
     k
-        How many trees are wanted; None: one, and no list.
+        Number of trees; None returns a single parse instead of a list.
     stop
-        Stop rules.  A time limit holds for everything, from the first line on; the others are for branch and bound,
-        which few sentences need.
-
-    An interrupt (Ctrl-C) ends it with the best tree so far; a second one ends it wherever it is.
+        Stop rules.  Time limits apply from the start; other rules apply to branch and bound, which few sentences need.
 
     Returns
     -------
     Parse
-        With ``k`` a list of them, best first, all trees if there are fewer than k, and if there is none an empty one:
-        of each, whether it is proved that there are no better trees than those before it.  A limit leaves those that
-        were found.  For a batch a list of what its sentences get.
+        With ``k``, a list of parses, best first, shorter if fewer than k trees exist.  Each states whether it is proved
+        that only the trees before it are better.  When a limit strikes, the trees found so far are returned.  For a
+        batch, a list with one result per sentence.
 
     Raises
     ------
     InputError
-        If the scores are none of this.
+        If the scores have an unsupported type or shape.
     InfeasibleAnswerError
-        If the tree found is none, or is not worth what was claimed: a mistake of this project's.
+        If the check of a tree fails, which indicates a bug in this package.
+
+    Notes
+    -----
+    An interrupt (Ctrl-C) stops the search and returns the best tree so far; a second one stops it at once.
     """
     if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__") or hasattr(scores, "__dlpack__"):
         try:
@@ -109,39 +111,33 @@ def parse(
             return [parse(GrandparentInstance(own), **options) for own in batch]
         scores = GrandparentInstance(scores)
     elif lengths is not None:
-        raise InputError("lengths: expected scores of shape (sentences, n + 1, n + 1) to go with them")
+        raise InputError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
     if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
         if projective is not None:
             scores = replace(scores, projective=projective)
         if k is not None:
             return best_with_pairs(scores, k, single_root=single_root, stop=stop)
         with_pairs = PairParsing(scores, single_root=single_root)
-        return parsed_pairs(with_pairs, solve(with_pairs, stop=stop))
+        return make_pair_parse(with_pairs, solve(with_pairs, stop=stop))
     problem = AutomataParsing(
         cast(PartScores, scores), single_root=single_root, projective=projective, k=1 if k is None else k
     )
     result = solve(problem, stop=stop)
-    return parsed(problem, result) if k is None else parsed_list(problem, result)
+    return make_parse(problem, result) if k is None else make_parses(problem, result)
 
 
 # --- sentences of a trained model ------------------------------------------------------------------------------------
 
 LONGEST = 2000
-"""Words of a sentence, at most: so many take up to 4 GB, and twice as many four times that."""
+"""Maximum number of words in a sentence: this many use up to 4 GB, and memory grows with the square."""
 
 
 def check_length(forms: Sequence[str]) -> None:
-    """Refuse sentences that would fill the memory.
-
-    Raises
-    ------
-    InputError
-        Naming how many words there are, and how to have fewer.
-    """
+    """Raise :class:`InputError` if a sentence has more than :data:`LONGEST` words, which would exhaust memory."""
     if len(forms) > LONGEST:
         raise InputError(
             f"the sentence that begins {' '.join(forms[:6])[:60]!r} has {len(forms):,} words, expected at most "
-            f"{LONGEST:,}: part the text, by an empty line between paragraphs or by signs that end sentences"
+            f"{LONGEST:,}: split the text with empty lines between paragraphs or with full stops"
         )
 
 
@@ -153,14 +149,10 @@ def parse_sentences(
     single_root: bool | None = None,
     projective: bool | None = None,
 ) -> Iterator[tuple[Sentence, Parse]]:
-    """Sentences with their best trees, without heads where there is no tree, and what is proved of these.
+    """Yield each sentence with its best tree, and the parse; a sentence without a tree has no heads.
 
-    Relations are found once the tree is, where the model knows any: what is proved does not speak of them.
-
-    Parameters
-    ----------
-    stop, single_root, projective
-        See :func:`parse`.
+    Relations are added after the tree is found, if the model has them.  The proof does not cover relations.  For the
+    options see :func:`parse`.
     """
     for sentence in sentences:
         check_length(sentence.forms)
@@ -169,9 +161,9 @@ def parse_sentences(
         if found.heads is None:
             yield replace(sentence, heads=None, relations=None), found
         else:
-            yield labelled(sentence, found.heads, scorer), found
+            yield add_relations(sentence, found.heads, scorer), found
 
 
-def labelled(sentence: Sentence, heads: Heads, scorer: SentenceScorer) -> Sentence:
-    """The sentence with these heads, and what its tokens are to them as far as the model knows."""
+def add_relations(sentence: Sentence, heads: Heads, scorer: SentenceScorer) -> Sentence:
+    """Return the sentence with these heads, and with relations if the model predicts them."""
     return sentence.with_heads(heads, scorer.relations(heads))

@@ -1,4 +1,4 @@
-"""What the exact parser says of trees: their scores, and what is proved of them."""
+"""Results of the exact parser: trees, scores and bounds."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from colgen.reporting.compared import proved_by_engine
 
 @dataclass(frozen=True)
 class Parse:
-    """A tree and what is proved of it.
+    """A tree and the proof of its optimality.
 
     Attributes
     ----------
     heads
-        Of each token; None if the candidate arcs hold no tree, or none was found before a limit.
+        Head of each token; None if the candidate arcs contain no tree, or a limit struck before one was found.
     score, bound
-        Of the tree, and an upper bound on all trees; -inf both if there is no tree.
+        Score of the tree, and an upper bound on all trees; both -inf if there is no tree.
     termination
-        Why the search stopped: ``OPTIMAL`` says that the tree is the best of all.
+        Why the search stopped; ``OPTIMAL`` if no tree is better.
     nodes
-        Of branch and bound; 0 where the first round decided.
+        Nodes of branch and bound; 0 if the first round was enough.
     scored
-        Grandparent parts and sibling parts that were scored.
+        Number of grandparent parts and of sibling parts scored.
     candidates, rounds, iterations
-        Arcs whose parts were looked at, rounds of pricing arcs, iterations of the Lagrangian.
+        Number of candidate arcs, of rounds that priced arcs, and of Lagrangian iterations.
     proved_by_engine
-        Whether an oracle call in one of the engine's rounds has computed the bound that proves the tree, and the check
-        its score.
+        Whether an oracle call in an engine round computed the bound, and the check verified the score.
     """
 
     heads: Heads | None
@@ -50,16 +49,15 @@ class Parse:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the tree is proved to be the best."""
         return self.termination is Termination.OPTIMAL
 
 
-def parsed(problem: AutomataParsing, result: Result) -> Parse:
-    """What a run for one tree has found."""
+def make_parse(problem: AutomataParsing, result: Result) -> Parse:
+    """Return the parse of a run for one tree."""
     heads: Heads | None = result.answer
     counts = _counts(problem)
     if heads is None and result.termination is not Termination.INFEASIBLE:
-        heads = _any_tree(problem)  # there was no time for any
+        heads = _any_tree(problem)  # time ran out before any tree was found
         if heads is not None and isinstance(problem.scores, GrandparentInstance) and not problem.scores.allows(heads):
             return Parse(None, -math.inf, result.dual_bound, result.termination, len(result.nodes), *counts)
     if heads is None:
@@ -71,13 +69,13 @@ def parsed(problem: AutomataParsing, result: Result) -> Parse:
     return Parse(heads, score, stated, result.termination, len(result.nodes), *counts, proved_by_engine(result))
 
 
-def parsed_list(problem: AutomataParsing, result: Result) -> list[Parse]:
-    """What a run has found, whatever was asked for: trees, best first, of each what is proved.
+def make_parses(problem: AutomataParsing, result: Result) -> list[Parse]:
+    """Return the parses of a run, best first.
 
-    The run's bound is one on all trees that are not in the list: those that are not worse are the best that there are.
+    The run's bound applies to all trees outside the list, so trees at least as good as the bound are proved.
     """
     trees: list[Heads] = list(result.answer or ()) if problem.k > 1 else [result.answer] if result.answer else []
-    if not trees and result.termination is not Termination.INFEASIBLE:  # there was no time for k
+    if not trees and result.termination is not Termination.INFEASIBLE:  # time ran out before k trees were found
         trees = list(problem.listed.pool.trees) if problem.listed is not None else []
         any_tree = None if trees else _any_tree(problem)
         trees = trees if any_tree is None else [any_tree]
@@ -94,8 +92,8 @@ def parsed_list(problem: AutomataParsing, result: Result) -> list[Parse]:
     return found
 
 
-def parsed_pairs(problem: PairParsing, result: Result) -> Parse:
-    """What a run with scores of pairs has found."""
+def make_pair_parse(problem: PairParsing, result: Result) -> Parse:
+    """Return the parse of a run with pair scores."""
     scored = problem.scored.get("grandparent", 0), problem.scored.get("sibling", 0)
     candidates = int((problem.scores.arcs > -math.inf).sum())
     return Parse(
@@ -113,7 +111,7 @@ def parsed_pairs(problem: PairParsing, result: Result) -> Parse:
 
 
 def _any_tree(problem: AutomataParsing) -> Heads | None:
-    """A tree by bounds of what arcs bring; None if there is none."""
+    """Return a tree that maximises upper bounds of the arcs; None if there is no tree."""
     if not problem.projective:
         return problem.standard.first_tree
     found = first_order(problem.standard.by_arc, 1, True, problem.single_root)
@@ -123,7 +121,7 @@ def _any_tree(problem: AutomataParsing) -> Heads | None:
 def _bound(problem: AutomataParsing, result: Result) -> float:
     if result.dual_bound < math.inf:
         return result.dual_bound
-    return problem.standard.bound + problem.standard.constant  # nothing was priced
+    return problem.standard.bound + problem.standard.constant  # no round was completed
 
 
 def _counts(problem: AutomataParsing) -> tuple[tuple[int, int], int, int, int]:

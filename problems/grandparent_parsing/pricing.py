@@ -1,41 +1,42 @@
-r"""Oracles for parts: upper bounds on their scores decide which of them are scored at all.
+"""Oracles of parts: upper bounds on scores decide which parts are scored.
 
 A grandparent part (g, p, c) has the reduced cost
 
     r_gpc = s_gpc - π_pc(one_gp) - π_gp(no_gp),
 
-where the last dual value is absent in the formulation without those rows.  The ``gp_arc`` row of a part that is not in
-the master is not there either, and its dual value may be taken as 0: the dual constraint of the part says r_gpc ≤ 0,
-the row's own column, a slack, prices out at 0, and that of z_gp, which the row would only relax, holds as it is.  If
-all parts price out, the dual solution of the restricted master, filled up with zeros, is one of the complete program.
+where the last dual value is absent in the formulation without those rows.  The ``gp_arc`` row of a part outside the
+master is missing too, and its dual value may be taken as 0.  The part's dual constraint is then r_gpc ≤ 0, the row's
+slack prices out at 0, and the constraint of z_gp, which the row could only relax, still holds.  If all parts price out,
+the restricted master's dual solution, extended by zeros, is feasible for the complete program.
 
-*Filtering* (the source's section 4.3.1).  s_gpc is at most B_pc, its maximum over grandparents, and at most B'_gp, that
-over children, both known offline.  π(no_gp) ≥ 0.  So arcs (p, c) with B_pc ≤ π_pc(one_gp) have no part of positive
-reduced cost; of the others, only g with min(B_pc, B'_gp) > π_pc(one_gp) + π_gp(no_gp) are scored; only parts whose
-exact reduced cost is *positive* become columns.  (Equation 10 of the source removes those, by a slip of the sign.)
+*Filtering* (the source's section 4.3.1).  s_gpc is at most B_pc, its maximum over grandparents, and at most B'_gp, its
+maximum over children.  Both are computed offline, and π(no_gp) ≥ 0.  Arcs (p, c) with B_pc ≤ π_pc(one_gp) therefore
+have no improving part.  For the others, only g with min(B_pc, B'_gp) > π_pc(one_gp) + π_gp(no_gp) are scored.  Parts
+become columns if their exact reduced cost is *positive*.  (Equation 10 of the source removes those, due to a sign
+error.)
 
-Raising dual values first, the source's section 4.3.3, is a stabilization's affair:
+Raising dual values first, the source's section 4.3.3, is a stabilization:
 :class:`~colgen.problems.grandparent_parsing.tightening.Tightening`.
 
-*Arcs pay for parts.*  The dual value ρ_gpc of the row ``gp_arc`` of a part that is not in the master may be more than 0
-as well.  Lowering π_gp(one_gp) by Σ_c ρ_gpc leaves the reduced cost of z_gp what it was, and the dual objective, for
-the sides of ``one_gp`` are 0; what rises, by that much, are the reduced costs of the parts (k, g, p).  So if G_gp, the
-sum of the positive r_gpc over c, is no more than every (k, g, p) loses, then no part (g, p, c) is wanted.  In other
-words: Σ_c r_gpc u_gpc ≤ G_gp z_gp = G_gp Σ_k u_kgp, and r_kgp + G_gp ≤ 0.
+*Arcs pay for parts.*  The dual value ρ_gpc of a missing ``gp_arc`` row may also be positive.  Lowering π_gp(one_gp) by
+Σ_c ρ_gpc preserves the reduced cost of z_gp.  It also preserves the dual objective, because the sides of ``one_gp`` are
+0.  The reduced costs of the parts (k, g, p) rise by the same amount.  Let G_gp be the sum of the positive r_gpc over c.
+If r_kgp + G_gp ≤ 0 for every k, no part (g, p, c) needs to be added, because Σ_c r_gpc u_gpc ≤ G_gp z_gp = G_gp Σ_k
+u_kgp.
 
-*Arcs that are not in the master* are columns as well (:class:`Arcs`), and bring their ``one_gp`` rows.  Of such an arc
-(p, c) neither that row nor any ``gp_arc`` row is there.  They stay constraints of the pricing problem: z_pc = 1 brings
-one grandparent part, which gains at most B_pc, and may bring each part (p, c, k) with (c, k) in the master, which gains
-s_pck - π_ck(one_gp).  So
+*Arcs outside the master* are columns too (:class:`Arcs`) and add their ``one_gp`` rows.  For such an arc (p, c) neither
+that row nor a ``gp_arc`` row exists; they remain constraints of the pricing problem.  z_pc = 1 adds one grandparent
+part, which gains at most B_pc.  It may also add each part (p, c, k) with (c, k) in the master, which gains s_pck -
+π_ck(one_gp).  So
 
     r̄_pc = s_pc + B_pc + Σ_k max(0, s_pck - π_ck(one_gp)) - π_c(one_head) - Σ_{S: p not in S, c in S} π_S(cut) - ...
 
-bounds what z_pc = 1 gains, with all parts that have it as an arc (parts of two such arcs count with the lower one).
-If no r̄ is positive, and no part of arcs in the master has a positive reduced cost, then the Lagrangian bound is the
-restricted master's optimum: it is that of the complete program.  Since each token has one head, the r̄ in an answer sum
-to no more than Σ_c max_p r̄_pc.
+bounds the gain of z_pc = 1 with all parts that contain it (parts of two such arcs are counted with the lower one).  If
+no r̄ and no part of arcs in the master is positive, the Lagrangian bound equals the restricted master's optimum, which
+is then optimal for the complete program.  Since each token has one head, the r̄ in a tree sum to at most Σ_c max_p
+r̄_pc.
 
-Sibling parts go the same way, with π(before), π(after) and the bounds on what (h, m) and (h, s) can score.
+Sibling parts are treated likewise, with π(before), π(after) and bounds on the scores of (h, m) and (h, s).
 
 Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 4.3.
 """
@@ -57,40 +58,25 @@ from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, Par
 from colgen.problems.grandparent_parsing.standard import StandardScores
 
 SLICE = 1000
-"""So many columns are made, or looked up, between two looks at the clock: some hundredths of a second."""
+"""Number of columns made or looked up between two checks of the clock, which takes some hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreeDuals:
-    """Dual values of the parts alone, at which the best tree bounds the relaxation, whatever they are.
+    """Dual values of parts alone; the best tree at any such values bounds the relaxation.
 
-    Attributes
-    ----------
-    pi
-        π(one_gp) by parent and child, shape (n + 1, n + 1), where all sibling parts are worth 0; None: bounds of
-        single arcs with the parts that they close, in place of any dual values.
+    ``pi`` is π(one_gp) by parent and child, shape (n + 1, n + 1), with all sibling parts worth 0.  None: use the bound
+    from single arcs and the parts that they close.
     """
 
     pi: Floats | None = None
 
 
 class PartOracle(Pricing):
-    """What both oracles share: dual values as matrices, and the reduced costs of arcs.
+    """Base class of both part oracles: dual values as matrices, scores, and counts.
 
-    Parameters
-    ----------
-    scores
-        Where scores and bounds come from.
-    present
-        Which arcs are in the master from the start, by head and modifier; None: all that there are.
-
-    Attributes
-    ----------
-    made
-        Parts that have become columns.
-    present
-        Arcs that are, or were, in the master, so that their rows are: shared by all oracles of a problem, and added to
-        by :class:`Arcs`.
+    ``made`` contains the parts that have become columns.  ``present`` is the mask of arcs that are or were in the
+    master, so that their rows exist; it is shared by all oracles of a problem, and :class:`Arcs` adds to it.
     """
 
     kind: str
@@ -107,11 +93,10 @@ class PartOracle(Pricing):
 
     @property
     def scored(self) -> int:
-        """How many parts have been scored."""
         return int((~np.isnan(self.known)).sum())
 
     def score(self, triples: Ints) -> Floats:
-        """Scores of parts, shape (parts, 3), those asked for before looked up."""
+        """Return scores of parts, shape (parts, 3); each part is scored once."""
         i, j, k = triples.T
         fresh = np.isnan(self.known[i, j, k])
         if fresh.any():
@@ -121,25 +106,24 @@ class PartOracle(Pricing):
         found: Floats = self.known[i, j, k]
         return found
 
-    def remember(self, triples: Ints, scores: Floats) -> None:
-        """Take in scores of parts, shape (parts, 3), that were found elsewhere."""
+    def store_scores(self, triples: Ints, scores: Floats) -> None:
         self.known[tuple(triples.T)] = scores
 
     def matrix(self, duals: Duals, block: str) -> Floats:
-        """Dual values of a block of rows indexed by arcs, as a matrix; 0 where there is no row."""
+        """Return dual values of a block of rows indexed by arcs as a matrix; 0 where there is no row."""
         values = np.zeros((self.tokens + 1,) * 2)
         values[self._places(duals, block, 2)] = duals.array(block)
         return values
 
-    def own_rows(self, duals: Duals) -> Floats:
-        """What parts pay in rows of their own, which those in the master have."""
+    def own_row_prices(self, duals: Duals) -> Floats:
+        """Return the dual price of each part in its own ``gp_arc`` and ``arc_gp`` rows."""
         paid = np.zeros((self.tokens + 1,) * 3)
         paid[self._places(duals, "gp_arc", 3)] += duals.array("gp_arc")
         paid[self._places(duals, "arc_gp", 3)] -= duals.array("arc_gp")
         return paid
 
     def _places(self, duals: Duals, block: str, size: int) -> tuple[Ints, ...]:
-        """The indices of a block's rows as arrays, one for each of so many vertices."""
+        """Return the indices of a block's rows as ``size`` arrays of vertices."""
         members = duals.members(block)
         known = self._indices.get(block)
         if known is None or known[0] is not members:
@@ -149,20 +133,18 @@ class PartOracle(Pricing):
     def result(
         self, triples: Ints, best: float, per_token: Floats, duals: Duals, context: PricingContext
     ) -> PricingResult:
-        """Columns of the parts that gain, and what is proved of the others."""
-        columns = self.found(triples, duals, context.budget)
+        columns = self.columns_for(triples, duals, context.budget)
         return PricingResult(columns, bound=best, total=float(per_token.sum()))
 
     def column(self, triple: tuple[int, ...]) -> Column:
-        """The column of a part."""
         raise NotImplementedError
 
-    def found(self, triples: Ints, duals: Duals, budget: Budget) -> Sequence[Column]:
-        """Columns of parts that have been scored, for the master of these dual values."""
-        return self.take(triples, budget)
+    def columns_for(self, triples: Ints, duals: Duals, budget: Budget) -> Sequence[Column]:
+        """Return the columns of scored parts for the master of these dual values."""
+        return self.make_columns(triples, budget)
 
-    def take(self, triples: Ints, budget: Budget | None = None) -> list[Column]:
-        """Columns of parts, one by one: for any master."""
+    def make_columns(self, triples: Ints, budget: Budget | None = None) -> list[Column]:
+        """Return the columns of parts, valid in any master."""
         self.score(triples)
         columns: list[Column] = []
         for start in range(0, len(triples), SLICE):
@@ -173,20 +155,19 @@ class PartOracle(Pricing):
 
 
 class GrandparentParts(PartOracle):
-    """Grandparent parts of positive reduced cost: filter arcs (p, c), then g, and only then score.
+    """Oracle of grandparent parts: filters arcs (p, c), then g, and scores the rest.
 
     Parameters
     ----------
     rows
-        Columns bring their ``gp_arc`` rows (formulation ``"all"``); False for ``"one_gp+no_gp"``.
+        Whether columns add their ``gp_arc`` rows (formulation ``"all"``); False for ``"one_gp+no_gp"``.
     batches
-        Whether the master adds ``gp_arc`` rows itself, so that columns may come as arrays; the template's own does.
-    single_root
-        Of the trees that bounds at :class:`TreeDuals` speak of.
+        Whether the master adds the ``gp_arc`` rows, so that columns can be arrays; the template's master does.
     charges
-        Let arcs pay for parts that are not in the master, where all arcs are: see above.
+        Whether arcs pay for parts outside the master (see the module's notes); needs all arcs in the master.
     most
-        So many columns of an arc (p, c) a round, the best; 0: all that improve, as the source does, in fewer rounds.
+        Maximum number of columns per arc (p, c) and round, best first.  0: all improving ones, as in the source, which
+        needs fewer rounds.
     """
 
     kind = "grandparent"
@@ -211,16 +192,16 @@ class GrandparentParts(PartOracle):
 
     def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
         if isinstance(duals, TreeDuals):
-            return PricingResult(total=self._of_trees(duals))
-        if self.tokens == 1:  # there is no such part
+            return PricingResult(total=self._tree_bound(duals))
+        if self.tokens == 1:  # no grandparent part exists
             return PricingResult(bound=0.0, total=0.0)
         price = self.matrix(duals, "one_gp")
         entered = self.matrix(duals, "no_gp")
         weight = context.cost_weight
         inner = self.present.copy()
         inner[0] = False
-        own = self.own_rows(duals)
-        refunded = np.maximum(-own, 0.0).max(axis=0)  # a row arc_gp wants its part
+        own = self.own_row_prices(duals)
+        refunded = np.maximum(-own, 0.0).max(axis=0)  # an arc_gp row rewards its part
         child = np.where(inner, weight * self.scores.parent_child_bounds - price + refunded, -np.inf)
         parents, children = np.nonzero(child > context.tolerance)
         bound = np.minimum(
@@ -238,7 +219,7 @@ class GrandparentParts(PartOracle):
         context.budget.require()
         best = float(gains.max(initial=0.0))
         if self.charges:
-            gains = np.where(self._paid(triples, gains, price, own, weight), 0.0, gains)
+            gains = np.where(self._paid_by_arcs(triples, gains, price, own, weight), 0.0, gains)
         per_token = np.zeros(self.tokens + 1)
         np.maximum.at(per_token, c, gains)
         chosen: Ints = np.flatnonzero(gains > context.tolerance)
@@ -246,8 +227,8 @@ class GrandparentParts(PartOracle):
             chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
         return self.result(triples[chosen], best, per_token, duals, context)
 
-    def _paid(self, triples: Ints, gains: Floats, price: Floats, own: Floats, weight: float) -> Mask:
-        """Parts (g, p, c) whose gains the arc (g, p) pays: every part that it closes loses more than they gain."""
+    def _paid_by_arcs(self, triples: Ints, gains: Floats, price: Floats, own: Floats, weight: float) -> Mask:
+        """Return the parts (g, p, c) whose gains the arc (g, p) covers: each part it closes loses at least as much."""
         improving = (gains > 0.0) & (triples[:, 0] > 0)
         wanted = np.zeros_like(price)
         np.add.at(wanted, tuple(triples[improving, :2].T), gains[improving])
@@ -262,10 +243,10 @@ class GrandparentParts(PartOracle):
         found: Mask = improving & pays[triples[:, 0], triples[:, 1]]
         return found
 
-    def _of_trees(self, duals: TreeDuals) -> float:
-        """What dual values of parts prove of all trees: the arcs' scores are in it."""
+    def _tree_bound(self, duals: TreeDuals) -> float:
+        """Return the bound on all trees at dual values of parts; it includes the arc scores."""
         standard = self.scores
-        assert isinstance(standard, StandardScores)  # whoever has such dual values
+        assert isinstance(standard, StandardScores)
         if duals.pi is None:
             return standard.bound
         return bound_at(standard, duals.pi, single_root=self.single_root)[1]
@@ -274,23 +255,20 @@ class GrandparentParts(PartOracle):
         self.made.add(triple)
         return grandparent_column(triple, float(self.known[triple]), rows=self.rows)
 
-    def found(self, triples: Ints, duals: Duals, budget: Budget) -> Sequence[Column]:
+    def columns_for(self, triples: Ints, duals: Duals, budget: Budget) -> Sequence[Column]:
         if not self.batches or not len(triples):
-            return super().found(triples, duals, budget)
+            return super().columns_for(triples, duals, budget)
         return self.batch(triples, {block: (duals.members(block), duals.rows(block)) for block in self.linked})
 
     @property
     def linked(self) -> tuple[str, ...]:
-        """The blocks of rows that are there before a part is."""
+        """Blocks of rows that exist before a part does."""
         return ("one_gp",) if self.rows else ("one_gp", "no_gp")
 
     def batch(self, triples: Ints, rows: Mapping[str, tuple[Sequence[Hashable], Ints]]) -> Columns:
-        """Columns of parts as arrays; a master has to add their ``gp_arc`` rows, which speak of them by key.
+        """Return columns of parts as arrays; the master must add their ``gp_arc`` rows.
 
-        Parameters
-        ----------
-        rows
-            Of each block of :attr:`linked`, the indices of its rows and their numbers in the master.
+        ``rows`` maps each block of :attr:`linked` to the indices of its rows and their numbers in the master.
         """
         g, p, c = triples.T
         entries = []
@@ -308,7 +286,7 @@ class GrandparentParts(PartOracle):
 
 
 def grandparent_column(triple: tuple[int, ...], score: float, *, rows: bool = True) -> Column:
-    """The column of a part (g, p, c); with ``rows`` it brings its ``gp_arc`` row."""
+    """Return the column of a part (g, p, c), with its ``gp_arc`` row if ``rows``."""
     g, p, c = triple
     key: Key = ("grandparent", triple)
     if not rows:
@@ -319,19 +297,19 @@ def grandparent_column(triple: tuple[int, ...], score: float, *, rows: bool = Tr
 
 
 def vertices_of(members: Sequence[Any], size: int) -> Ints:
-    """Arcs or parts, given as tuples of so many vertices, as an array: a third of the time that ``np.array`` takes."""
+    """Return arcs or parts, given as tuples of ``size`` vertices, as an array; 3 times faster than ``np.array``."""
     flat = itertools.chain.from_iterable(members)
     return np.fromiter(flat, dtype=np.int64, count=size * len(members)).reshape(-1, size)
 
 
 def gp_arc_row(key: Key) -> Row:
-    """The row u_gpc ≤ z_gp of the part of a key."""
+    """Return the row u_gpc ≤ z_gp of a part."""
     triple: Any = key[1]
     return Row(("gp_arc", triple), upper=0.0, coefficients={("z", triple[:2]): -1.0, key: 1.0})
 
 
 def _best_of_each(chosen: Ints, gains: Floats, groups: Ints, most: int) -> Ints:
-    """Of positions, those of the largest gains of each group, no more than ``most`` of one."""
+    """Return the positions with the largest gains in each group, at most ``most`` per group."""
     order = chosen[np.lexsort((-gains[chosen], groups[chosen]))]
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
@@ -339,17 +317,17 @@ def _best_of_each(chosen: Ints, gains: Floats, groups: Ints, most: int) -> Ints:
 
 
 _AT_ONCE = 2**18
-"""So many triples of vertices are looked at in one step, about."""
+"""Approximate number of vertex triples processed in one step."""
 
 
 class SiblingParts(PartOracle):
-    """Sibling parts of positive reduced cost: filter arcs (h, m), then s, and only then score."""
+    """Oracle of sibling parts: filters arcs (h, m), then s, and scores the rest."""
 
     kind = "sibling"
 
     def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
         if isinstance(duals, TreeDuals):
-            return PricingResult(total=0.0)  # counted with the arcs
+            return PricingResult(total=0.0)  # the bound from arcs includes sibling parts
         before, after = self.matrix(duals, "before"), self.matrix(duals, "after")
         first = np.zeros((self.tokens + 1, 2))
         index: Any
@@ -363,7 +341,7 @@ class SiblingParts(PartOracle):
         begins = np.argwhere(self.present & (by_modifier - paid > context.tolerance))
         ends = np.argwhere(self.present & (by_sibling > context.tolerance))
         candidates = [begins[:, [0, 0, 1]], ends[:, [0, 1, 0]]]
-        # min(a, b) - π(before) - π(after), once for each bound, of many heads at a time; the sibling is the nearer one.
+        # Bound min(a, b) - π(before) - π(after) for many heads at a time; the sibling is nearer than the modifier.
         by_modifier = np.where(self.present, by_modifier, -np.inf)
         by_sibling = np.where(self.present, by_sibling, -np.inf)
         lower = vertices[:, None] < vertices
@@ -386,7 +364,7 @@ class SiblingParts(PartOracle):
         gains = weight * self.score(triples)
         gains = gains - np.where(ends, 0.0, before[heads, modifiers]) - np.where(starts, 0.0, after[heads, siblings])
         gains = gains - np.where(starts, first[heads, (modifiers > heads).astype(np.int64)], 0.0)
-        per_token = np.zeros((2, self.tokens + 1))  # each token has one part before it and one after it
+        per_token = np.zeros((2, self.tokens + 1))  # one part before each token and one after it
         np.maximum.at(per_token[0], modifiers[~ends], gains[~ends])
         np.maximum.at(per_token[1], siblings[ends], gains[ends])
         improving = gains > context.tolerance
@@ -416,16 +394,9 @@ class SiblingParts(PartOracle):
 
 
 class Arcs(Pricing):
-    """Arcs that may improve, among those that are not in the master; they bring their ``one_gp`` rows.
+    """Oracle of arcs outside the master; their columns add the ``one_gp`` rows.
 
-    Parameters
-    ----------
-    parts
-        The oracle of the grandparent parts, whose scores and mask of present arcs these are.
-    holds
-        Whether the master has the column of a key: one that came may have been deleted since.
-    single_root
-        Whether there is a row ``one_root``.
+    ``holds(key)`` returns whether the master contains a column; a column may have been deleted.
     """
 
     rows = frozenset(("one_head", "one_root", "cut", "one_gp", "gp_arc"))
@@ -438,18 +409,17 @@ class Arcs(Pricing):
         self._template = parts.present.copy()
 
     def begin(self) -> None:
-        """The arcs that are present are from now on those of the master's template."""
         self._template = self.parts.present.copy()
 
     def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
         if isinstance(duals, TreeDuals):
-            return PricingResult(total=0.0)  # what arcs score is counted with the grandparent parts
+            return PricingResult(total=0.0)  # the grandparent oracle's bound includes the arc scores
         parts, scores, weight = self.parts, self.parts.scores, context.cost_weight
         arcs = ~np.isneginf(scores.arcs) & ~self._template
         for decision in context.decisions:
             for arc in getattr(decision, "arcs", ()):
                 arcs[arc] = False
-        deleted = []  # their rows are still there, so that the oracle of the parts answers for theirs
+        deleted = []  # their rows still exist, so that the part oracle prices their parts
         for h, m in np.argwhere(arcs).tolist():
             arc = (h, m)
             if self.holds(("z", arc)):
@@ -476,10 +446,10 @@ class Arcs(Pricing):
         return PricingResult(columns, bound=float(best.max()), total=float(best.sum()), together=True)
 
     def _own(self, absent: Mask, duals: Duals, context: PricingContext) -> Floats:
-        """Reduced costs of absent arcs without any part, -inf elsewhere."""
+        """Return reduced costs of absent arcs without parts, -inf elsewhere."""
         gains: Floats = np.full(absent.shape, -np.inf)
         gains[absent] = context.cost_weight * self.parts.scores.arcs[absent]
-        if not {block for block, _ in duals.keys} <= self.rows:  # the master knows what other rows say of them
+        if not {block for block, _ in duals.keys} <= self.rows:  # other rows: the master computes the reduced costs
             arcs = np.argwhere(absent)
             columns = [self.column((h, m)) for h, m in arcs.tolist()]
             gains[tuple(arcs.T)] = context.reduced_costs(columns, duals)
@@ -496,7 +466,6 @@ class Arcs(Pricing):
         return gains
 
     def column(self, arc: tuple[int, int]) -> Column:
-        """The column of an arc (head, modifier)."""
         h, m = arc
         coefficients: dict[Key, float] = {("one_head", m): 1.0}
         rows: tuple[Row, ...] = ()

@@ -1,4 +1,4 @@
-"""Trees near a fractional solution."""
+"""Heuristic trees near a fractional solution."""
 
 from __future__ import annotations
 
@@ -15,47 +15,39 @@ from colgen.problems.grandparent_parsing.tree_list import first_order
 from colgen.solvers.trees.arborescence import is_tree
 
 _BETTER = 1e-9
-"""Trees are better by more than this, relative to the unit of the scores."""
+"""Minimum improvement of a tree, relative to the unit of the scores."""
 
 _USED = 1e-6
-"""Arcs of smaller values are no candidates."""
+"""Arcs with smaller values are ignored."""
 
 
 class Rounded(Protocol):
-    """What trees are rounded for."""
+    """Members of a problem that :class:`TreeRounding` uses; ``standard_score`` and ``check`` return scores of trees."""
 
     @property
-    def tokens(self) -> int:
-        """Of the sentence."""
+    def tokens(self) -> int: ...
 
     @property
-    def standard(self) -> StandardScores:
-        """Its scores near 1."""
+    def standard(self) -> StandardScores: ...
 
     @property
-    def single_root(self) -> bool:
-        """Whether exactly one token is under the root."""
+    def single_root(self) -> bool: ...
 
     @property
-    def projective(self) -> bool:
-        """Whether trees must be projective."""
+    def projective(self) -> bool: ...
 
-    def worth(self, heads: Heads) -> float:
-        """A tree's score."""
+    def standard_score(self, heads: Heads) -> float: ...
 
-    def solution(self, heads: Heads) -> Solution:
-        """A tree as columns."""
+    def solution(self, heads: Heads) -> Solution: ...
 
-    def check(self, heads: Heads) -> float:
-        """A tree's score in the instance itself."""
+    def check(self, heads: Heads) -> float: ...
 
     @property
-    def scale(self) -> float:
-        """What differences of scores are relative to."""
+    def scale(self) -> float: ...
 
 
 class TreeRounding(Heuristic):
-    """The best tree of a fractional solution, improved by other heads that the solution uses, one at a time."""
+    """The best tree of a fractional solution, improved by replacing single heads with others that the solution uses."""
 
     every = 1
 
@@ -73,7 +65,7 @@ class TreeRounding(Heuristic):
             return None
         heads = found[0]
         moves = [(h, m) for h, m in np.argwhere(z > _USED).tolist() if z[h, m] < 1.0 - _USED]
-        score = problem.worth(heads)
+        score = problem.standard_score(heads)
         improved, mark = bool(moves), np.empty(problem.tokens + 1, dtype=np.int64)
         while improved:
             improved = False
@@ -84,11 +76,11 @@ class TreeRounding(Heuristic):
                 if problem.projective and not is_projective(other):
                     continue
                 if is_tree(np.array([-1, *other]), mark):
-                    value = problem.worth(other)
+                    value = problem.standard_score(other)
                     if value > score + _BETTER * unit:
                         heads, score, improved = other, value, True
         solution = problem.solution(heads)
-        # Penalties are clipped to what no best tree has: a tree with one scores less than the columns say.
+        # Columns use raised scores.  If a tree contains a raised part, its true score is lower: reject it.
         scored = problem.check(heads)
         lost = solution.objective - scored
         return None if lost > TOLERANCES.diagnostic * size(problem.scale, scored) else solution

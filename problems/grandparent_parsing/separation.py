@@ -1,4 +1,4 @@
-"""Rows that are too many to write down: cuts, which make a tree of arcs, those of projective trees, and ArcGP."""
+"""Separated rows: connectivity cuts, rows of projective trees, and ArcGP."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ _TOLERANCE = TOLERANCES.feasibility
 
 
 class TreeCuts(Separation):
-    """Σ_{h not in S, m in S} z_hm ≥ 1 for sets S of tokens, separated exactly by minimum cuts.
-
-    Parameters
-    ----------
-    tokens
-        How many there are.
-    """
+    """Σ_{h not in S, m in S} z_hm ≥ 1 for sets S of tokens, separated exactly by minimum cuts."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
@@ -32,11 +26,10 @@ class TreeCuts(Separation):
         return self.violated(arc_values(solution, self.tokens))
 
     def violated(self, arcs: Floats) -> list[Row]:
-        """Rows that values of the arcs, by head and modifier, violate."""
+        """Return the rows violated by arc values given by head and modifier."""
         return [self.row(members) for members in violated_cuts(arcs, _TOLERANCE)]
 
     def row(self, members: tuple[int, ...]) -> Row:
-        """The cut of a set of tokens."""
         inside = set(members)
         entering: dict[Key, float] = {
             ("z", (h, m)): 1.0 for m in members for h in range(self.tokens + 1) if h not in inside
@@ -45,15 +38,11 @@ class TreeCuts(Separation):
 
 
 class Crossing(Separation):
-    """z_ij + z_ji + Σ_{h < i or h > j} z_hk ≤ 1 for i < k < j: a word beneath an arc has its head there as well.
+    """z_ij + z_ji + Σ_{h < i or h > j} z_hk ≤ 1 for i < k < j: a word under an arc has its head there too.
 
-    A tree is projective if and only if it satisfies them: then whatever is between a head and its modifier descends
-    from one of the two, by a path that does not leave.  The most violated row of each i and j is returned.
-
-    Parameters
-    ----------
-    tokens
-        How many there are.
+    A tree is projective if and only if it satisfies these rows.  Every word between a head and its modifier then
+    descends from one of the two by a path within the interval.  Separation returns the most violated row for each i and
+    j.
     """
 
     def __init__(self, tokens: int) -> None:
@@ -71,15 +60,15 @@ class Crossing(Separation):
         return [self.row(int(i[v]), int(worst[v]), int(j[v])) for v in violated]
 
     def row(self, i: int, k: int, j: int) -> Row:
-        """That of the words i and j, the root maybe, and a word k between them."""
+        """Return the row of the words i and j (i may be the root) and a word k between them."""
         arcs = [(h, k) for h in (*range(i), *range(j + 1, self.tokens + 1))] + [(i, j)] + [(j, i)] * (i > 0)
         return Row(("crossing", (i, k, j)), upper=1.0, coefficients={("z", arc): 1.0 for arc in arcs})
 
 
 class ArcGP(Separation):
-    """z_gp + z_pc - u_gpc ≤ 1, the source's section 4.4, as rows that know the columns to come.
+    """z_gp + z_pc - u_gpc ≤ 1, the source's section 4.4, as rows that cover future columns too.
 
-    Needed only where the columns bring no GPArc rows; see :mod:`colgen.problems.grandparent_parsing.model`.
+    Only needed if the columns add no ``gp_arc`` rows; see :mod:`colgen.problems.grandparent_parsing.model`.
     """
 
     def __init__(self, tokens: int) -> None:
@@ -104,7 +93,7 @@ class ArcGP(Separation):
 
 
 def arc_values(solution: Solution, tokens: int) -> Floats:
-    """The arcs' values by head and modifier, rounding errors below 0 cut off; they may be variables or columns."""
+    """Return the arc values by head and modifier, at least 0; arcs may be variables or columns."""
     z = np.zeros((tokens + 1, tokens + 1))
     index: Any
     for (block, index), value in solution.variables.items():

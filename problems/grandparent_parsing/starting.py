@@ -1,10 +1,10 @@
-"""Where the published method's linear program begins: at the best tree of the arcs alone, whose basis is known.
+"""The first basis of the published method's linear program: the best first-order tree.
 
-One basis of a tree's arcs and parts has, besides what is positive in it, each variable z_pc with p > 0 in the place of
-the row ``one_gp`` of its arc.  Its dual values π_pc(one_gp) are then raised already as far as the reduced cost of z_pc
-allows, as the source does where an arc is not used (its section 4.3.3).  Of a tree's arc (p, c) the dual value is the
-score of its part (g, p, c): parts of other grandparents that score more would improve at once, and each of them would
-enter at zero, in the place of its own row ``gp_arc``.  They are among the first columns, and basic.
+One basis of a tree's arcs and parts contains, besides the positive variables, each z_pc with p > 0 in place of the
+``one_gp`` row of its arc.  The dual values π_pc(one_gp) of unused arcs are then raised as far as the reduced cost of
+z_pc allows (the source's section 4.3.3).  For a tree's arc (p, c) the dual value is the score of its part (g, p, c).
+Parts of other grandparents with a higher score would improve at once, and each would enter at zero in place of its own
+row ``gp_arc``.  They are therefore among the first columns, and basic.
 """
 
 from __future__ import annotations
@@ -22,16 +22,9 @@ from colgen.problems.grandparent_parsing.pricing import GrandparentParts
 
 @dataclass(frozen=True, eq=False)
 class FirstTree:
-    """A tree, and the parts that are basic in it, shape (parts, 3).
+    """A tree (heads of all vertices, -1 for the root) and the parts that are basic in it, shape (parts, 3).
 
-    Attributes
-    ----------
-    heads
-        Of all vertices, -1 of the root.
-    own
-        Its parts.
-    better
-        Parts of its arcs and of other grandparents that score more.
+    ``own`` are its parts; ``better`` are parts of its arcs with other grandparents and a higher score.
     """
 
     heads: Ints
@@ -40,7 +33,7 @@ class FirstTree:
 
 
 def first_tree(heads: Heads, oracle: GrandparentParts) -> FirstTree:
-    """A tree with its parts, and those that score more than they: only what bounds let hope so is scored."""
+    """Return a tree with its parts and the higher-scoring alternatives; bounds limit which parts are scored."""
     vertices = np.array([-1, *heads], dtype=np.int64)
     children = 1 + np.flatnonzero(vertices[1:] > 0)
     parents = vertices[children]
@@ -56,7 +49,7 @@ def first_tree(heads: Heads, oracle: GrandparentParts) -> FirstTree:
 
 
 def begin_at(master: LinearMaster, tree: FirstTree) -> None:
-    """Let the first solve of a master start from the basis of a tree, if all that is basic in it is there."""
+    """Start the first solve of a master from the basis of a tree, if all basic columns exist."""
     table, names, blocks = master.table, master.rows.names, master.formulation.column_blocks
     heads, modifiers = arc_ends(len(tree.heads) - 1)
     used = tree.heads[modifiers] == heads

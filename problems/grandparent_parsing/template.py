@@ -1,4 +1,4 @@
-"""Parse, price and cut on the engine: what a researcher copies or subclasses."""
+"""The problem template of parse, price and cut, to copy or subclass."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ from colgen.problems.grandparent_parsing.instance import (
     Ints,
     Mask,
     PartScores,
-    allowed,
     as_heads,
+    drop_forbidden_answer,
     from_scores,
     has_siblings,
     identity_of_scores,
@@ -79,7 +79,7 @@ from colgen.problems.grandparent_parsing.pricing import (
 )
 from colgen.problems.grandparent_parsing.rounding import TreeRounding
 from colgen.problems.grandparent_parsing.separation import ArcGP, TreeCuts, arc_values
-from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
+from colgen.problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
 from colgen.problems.grandparent_parsing.starting import FirstTree, begin_at, first_tree
 from colgen.problems.grandparent_parsing.tightening import Tightening
 from colgen.solvers.trees.arborescence import arborescence
@@ -87,11 +87,11 @@ from colgen.solvers.trees.arborescence import arborescence
 _STARTS = ("dual", "tree", "parts")
 
 _PART = 2.0**-10
-"""What parts score may be no more than this share of the unit, and is what a linear program must be exact in."""
+"""Scores of parts can be as small as this share of the unit; the linear program must resolve them."""
 
 
 class GrandparentParsing(Problem):
-    """Second-order dependency parsing by column and row generation; fractional optima are closed by branching on arcs.
+    """Second-order dependency parsing by column and row generation, with branching on arcs.
 
     The answer is the head of each token.
 
@@ -102,33 +102,35 @@ class GrandparentParsing(Problem):
     grandparent_scores, sibling_scores
         If ``scores`` is an array: see :class:`~colgen.problems.grandparent_parsing.instance.GrandparentInstance`.
     siblings
-        Whether consecutive siblings are scored; by default if the scores say so.
+        Whether consecutive siblings are scored; by default, if the scores include them.
     formulation
         ``"all"``, or ``"one_gp+no_gp"`` for that outer bound of the source's Table 2.
     connectivity
         ``"cuts"``, separated by minimum cuts; or the source's ``"flow"``.
     start
-        ``"dual"``: with the combinatorial dual (:mod:`colgen.problems.grandparent_parsing.dual`).  Where its bound does
-        not meet its tree, the linear program begins with the tree's parts, those that its dual values do not price out,
-        and the arcs nearest to being used: the others are columns. ``"tree"``: with the parts of the best first-order
-        tree, and all arcs. ``"parts"``: with the source's initial parts, and all arcs; where there are no sibling
-        parts, at the basis of the best first-order tree (:mod:`colgen.problems.grandparent_parsing.starting`). By
-        default ``"dual"`` where that is the whole relaxation: all rows, cuts, no sibling parts, and no subclass that
-        may add to them; ``"tree"`` elsewhere.
+        * ``"dual"``: solve the combinatorial dual first (:mod:`colgen.problems.grandparent_parsing.dual`).  If its
+          bound exceeds its tree's score, the linear program starts with the tree's parts, the parts that its dual
+          values do not price out, and the most promising arcs.  All other arcs are columns.
+        * ``"tree"``: the parts of the best first-order tree, and all arcs.
+        * ``"parts"``: the source's initial parts, and all arcs.  Without sibling parts the first basis is that of the
+          best first-order tree (:mod:`colgen.problems.grandparent_parsing.starting`).
+
+        The default is ``"dual"`` if the dual covers the full relaxation: formulation ``"all"``, cuts, no sibling parts,
+        and no subclass that may add rows or columns.  Otherwise it is ``"tree"``.
     tighten
         Raise dual values before pricing.
     single_root
-        Whether exactly one token must hang from the root; by default what the scores say.
+        Whether exactly one token must be attached to the root; by default taken from the scores.
     """
 
     plain: ClassVar[bool] = True
-    """Whether this class solves the program of the template; each subclass declares it for itself."""
+    """Whether this class solves the template's own program; each subclass declares it for itself."""
 
     iterations = ITERATIONS
-    """Of the combinatorial dual, at most."""
+    """Limit on iterations of the combinatorial dual."""
 
     takes_pairs = False
-    """Whether scores of arbitrary pairs of modifiers count, and trees may have to be projective."""
+    """Whether the class supports scores of arbitrary modifier pairs, and projective trees."""
 
     projective = False
     """Whether the tree must be projective."""
@@ -148,7 +150,9 @@ class GrandparentParsing(Problem):
     ) -> None:
         if isinstance(scores, GrandparentInstance | SentenceScorer | PartScores):
             if grandparent_scores is not None or sibling_scores is not None:
-                raise InputError("a scorer has the scores of its parts itself: give arrays, or a scorer, not both")
+                raise InputError(
+                    "a scorer includes the scores of its parts: pass either a scorer or arrays of scores, not both"
+                )
             self.scores: PartScores = scores
         else:
             given = [None if part is None else np.asarray(part) for part in (grandparent_scores, sibling_scores)]
@@ -160,76 +164,72 @@ class GrandparentParsing(Problem):
         if siblings is None:
             siblings = has_siblings(self.scores)
         if single_root is None:
-            weights = getattr(self.scores, "weights", self.scores)
-            single_root = bool(getattr(weights, "single_root", False))
+            single_root = is_single_root(self.scores)
         self.siblings = siblings
         self.single_root = single_root
         self.arc_formulation = formulation
         self.connectivity = connectivity
         self.tighten = tighten
-        self.start = self._checked_start(start)
+        self.start = self._check_start(start)
         self.dual: CombinatorialDual | None = None
         self.first: FirstTree | None = None
         self._master: _Master | None = None
         self._budget = Budget()
 
-    def _checked_start(self, start: str | None) -> str:
-        """How to start; refused where the combinatorial dual would speak of another program."""
+    def _check_start(self, start: str | None) -> str:
+        """Return the start; raise where the combinatorial dual would bound a different program."""
         plain = self.arc_formulation == "all" and self.connectivity == "cuts" and not self.siblings
         if start is None:
             return "dual" if plain and is_plain(self) else "tree"
         if start not in _STARTS:
             raise InputError(f"start must be one of {', '.join(_STARTS)}, not {start!r}")
         if start == "dual" and not plain:
-            raise InputError("start='dual' is for grandparent parts alone, formulation='all' and connectivity='cuts'")
+            raise InputError("start='dual' needs siblings=False, formulation='all' and connectivity='cuts'")
         if start == "dual" and not is_plain(self):
             raise InputError(
-                f"start='dual' is for GrandparentParsing itself: choose 'tree' or 'parts', or declare plain = True in "
-                f"{type(self).__name__} if it solves the same program"
+                f"start='dual' is not available in the subclass {type(self).__name__}: choose 'tree' or 'parts', or "
+                "declare plain = True in the class if it solves the same program"
             )
         return start
 
     @property
     def identity(self) -> Any:
-        """The scores and the settings."""
         settings = self.siblings, self.single_root, self.arc_formulation, self.connectivity, self.start, self.tighten
         return identity_of_scores(self.scores), settings, self.projective, self.iterations
 
     @cached_property
     def standard(self) -> StandardScores:
-        """The scores without what all trees have in common: costs of columns are these."""
+        """The standard scores, which are the costs of the columns."""
         return standard_scores(self.scores, single_root=self.single_root)
 
     @property
     def scale(self) -> float:  # type: ignore[override]
-        """The unit of the scores."""
         return self.standard.unit
 
     @property
     def offset(self) -> float:
-        """What every tree scores on top of that."""
         return self.standard.constant
 
     @cached_property
     def present(self) -> Mask:
         """Arcs that are variables of the template, by head and modifier; the others are columns."""
         arcs = ~np.isneginf(self.scores.arcs)
-        return arcs if self._found is None else arcs & self._found.candidates()
+        return arcs if self._feasible_dual is None else arcs & self._feasible_dual.candidates()
 
     @property
-    def _found(self) -> CombinatorialDual | None:
-        """The combinatorial dual, if it was asked and has found a tree."""
+    def _feasible_dual(self) -> CombinatorialDual | None:
+        """The combinatorial dual, if it was solved and found a tree."""
         return self.dual if self.dual is not None and self.dual.is_feasible else None
 
     @cached_property
     def _reached(self) -> Mask:
-        """Arcs that the present master has had: what the oracles share."""
+        """Arcs that the master contains or has contained; shared by the oracles."""
         reached: Mask = ~np.isneginf(self.scores.arcs)
         return reached
 
     @cached_property
     def oracles(self) -> list[Pricing]:
-        """The oracles of arcs, grandparent parts and sibling parts, where there are such."""
+        """The oracles of arcs, grandparent parts and sibling parts that this problem needs."""
         parts = GrandparentParts(
             self.standard,
             rows=self.arc_formulation == "all",
@@ -247,26 +247,24 @@ class GrandparentParsing(Problem):
 
     @property
     def part_oracles(self) -> list[PartOracle]:
-        """Those of parts."""
         return [oracle for oracle in self.oracles if isinstance(oracle, PartOracle)]
 
     def _holds(self, key: Key) -> bool:
         return self._is_stated and self._master is not None and key in self._master.table.position
 
     def master(self) -> Rows | RestrictedMaster:
-        return self.rows() if self._found is None else _Master(self)
+        return self.rows() if self._feasible_dual is None else _Master(self)
 
     def rows(self) -> Rows:
         """Return the rows over the arcs that are present, with their scores."""
-        rows = self._shape().copy()
+        rows = self._all_rows().copy()
         rows.offset, rows.solved_by = self.offset, partial(_Master, self)
         scores = self.standard.arcs[arc_ends(self.tokens)]
         missing = np.isneginf(scores)
         rows.change_variables("z", cost=np.where(missing, 0.0, scores), upper=np.where(missing, 0.0, 1.0))
-        return self._without_absent(rows) if self.start == "dual" else rows
+        return self._drop_absent(rows) if self.start == "dual" else rows
 
-    def _shape(self) -> Rows:
-        """Return the rows over all arcs, without scores."""
+    def _all_rows(self) -> Rows:
         return master(
             self.tokens,
             formulation=self.arc_formulation,
@@ -275,30 +273,29 @@ class GrandparentParsing(Problem):
             single_root=self.single_root,
         )
 
-    def _without_absent(self, filled: Rows) -> Rows:
-        """The rows and variables of the arcs that are present, and what is no arc's."""
+    def _drop_absent(self, filled: Rows) -> Rows:
 
-        def kept(keys: Sequence[tuple[str, Any]], blocks: Sequence[str]) -> Mask:
+        def keep_mask(keys: Sequence[tuple[str, Any]], blocks: Sequence[str]) -> Mask:
             return np.array([block not in blocks or self.present[index] for block, index in keys], dtype=np.bool_)
 
-        return filled.subset(kept(filled.row_keys, ("one_gp",)), kept(filled.column_keys, ("z", "no_part")))
+        return filled.subset(keep_mask(filled.row_keys, ("one_gp",)), keep_mask(filled.column_keys, ("z", "no_part")))
 
     def begin(self) -> Sequence[Row]:
-        """Bring the oracles to where a new master begins; rows that it has from the start."""
+        """Reset the oracles for a new master and return its initial cut rows."""
         self._reached[:] = self.present
         for oracle in self.oracles:
             if isinstance(oracle, Arcs):
                 oracle.begin()
-        if self._found is None:
+        if self._feasible_dual is None:
             return ()
         for oracle in self.part_oracles:
             if isinstance(oracle, GrandparentParts):
-                oracle.remember(*self._found.known())
-        cuts = TreeCuts(self.tokens)  # what proves the dual's bound
-        return [cuts.row(members) for members in self._found.sets()]
+                oracle.store_scores(*self._feasible_dual.known())
+        cuts = TreeCuts(self.tokens)  # these cuts prove the dual's bound
+        return [cuts.row(members) for members in self._feasible_dual.sets()]
 
     def require(self) -> None:
-        """End the run if its budget is spent."""
+        """Raise if the budget is spent, to stop the run."""
         self._budget.require()
 
     def pricing(self) -> Sequence[Pricing]:
@@ -315,7 +312,7 @@ class GrandparentParsing(Problem):
     def method(self) -> Method:
         master = self._master
         return Method(
-            # Raised dual values are complementary to the master's own solution, not to smoothed ones.
+            # Raised dual values are complementary to the master's solution, not to smoothed dual values.
             stabilization=Tightening(master) if self.tighten and master is not None else NoStabilization(),
             heuristics=(TreeRounding(self),),
             reductions=() if master is None else (TreeArcFixing(master, self.rule),),
@@ -323,14 +320,13 @@ class GrandparentParsing(Problem):
 
     @property
     def rule(self) -> OnArc:
-        """Branching on arcs."""
         return OnArc(lambda: self.present)
 
     def branching(self) -> Sequence[BranchingRule]:
         return (self.rule,)
 
     def certifier(self) -> Certifier:
-        if self.siblings or not is_plain(self):  # not what the checker knows
+        if self.siblings or not is_plain(self):  # the checker does not cover these programs
             return super().certifier()
 
         def scores() -> TreeScores:
@@ -351,11 +347,11 @@ class GrandparentParsing(Problem):
                 return WarmStart(duals)
             found = self.dual.solution()
             if self.standard.known is not None:
-                # Scores were raised beside this tree, which is better than any that has them: such a tree is no answer.
+                # The dual's tree may contain raised scores.  The known tree is better than any such tree.
                 known = self.solution(self.standard.known)
                 found = found if found.objective > known.objective else known
             return WarmStart(duals, (found,), self._first_columns())
-        # The source's start knows no tree: it gets one only where a limit may come before any other, or likewise.
+        # The source starts without a tree.  Provide one if a time limit may strike first, or if scores were raised.
         free = budget.deadline == math.inf and self.standard.known is None
         if self.start == "parts" and (changed or free):
             return WarmStart(columns=self._first_columns())
@@ -364,27 +360,28 @@ class GrandparentParsing(Problem):
         return WarmStart(None if changed else TreeDuals(None), answers, self._first_columns())
 
     def _first_columns(self) -> Iterable[Column]:
-        """Parts that the combinatorial dual does not price out; or the source's: for each arc that of the root.
+        """Yield or return the initial columns.
 
-        And the first and last siblings.
+        These are parts that the combinatorial dual does not price out; or the source's: for each arc the part with the
+        root as grandparent, and first and last siblings.
         """
         if self.start == "parts" and self.tokens > 1 and not self.siblings and is_plain(self):
             (oracle,) = self.part_oracles
             assert isinstance(oracle, GrandparentParts)
-            blocks = {block: self._shape().row_blocks[block] for block in oracle.linked}  # the master begins with these
+            blocks = {block: self._all_rows().row_blocks[block] for block in oracle.linked}
             parents, children = np.nonzero(self.present & self.present[0][:, None])
             triples = np.stack([np.zeros_like(parents), parents, children], axis=1)[parents > 0]
             heads = self._first_tree() if self.arc_formulation == "all" else None
             if heads is not None:
                 self.first = first_tree(heads, oracle)
                 near = np.concatenate([self.first.own, self.first.better])
-                triples = np.concatenate([triples, near[near[:, 0] > 0]])  # those of the root are there
+                triples = np.concatenate([triples, near[near[:, 0] > 0]])  # parts of the root are included already
             rows = {name: (block.indices, block.positions) for name, block in blocks.items()}
             return oracle.batch(triples, rows)
         return self._first_single_columns()
 
     def _first_single_columns(self) -> Iterator[Column]:
-        if self.start == "tree" or (self.start == "dual" and self._found is None):
+        if self.start == "tree" or (self.start == "dual" and self._feasible_dual is None):
             return
         for oracle in self.part_oracles:
             if not isinstance(oracle, GrandparentParts):
@@ -392,26 +389,25 @@ class GrandparentParsing(Problem):
             elif self.start == "parts":
                 triples = [(0, p, c) for p, c in np.argwhere(self.present).tolist() if p > 0 and self.present[0, p]]
             else:
-                known = [] if self._found is None else self._found.improving().tolist()
+                known = [] if self._feasible_dual is None else self._feasible_dual.improving().tolist()
                 triples = [(g, p, c) for g, p, c in known if self.present[g, p] and self.present[p, c]]
-            yield from oracle.take(np.array(triples, dtype=np.int64).reshape(-1, 3), self._budget)
+            yield from oracle.make_columns(np.array(triples, dtype=np.int64).reshape(-1, 3), self._budget)
 
     def _first_tree(self) -> Heads | None:
-        """The best tree by the arcs' scores alone, unless a better one is known."""
+        """Return the known tree, or the best tree by arc scores alone."""
         if self.standard.known is not None:
             return self.standard.known
         found = arborescence(self.standard.arcs, single_root=self.single_root)
         return None if found is None else as_heads(found[0])
 
     def solution(self, heads: Heads) -> Solution:
-        """A tree as a solution of the master."""
         vertices = np.array([-1, *heads], dtype=np.int64)
         columns: list[Column] = []
         for oracle in self.oracles:
             if isinstance(oracle, Arcs):
                 columns += [oracle.column((h, m)) for m, h in enumerate(heads, 1) if not self.present[h, m]]
             elif isinstance(oracle, PartOracle):
-                columns += oracle.take(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1))
+                columns += oracle.make_columns(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1))
         variables: dict[Key, float] = {("z", (h, m)): 1.0 for m, h in enumerate(heads, 1) if self.present[h, m]}
         integer = frozenset(variables)
         objective = sum(self.standard.arcs[h, m] for m, h in enumerate(heads, 1) if self.present[h, m])
@@ -424,8 +420,8 @@ class GrandparentParsing(Problem):
                 below[heads[m - 1]] += below[m]
         return Solution(float(objective), tuple((column, 1.0) for column in columns), variables, integer)
 
-    def worth(self, heads: Heads) -> float:
-        """The standard score of a tree; parts that have been scored before are not scored again."""
+    def standard_score(self, heads: Heads) -> float:
+        """Return the standard score of a tree; parts scored before are looked up."""
         vertices = np.array([-1, *heads], dtype=np.int64)
         total = self.standard.arcs[vertices[1:], np.arange(1, len(vertices))].sum()
         for oracle in self.part_oracles:
@@ -438,15 +434,15 @@ class GrandparentParsing(Problem):
 
     @property
     def scored(self) -> dict[str, int]:
-        """How many parts of each kind have been scored so far."""
+        """Number of parts of each type that have been scored."""
         found = {oracle.kind: oracle.scored for oracle in self.part_oracles}
-        if self._found is not None and not self._is_stated:
-            found["grandparent"] += self._found.scored
+        if self._feasible_dual is not None and not self._is_stated:
+            found["grandparent"] += self._feasible_dual.scored
         return found
 
     @property
     def added(self) -> dict[str, int]:
-        """How many parts of each kind take part so far: columns, and all that the combinatorial dual knows."""
+        """Number of parts of each type in use: columns, or all parts that the combinatorial dual scored."""
         own = 0 if self.dual is None else self.dual.scored
         return {oracle.kind: max(len(oracle.made), own) for oracle in self.part_oracles}
 
@@ -455,22 +451,22 @@ class GrandparentParsing(Problem):
         return self._master is not None and self._master.is_stated
 
     def finish(self, result: Result) -> Result:
-        return allowed(self.scores, result, siblings=self.siblings)
+        return drop_forbidden_answer(self.scores, result, siblings=self.siblings)
 
     def check(self, heads: Heads) -> float:
-        """The score of a tree, recomputed, after checking that it is one and of candidate arcs alone."""
+        """Return the score of a tree, recomputed after checking the tree and its arcs."""
         try:
             check_tree(heads, self.tokens, single_root=self.single_root)
         except InputError as error:
             raise InfeasibleAnswerError(str(error)) from error
         score = tree_objective(self.scores, heads, siblings=self.siblings)
         if score == -math.inf:
-            raise InfeasibleAnswerError("the tree has an arc that is no candidate")
+            raise InfeasibleAnswerError("the tree contains an arc whose score is -inf")
         return score
 
 
 class _UnstatedRows(LinkingRows):
-    """The rows of a linear program that is not stated: it is, once anything but the dual values of trees is priced."""
+    """Rows of a master that builds its linear program on first use; dual values of trees do not need it."""
 
     def __init__(self, master: _Master) -> None:
         self._master = weakref.ref(master)
@@ -492,13 +488,13 @@ class _UnstatedRows(LinkingRows):
 
     def _stated(self) -> LinkingRows:
         master = self._master()
-        assert master is not None  # whose rows these are
+        assert master is not None  # the master owns these rows
         master.state()
         return master.rows
 
 
 class _UnstatedNode(NodeSwitch):
-    """The nodes of a linear program that is not stated: it is, once one of them is asked for."""
+    """Nodes of a master that builds its linear program on first use."""
 
     def __init__(self, master: _Master) -> None:
         self._master = weakref.ref(master)
@@ -515,16 +511,16 @@ class _UnstatedNode(NodeSwitch):
 
     def _stated(self) -> NodeSwitch:
         master = self._master()
-        assert master is not None  # whose node this is
+        assert master is not None  # the master owns this node
         master.state()
         return master.node
 
 
 class _Master(LinearMaster):
-    """A linear program that is stated when it is needed: what dual values of trees prove needs none.
+    """A linear master that is built when it is first needed; bounds from dual values of trees do not need it.
 
-    Rounds of very many parts, a hundred thousand or more, are looked up and taken in slice by slice: the run ends
-    between two of them where its budget is spent.
+    Batches of a hundred thousand parts or more are priced and added in slices, so that the run can stop between slices
+    when its budget is spent.
     """
 
     sense = Sense.MAXIMIZE
@@ -534,14 +530,14 @@ class _Master(LinearMaster):
         problem._master = self
         self._waiting: list[Column] = []
         self.node = _UnstatedNode(self)
-        self.rows = _UnstatedRows(self)  # type: ignore[assignment]  # in place of those of a program
+        self.rows = _UnstatedRows(self)  # type: ignore[assignment]
         self._arcs: list[tuple[int, int, int]] = []
         self._seen = 0
         if rows is not None:
             self.state(rows)
 
     def __getattr__(self, name: str) -> Any:
-        # Whatever a linear master keeps is asked for: it has to be stated.
+        # An attribute of the linear master is missing because the program has not been built yet.
         if name.startswith("__") or self.is_stated:
             raise AttributeError(name)
         self.state()
@@ -549,7 +545,6 @@ class _Master(LinearMaster):
 
     @property
     def is_stated(self) -> bool:
-        """Whether rows and columns are there."""
         return "formulation" in vars(self)
 
     @property
@@ -557,7 +552,7 @@ class _Master(LinearMaster):
         return self.is_stated and super().is_built
 
     def state(self, rows: Rows | None = None) -> None:
-        """Make rows and columns; by default those of the problem."""
+        """Build the rows and columns; the default rows are the problem's."""
         answered = isinstance(self.node, _UnstatedNode) and self.node.answered
         cuts, rows = self._problem.begin(), self._problem.rows() if rows is None else rows
         super().__init__(rows, dual_first=True, scale=_PART * self._problem.standard.unit)
@@ -593,9 +588,9 @@ class _Master(LinearMaster):
         return super().find(columns) if self.is_stated else np.full(len(columns), NOWHERE, dtype=np.int64)
 
     def _arc_columns(self) -> tuple[Sequence[Ints], Ints]:
-        """Heads and modifiers of the arcs that are columns or variables, and their positions."""
+        """Return heads and modifiers of the arcs in the master, and their column positions."""
         keys = self.table.position
-        if self._problem.start != "dual":  # all of them are variables, which come first
+        if self._problem.start != "dual":  # all arcs are variables of the template
             block = self.formulation.column_blocks["z"]
             return arc_ends(self._problem.tokens), block.positions
         if self._seen < len(keys):
@@ -608,7 +603,7 @@ class _Master(LinearMaster):
         return self._arc_arrays
 
     def _arc_places(self) -> Ints:
-        """Positions of the arcs, by head and modifier."""
+        """Return the column position of each arc by head and modifier, -1 where absent."""
         (heads, modifiers), positions = self._arc_columns()
         found = np.full((self._problem.tokens + 1,) * 2, -1)
         found[heads, modifiers] = positions
@@ -639,7 +634,7 @@ class _Master(LinearMaster):
         return added
 
     def _slices(self, origins: Ints) -> Iterator[int]:
-        """Yield where slices of columns begin and end: each is of one oracle, whose parts are linked before others."""
+        """Yield the boundaries of slices of columns; no slice spans two oracles."""
         begin = 0
         for end in [*(np.flatnonzero(np.diff(origins)) + 1).tolist(), len(origins)]:
             yield from range(begin, end, SLICE)
@@ -649,13 +644,13 @@ class _Master(LinearMaster):
     def _add_slice(self, columns: Columns, rows: Sequence[Row], origins: Ints) -> int:
         added = super().add(columns, rows, origins)
         if self._problem.arc_formulation == "all":
-            linked = self.rows.names.position  # rows that columns bring are there by now
+            linked = self.rows.names.position  # includes the rows that came with the columns
             parts = [key for key in columns.keys or () if key is not None and key[0] == "grandparent"]
             self._link([key for key in parts if ("gp_arc", key[1]) not in linked])
         return added
 
     def _link(self, parts: Sequence[Key]) -> None:
-        """Add the rows u_gpc ≤ z_gp of parts that are there."""
+        """Add the rows u_gpc ≤ z_gp of parts in the master."""
         if not parts:
             return
         position = self.table.position

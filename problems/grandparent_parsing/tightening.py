@@ -1,4 +1,4 @@
-"""Dual values raised before pricing, the source's section 4.3.3, as a stabilization."""
+"""Stabilization that raises dual values before pricing (the source's section 4.3.3)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from colgen import Duals, LinearMaster, Stabilization
 from colgen.problems.grandparent_parsing.instance import Ints
 
 _EXACT = 1e-9
-"""Reduced costs nearer to 0 than this, relative to the scale of the objective, leave nothing to raise."""
+"""Smaller reduced costs, relative to the scale of the objective, count as 0."""
 
 
 class Tightening(Stabilization):
-    """Proposes, in place of the master's dual values, other optimal ones at which fewer parts improve.
+    """Replaces the master's dual values by other optimal ones at which fewer parts improve.
 
-    Where an arc's variable z_pc is 0 with a reduced cost r_pc < 0, π_pc(one_gp) may be raised by -r_pc: the row's sides
-    are 0, so that the dual objective stays what it is; the reduced cost of z_pc becomes 0, those of the parts (g, p, c)
-    fall, and these are 0 as z_pc is, so that complementary slackness holds.  With sibling parts, the rows ``before``
-    and ``after`` share what there is to raise.  An arc that a branching decision requires keeps its dual values.
-
-    Parameters
-    ----------
-    master
-        The restricted master; its own reduced costs, in which every row counts, say how far values may be raised.
+    If an arc's variable z_pc is 0 with a reduced cost r_pc < 0, π_pc(one_gp) may be raised by -r_pc.  The row's sides
+    are 0, so the dual objective does not change.  The reduced cost of z_pc becomes 0 and those of the parts (g, p, c)
+    fall.  These parts are 0 as z_pc is, so complementary slackness holds.  With sibling parts, the rows ``before`` and
+    ``after`` share the amount.  An arc required by a branching decision keeps its dual values.
     """
 
     complementary = True
@@ -32,7 +27,7 @@ class Tightening(Stabilization):
         self.master = master
         self._rows: list[int] = []
         self._columns: list[int] = []
-        self._read = 0  # rows of the master that have been looked at
+        self._read = 0  # number of rows processed
         self._known: dict[str, int] = {}
         self._arrays = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
@@ -49,7 +44,7 @@ class Tightening(Stabilization):
         return duals.replace(values)
 
     def _arcs(self) -> tuple[Ints, Ints]:
-        """Positions of the rows that hold an arc's variable with its parts, and of that variable."""
+        """Return the positions of the rows that link an arc with its parts, and of the arc's variable."""
         names, position = self.master.rows.names, self.master.table.position
         if self._read < len(names.keys):
             for block in self.blocks:

@@ -1,4 +1,4 @@
-"""``colgen train grandparent_parsing``: a model from annotated sentences, and how good it is."""
+"""``colgen train grandparent_parsing``: train a model on annotated sentences and measure it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colgen.problems.dependency.labels import learn_labels
 from colgen.problems.dependency.learning import RELATIONS, MiraLearner, MiraSettings
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.grandparent_parsing.kernels.second_order import narrowed, restricted
+from colgen.problems.grandparent_parsing.kernels.second_order import select_heads, solve_candidates
 from colgen.problems.grandparent_parsing.kernels.tree_parts import lazy_parts
 from colgen.problems.grandparent_parsing.parser import parse_sentences
 
@@ -40,34 +40,28 @@ _PARTS = {
 
 OPTIONS = {
     "epochs": Option(
-        f"passes over the sentences, {EPOCHS} by default; the best on the sentences to tune on is kept",
+        f"passes over the sentences ({EPOCHS} by default); the best one on the tuning sentences is kept",
         number=Number.WHOLE,
     ),
-    "aggressiveness": Option(f"the longest step of the learner, {AGGRESSIVENESS} by default", number=Number.POSITIVE),
+    "aggressiveness": Option(f"maximum step of the learner ({AGGRESSIVENESS} by default)", number=Number.POSITIVE),
     "attenuation": Option(
-        f"what a feature of a triple counts against an arc's, {ATTENUATION} by default: less is faster",
+        f"weight of triple features relative to arc features ({ATTENUATION} by default); smaller is faster",
         number=Number.POSITIVE,
     ),
-    "parts": Option("what is scored besides arcs: grandparents, siblings, both (the default) or none", _PARTS),
+    "parts": Option("part types scored besides arcs: grandparents, siblings, both (the default) or none", _PARTS),
     "relations": Option(
-        "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
-        "several arcs say together; or both: arcs, tree or both; both by default where every sentence tells relations",
+        "how relations are used: arcs (each arc scores as with its best relation), tree (predicted after parsing, from "
+        "several arcs jointly) or both; both is the default if every sentence has relations",
         RELATIONS,
     ),
 }
 
 
 class NarrowDecoder:
-    """The best tree of the most promising arcs, as far as a few iterations of the Lagrangian find it.
+    """Approximate decoder for training: the best tree of the most promising arcs after a few Lagrangian iterations.
 
-    Bounds would have to follow every step of the learning, so there is no proof, nor need for one.
-
-    Parameters
-    ----------
-    width
-        Heads a modifier, by the arcs' own scores; the right heads are always among the candidates.
-    iterations
-        Of the Lagrangian.
+    There is no proof: training does not need one, and bounds would have to be updated after each step.  ``width`` heads
+    per modifier are candidates, chosen by arc scores, and the gold heads.
     """
 
     def __init__(self, width: int = 8, iterations: int = 25) -> None:
@@ -75,10 +69,10 @@ class NarrowDecoder:
         self.iterations = iterations
 
     def __call__(self, encoded: Encoded, arcs: Floats, weights: Weights, right: Ints) -> Ints:
-        candidates = narrowed(arcs, self.width)
+        candidates = select_heads(arcs, self.width)
         candidates[right[1:], np.arange(1, len(right))] = True
         parts = lazy_parts(encoded.codes, weights.grandparents, weights.siblings, keep=False)
-        heads, _, _ = restricted(arcs, candidates, parts, self.iterations, weights.single_root, 1.0)
+        heads, _, _ = solve_candidates(arcs, candidates, parts, self.iterations, weights.single_root, 1.0)
         return heads
 
 
@@ -90,15 +84,11 @@ def train(
     state: Path | None = None,
     say: Say | None = None,
 ) -> Weights:
-    """Averaged weights, those of relations among them where the sentences have any.
+    """Return averaged weights, including those of relations if the sentences are labelled.
 
-    Parameters
-    ----------
-    tune
-        Annotated sentences that choose among the averages after each epoch: the first of those that get most heads
-        right.  Without any it is the average after the last epoch.
-    state
-        File from which an interrupted training of the same sentences and settings continues, removed at the end.
+    ``tune`` are annotated sentences that select the epoch: the first with the most correct heads.  Without them the
+    average after the last epoch is returned.  An interrupted training of the same sentences and settings continues from
+    the file ``state``, which is removed at the end.
     """
     learner = MiraLearner(sentences, NarrowDecoder(), settings)
     encoded, vocabulary = learner.encoded, learner.vocabulary
@@ -108,7 +98,7 @@ def train(
         learner, settings.epochs, seed=settings.seed, name="trees", validate=validate, saved=saved, say=say
     )
     weights, labels = passes.weights, None
-    del learner, passes  # relations need the room
+    del learner, passes  # frees memory for the relations
     if settings.relations != "arcs":
         labels = learn_labels(sentences, encoded, vocabulary, seed=settings.seed, say=say)
     saved.remove()
@@ -116,19 +106,19 @@ def train(
 
 
 def _share_right(sentences: Sequence[Sentence], weights: Weights) -> float:
-    """What chooses among epochs: heads that are right, with their relations where arcs' scores have these as well."""
-    found = measured(sentences, weights)
-    weights.forget()  # the best weights are kept while more is learned
+    """Return the attachment score that selects the epoch: labelled if arc scores include relations."""
+    found = measure_attachment(sentences, weights)
+    weights.forget()  # frees caches: the best weights stay in memory during training
     return found.uas if weights.arc_labels is None or found.las is None else found.las
 
 
 def accuracy(sentences: Sequence[Sentence], weights: Weights) -> float:
-    """Share of tokens, punctuation included, whose head is right in the best tree, in percent."""
-    return measured(sentences, replace(weights, labels=None)).uas
+    """Return the percentage of tokens, punctuation included, with the correct head."""
+    return measure_attachment(sentences, replace(weights, labels=None)).uas
 
 
-def measured(sentences: Sequence[Sentence], weights: Weights) -> Attachment:
-    """How good the best trees are."""
+def measure_attachment(sentences: Sequence[Sentence], weights: Weights) -> Attachment:
+    """Return the attachment scores of the best trees."""
     parsed = (found for found, _ in parse_sentences(sentences, weights))
     return attachment(zip(sentences, parsed, strict=True))
 
@@ -146,11 +136,11 @@ def train_from_files(options: TrainOptions) -> TrainedModel:
     )
     corpus = corpus_of(options)
     corpus.check_heads()
-    chooses = f", {len(corpus.tune)} to choose the epoch on" if corpus.tune else ""
-    options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
+    chooses = f", {len(corpus.tune)} to select the epoch" if corpus.tune else ""
+    options.say(f"{len(corpus.learn)} sentences to train on{chooses}")
     weights = train(corpus.learn, settings, tune=corpus.tune, state=options.state, say=options.say)
 
     def measure(name: str, part: list[Sentence]) -> list[Figure]:
-        return attachment_figures(measured(part, weights), len(part), f"{name}.{{}}".format)
+        return attachment_figures(measure_attachment(part, weights), len(part), f"{name}.{{}}".format)
 
     return TrainedModel(weights, lambda: corpus.figures(len(corpus.learn), measure))

@@ -1,4 +1,4 @@
-"""The best trees of a sentence that are known, where several are wanted or they have to be projective."""
+"""Lists of the best known trees, for k > 1 or projective trees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colgen.problems.dependency.sentence import Heads, is_projective
 from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, as_heads
 from colgen.problems.grandparent_parsing.kernels.deadlines import expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import tree_score
-from colgen.problems.grandparent_parsing.kernels.second_order import narrowed
+from colgen.problems.grandparent_parsing.kernels.second_order import select_heads
 from colgen.problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of
 from colgen.problems.grandparent_parsing.work import Work
@@ -26,22 +26,17 @@ from colgen.solvers.trees.eisner_grandsibling import best_of_parts
 from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG
 
 WIDTH = 4
-"""Candidate heads a modifier for a projective tree to begin with, at least."""
+"""Minimum number of candidate heads per modifier for a first projective tree."""
 
 LISTED = 2**17
-"""So many tokens do all choices of the heads that are left have together, if they are tried one by one."""
+"""All trees are enumerated if the tokens of all combinations of remaining heads number at most this."""
 
 
 class TreeList:
-    """The k best trees so far, of those that are wanted.
+    """The k best trees so far; searches raise :class:`TreeTimeError` if time is up.
 
-    Attributes
-    ----------
-    pool
-        The trees, with the negative of what is left of their scores
-        (:mod:`colgen.problems.grandparent_parsing.standard`).
-    is_complete
-        Whether there are no other trees.
+    ``pool`` contains the trees with their negated standard scores
+    (:mod:`colgen.problems.grandparent_parsing.standard`).  ``is_complete`` if no other tree exists.
     """
 
     def __init__(self, k: int, *, projective: bool, single_root: bool) -> None:
@@ -51,69 +46,56 @@ class TreeList:
 
     @property
     def is_filled(self) -> bool:
-        """Whether there are k trees, or all that there are."""
         return self.pool.is_full or self.is_complete
 
     @property
     def least(self) -> float:
-        """What is left of the score of the k-th best tree; -inf before there are k."""
+        """Standard score of the k-th best tree; -inf if there are fewer than k."""
         return -self.pool.least
 
     @property
     def last(self) -> Ints:
-        """The k-th best tree, or the last there is: heads of all vertices."""
+        """The k-th best tree, or the last one: heads of all vertices."""
         return np.array([-1, *self.pool.last])
 
     def keep(self, work: Work, tree: Ints, score: float) -> None:
-        """Take in a tree that kernels have met, heads of all vertices, if it is wanted and good enough."""
+        """Add a tree (heads of all vertices) if it is of the required type and good enough."""
         heads = as_heads(tree)
         if not self.projective or is_projective(heads):
-            self.pool.add(heads, -work.worth(heads, score))
+            self.pool.add(heads, -work.standard_score(heads, score))
 
     def fill(self, work: Work, candidates: Mask, tree: Ints | None) -> Mask:
-        """Find k trees, beginning with one of candidate arcs; the candidates, those of all trees among them.
-
-        Raises
-        ------
-        OutOfTimeError
-            If time is up.
-        """
+        """Find k trees, starting with one of candidate arcs; return the candidates with the arcs of all trees."""
         if self.projective and (tree is None or not is_projective(as_heads(tree))):
-            wide = candidates | narrowed(work.arcs + work.bounds.grandparents + work.bounds.siblings, WIDTH)
+            wide = candidates | select_heads(work.arcs + work.bounds.grandparents + work.bounds.siblings, WIDTH)
             wide &= work.arcs > -math.inf
-            automata_of(wide, work.arcs, work.parts)  # scores their parts
-            _look()
+            automata_of(wide, work.arcs, work.parts)  # scores the parts of these arcs
+            _check_time()
             found = self._best_projective(work, wide, work.arcs)
             tree = None if found is None else found[1]
         if tree is not None:
             candidates = candidates.copy()
             candidates[tree[1:], np.arange(1, len(tree))] = True
-        self.look_around(work, candidates, [] if tree is None else [tree])
+        self.add_neighbours(work, candidates, [] if tree is None else [tree])
         if self.pool.is_full:
             return candidates
-        trees = first_order(work.standard.by_arc, self.pool.k, self.projective, self.single_root, _looking)
+        trees = first_order(work.standard.by_arc, self.pool.k, self.projective, self.single_root, _is_expired)
         fewer = len(trees) < self.pool.k
         candidates = candidates.copy()
         for heads in trees:
             candidates[heads, np.arange(1, len(heads) + 1)] = True
         if fewer:
             self.pool.k = max(len(trees), 1)
-        self.look_around(work, candidates, [np.array([-1, *heads]) for heads in trees])
+        self.add_neighbours(work, candidates, [np.array([-1, *heads]) for heads in trees])
         self.is_complete = fewer and len(self.pool.trees) == len(trees)
         return candidates
 
-    def look_around(self, work: Work, candidates: Mask, starts: Sequence[Ints]) -> None:
-        """Take in trees that differ from those known, and from some of candidate arcs, in a head.
-
-        Raises
-        ------
-        OutOfTimeError
-            If time is up.
-        """
+    def add_neighbours(self, work: Work, candidates: Mask, starts: Sequence[Ints]) -> None:
+        """Add trees of candidate arcs that differ in one head from the starting trees or from trees in the list."""
         k = self.pool.k
         starts = [*starts, *(np.array([-1, *heads]) for heads in self.pool.trees)]
         a = automata_of(candidates & (work.arcs > -math.inf), work.arcs, work.parts)
-        _look()
+        _check_time()
         scored = {as_heads(tree): (tree_score(a, tree), tree) for tree in starts}
         ranked = sorted(scored.values(), key=lambda pair: -pair[0])
         trees, scores = np.full((k, len(candidates)), -1), np.full(k, -math.inf)
@@ -124,25 +106,20 @@ class TreeList:
         for i in range(count):
             self.keep(work, trees[i], float(scores[i]))
 
-    def is_few(self, left: Mask) -> bool:
-        """Whether all trees of these arcs can be looked at."""
+    def can_enumerate(self, left: Mask) -> bool:
+        """Return whether all trees of these arcs can be enumerated."""
         return self.projective or _tokens(left) <= LISTED
 
-    def within(self, work: Work, left: Mask, arcs: Floats) -> float:
-        """Take in the best trees of these arcs, which are few if they need not be projective.
+    def add_best(self, work: Work, left: Mask, arcs: Floats) -> float:
+        """Add the best trees of these arcs; return an upper bound on the standard scores of trees not added.
 
-        What is left of scores counts: none that is not taken in is worth more than what this returns.
-
-        Raises
-        ------
-        OutOfTimeError
-            If time is up.
+        If trees need not be projective, there must be few.
         """
         left = left & (arcs > -math.inf)
         a = automata_of(left, arcs, work.parts)
-        _look()
+        _check_time()
         if self.projective and (self.pool.k == 1 or _tokens(left) > LISTED):
-            return self._best_of_many(work, left, arcs)
+            return self._add_best_projective(work, left, arcs)
         k = self.pool.k
         trees, scores = np.full((k, len(left)), -1), np.full(k, -math.inf)
         count = list_all(a, trees, scores, self.single_root, self.projective)
@@ -150,10 +127,10 @@ class TreeList:
             self.keep(work, trees[i], float(scores[i]))
         return max(float(scores[-1]), self.least)
 
-    def _best_of_many(self, work: Work, left: Mask, arcs: Floats) -> float:
-        """As :meth:`within` for projective trees, by a dynamic program for one after the other."""
-        # A set of trees is kept with its best tree.  When that is taken, the rest of the set is split by the first arc
-        # that differs: it is forbidden, and those before it are required (Lawler, 1972).
+    def _add_best_projective(self, work: Work, left: Mask, arcs: Floats) -> float:
+        """Implement :meth:`add_best` for projective trees by one dynamic program per tree."""
+        # Each set of trees is stored with its best tree.  When that tree is taken, the rest of the set is split by the
+        # first arc that differs: this arc is forbidden and the arcs before it are required (Lawler, 1972).
         number = itertools.count()
         heap: list[tuple[float, int, Mask, Ints, int]] = []
 
@@ -177,7 +154,7 @@ class TreeList:
         return best if self.pool.k == 1 else max(-heap[0][0], self.least) if heap else self.least
 
     def _best_projective(self, work: Work, there: Mask, arcs: Floats) -> tuple[float, Ints] | None:
-        """The best projective tree of some arcs, whose parts are scored; it is taken in."""
+        """Add and return the best projective tree of some arcs, whose parts must be scored."""
         parts = work.parts
         try:
             found = best_of_parts(
@@ -186,7 +163,7 @@ class TreeList:
                 parts.grandparent_values,
                 parts.sibling_values,
                 single_root=self.single_root,
-                expired=_looking,
+                expired=_is_expired,
             )
         except TimeoutError:
             raise TreeTimeError from None
@@ -196,7 +173,7 @@ class TreeList:
 
 
 def first_order(arcs: Floats, k: int, projective: bool, single_root: bool, expired: Expired = never) -> list[Heads]:
-    """The k best trees by scores of arcs alone, best first, or all if there are fewer; -inf where there is no arc."""
+    """Return the k best trees by arc scores, best first, or all if fewer exist; -inf where there is no arc."""
     there = arcs > -math.inf
     largest = float(np.abs(arcs[there]).max(initial=0.0)) or 1.0
     scores = np.where(there, arcs / (2.0 * power_of_two(largest)), NEG)
@@ -210,14 +187,14 @@ def first_order(arcs: Floats, k: int, projective: bool, single_root: bool, expir
 
 
 def _tokens(left: Mask) -> float:
-    """How many tokens all ways to give each of them one of its heads have together."""
+    """Return the number of tokens in all combinations of remaining heads."""
     return len(left) * float(left[:, 1:].sum(axis=0).astype(np.float64).prod())
 
 
-def _looking() -> bool:
+def _is_expired() -> bool:
     return bool(expired())
 
 
-def _look() -> None:
+def _check_time() -> None:
     if expired():
         raise TreeTimeError

@@ -1,4 +1,4 @@
-"""What kernels look up of a sentence: its parts, laid out for them, and bounds on these."""
+"""A sentence's parts and their bounds, in the layout that kernels use."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds
 from colgen.problems.grandparent_parsing.standard import StandardScores
 
 _ALL = 160
-"""Of so many vertices, all parts are scored at once; of more, those that are asked for."""
+"""Up to this many vertices all parts are scored at once; beyond, on request."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What kernels look things up in: facts about a sentence, in whatever order they are found out."""
+    """Scores, parts and bounds of a sentence, filled as they are computed."""
 
     standard: StandardScores
     parts: tree_parts.TreeParts
@@ -32,18 +32,17 @@ class Work:
 
     @property
     def arcs(self) -> Floats:
-        """Scores of arcs by head and modifier."""
         return self.standard.arcs
 
-    def worth(self, heads: Heads, score: float) -> float:
-        """What is left of a tree's score, where kernels say that it is no more than ``score``."""
+    def standard_score(self, heads: Heads, score: float) -> float:
+        """Return a tree's standard score without raised parts; ``score``: its score in the kernels."""
         standard = self.standard
         if standard.floor == -math.inf:
             return score
         return tree_objective(standard.as_given, heads)
 
     def usable(self, decisions: Sequence[Decision]) -> Floats:
-        """Scores of the arcs that decisions leave."""
+        """Return the arc scores with arcs excluded by decisions at -inf."""
         if not decisions:
             return self.arcs
         allowed = restrict(self.arcs > -math.inf, decisions)
@@ -51,7 +50,7 @@ class Work:
 
 
 def is_plain(scores: PartScores) -> bool:
-    """Whether the scores are those of a model's tables, which kernels look up: no subclass makes others of them."""
+    """Return whether scores come from a model's tables, without overrides in a subclass."""
     kind = type(scores)
     return (
         isinstance(scores, SentenceScorer)
@@ -60,8 +59,8 @@ def is_plain(scores: PartScores) -> bool:
     )
 
 
-def laid_out(standard: StandardScores) -> tuple[tree_parts.TreeParts, Bounds]:
-    """Parts, and upper bounds on the parts that an arc closes."""
+def lay_out_parts(standard: StandardScores) -> tuple[tree_parts.TreeParts, Bounds]:
+    """Return the parts, and upper bounds on the parts that an arc closes."""
     scores = standard.given
     size = len(scores) + 1
     grandparents, siblings, last = np.zeros((3, size, size))
@@ -82,7 +81,7 @@ def laid_out(standard: StandardScores) -> tuple[tree_parts.TreeParts, Bounds]:
     else:
         assert isinstance(scores, GrandparentInstance)
         tables = [
-            None if table is None else standard.raised(table)
+            None if table is None else standard.raise_to_floor(table)
             for table in (scores.grandparent_scores, scores.sibling_scores)
         ]
         parts = tree_parts.given_parts(size, tables[0], tables[1])
@@ -90,5 +89,5 @@ def laid_out(standard: StandardScores) -> tuple[tree_parts.TreeParts, Bounds]:
         if tables[1] is not None:
             vertices = np.arange(size)
             last = np.ascontiguousarray(tables[1][vertices, :, vertices])
-    grandparents[0] = 0.0  # what hangs from the root has no grandparent
+    grandparents[0] = 0.0  # modifiers of the root have no grandparent
     return parts, Bounds(grandparents, siblings, last, refined)

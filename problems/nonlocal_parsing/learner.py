@@ -163,7 +163,7 @@ class ParserLearner(FilterLearner):
         begun, learned = self.averaged(), self.model.arc_labels
         labels = None
         if isinstance(learned, GrowingArcLabels):
-            labels = learned.begun_at_average(max(self.steps, 1))
+            labels = learned.copy_at_average(max(self.steps, 1))
         learner = object.__new__(ParserLearner)
         learner._most, learner._allowed = self._most, self._allowed
         learner._extend(self.examples, begun, tuple(begun.tables), begun.backbone, families, labels)

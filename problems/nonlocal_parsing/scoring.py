@@ -199,7 +199,7 @@ class Model(SavedModel):
             return self.labels.of(encoded, heads)
         if not isinstance(self.arc_labels, ArcLabels):
             return None
-        return self.arc_labels.named(self.arc_labels.best(encoded)[1], heads)
+        return self.arc_labels.relation_names(self.arc_labels.best(encoded)[1], heads)
 
     @cached_property
     def _double_triples(self) -> Floats:

@@ -13,7 +13,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.master.protocol import RestrictedMaster
 from colgen.problems.dependency.exact import TreeScores
-from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.pool import check_k
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.bound import METHODS, AscentMethod, OnBlame, ShareAscent, TreeBounding
@@ -62,7 +62,7 @@ class NonlocalParsing(Problem):
         lower_bounds: int = 0,
         narrow: NonlocalInstance | None = None,
     ) -> None:
-        k = checked_k(k, instance.usable)
+        k = check_k(k, instance.usable)
         if method not in METHODS:
             raise InputError(f"method: expected one of {', '.join(METHODS)}, not {method!r}")
         if patience < 1 or most_calls < 1:

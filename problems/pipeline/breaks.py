@@ -1,9 +1,9 @@
-"""Where sentences end among the tokens of a paragraph: logistic regression over what stands on either side of a break.
+"""Sentence breaks between the tokens of a paragraph, by logistic regression on the context of each break.
 
-The features tell kinds of tokens, not their forms: signs, case, shape, blanks, how long ago a sign that ends sentences
-was, whether a bracket or a quotation is open, and how the paragraph is written as a whole.  Forms were tried and left
-out: learned from one kind of text they mislead on others.  Given these features breaks do not depend on one another,
-so the most probable parting of a paragraph is that of each break by itself.
+Features use kinds of tokens, not their forms: punctuation, case, shape, blanks, distance from the last sentence-ending
+sign, open brackets or quotations, and the style of the paragraph.  Forms were tried and dropped, because they mislead
+on other text types.  Given the features, breaks are independent, so the most probable segmentation decides each break
+separately.
 
 Source: D. Gillick, *Sentence boundary detection and the problem with the U.S.*, NAACL 2009, for the classifier.
 """
@@ -34,76 +34,58 @@ _ENDS = re.compile(r"[.]|[!?.]*[!?][!?.]*")
 _DOTS = re.compile(r"[.]{2,}|…+")
 
 _NOTHING = "E"
-"""The kind of what stands beyond either end of a paragraph."""
+"""The kind of positions beyond either end of a paragraph."""
 
 _SHAPE = 6
-"""Runs of letters, digits and signs of a form's shape."""
+"""Maximum length of a form's shape, in runs of letters, digits and signs."""
 
 REGULARIZATION = 1.0
-"""Half of this times the squared length of the weights is added to what is minimised."""
+"""Half of this times the squared norm of the weights is added to the loss."""
 
 LEAST = 2
-"""Features that occur less often are not used."""
+"""Minimum number of occurrences of a feature."""
 
 OFFSETS = tuple(0.25 * k for k in range(-2, 9))
-"""What is added to the log-odds of all breaks is chosen among these."""
+"""Candidates for the constant added to the log-odds of all breaks."""
 
 USUAL = 0.5
-"""What is added where there is nothing to choose it on: a break too many spoils one sentence of the gold standard, one
-that is missed spoils two."""
+"""Default constant without tuning data: a spurious break spoils one gold sentence, a missed one spoils two."""
 
 Paragraph = Sequence[Sequence[Token]]
 
 
 @dataclass(frozen=True, eq=False)
 class Breaks:
-    """Says after which tokens sentences end.
-
-    Attributes
-    ----------
-    index
-        Numbers of features.
-    weights
-        Of features, and last what is added to all log-odds.
-    """
+    """Predicts sentence ends; the last weight is the constant added to all log-odds."""
 
     index: Mapping[str, int] = field(repr=False)
     weights: Floats = field(repr=False)
 
     @cached_property
     def _weight(self) -> dict[str, float]:
-        """By feature."""
         return dict(zip(self.index, self.weights[:-1].tolist(), strict=True))
 
     def log_odds(self, tokens: Sequence[Token]) -> list[float]:
-        """Of a break after each token but the last."""
+        """Return the log-odds of a break after each token but the last."""
         weight, offset = self._weight.get, float(self.weights[-1])
         return [sum(weight(name, 0.0) for name in names) + offset for names in features(tokens)]
 
-    def parted(self, tokens: Sequence[Token]) -> list[list[Token]]:
-        """The sentences of a paragraph."""
+    def split(self, tokens: Sequence[Token]) -> list[list[Token]]:
         if not tokens:
             return []
         ends = [k for k, odds in enumerate(self.log_odds(tokens), 1) if odds > 0.0]
         return [list(tokens[begin:end]) for begin, end in zip([0, *ends], [*ends, len(tokens)], strict=True)]
 
-    def shifted(self, offset: float) -> Breaks:
-        """With this added to the log-odds of all breaks."""
+    def with_offset(self, offset: float) -> Breaks:
+        """Return a copy with this constant in all log-odds."""
         return replace(self, weights=np.append(self.weights[:-1], offset))
 
     def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """All that it is, for a model's file."""
         return {"features": list(self.index)}, {"weights": self.weights}
 
     @classmethod
     def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Breaks:
-        """What :meth:`data` returned.
-
-        Raises
-        ------
-        InputError
-            If it is something else.
-        """
+        """Return the breaks of :meth:`data`; raise :class:`InputError` if the data does not fit."""
         index = {str(name): k for k, name in enumerate(about["features"])}
         return cls(index, as_floats(arrays["weights"], "weights of breaks", shape=(len(index) + 1,)))
 
@@ -113,7 +95,7 @@ class Breaks:
 
 @lru_cache(maxsize=1 << 16)
 def kind(form: str) -> str:
-    """What a form is made of: letters by case, digits, a sign itself, or a mixture."""
+    """Return the type of a form: letters by case, digits, the sign itself, or a mixture."""
     form = letters_of(form)
     if form.isalpha():
         return ("A" if len(form) == 1 else "AA") if form.isupper() else "Aa" if form[0].isupper() else "a"
@@ -131,14 +113,14 @@ def kind(form: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def shape(form: str) -> str:
-    """Runs of upper case, lower case, digits, and signs: ``Mr.`` is ``Xx.``."""
+    """Return runs of upper case, lower case, digits, and signs: ``Mr.`` is ``Xx.``."""
     letters = ("X" if c.isupper() else "x" if c.islower() else "1" if c.isdigit() else c for c in letters_of(form))
     return re.sub(r"(.)\1+", r"\1", "".join(letters))[:_SHAPE]
 
 
 @lru_cache(maxsize=1 << 16)
 def ending(form: str) -> str:
-    """The kind of a form as an end of a sentence: signs that end sentences are alike, and so are words."""
+    """Return the type of a form as the end of a sentence, without distinguishing end signs or words."""
     form = letters_of(form)
     if _ENDS.fullmatch(form):
         return "end"
@@ -146,7 +128,7 @@ def ending(form: str) -> str:
 
 
 def features(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
-    """What tells of a break after each token but the last."""
+    """Yield the features of a break after each token but the last."""
     forms = [token.form for token in tokens]
     kinds = [_NOTHING, *map(kind, forms), _NOTHING, _NOTHING]
     ends, shapes = [*map(ending, forms)], [*map(shape, forms)]
@@ -169,8 +151,8 @@ def features(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
             f"end {end} {case}",
             f"style {end}{space} {style} {case}",
             f"first {end} {first} {case}",
-            f"since {end} {_rounded(since)}",
-            f"ahead {end} {_rounded(ahead[k + 1])}",
+            f"since {end} {_round_down(since)}",
+            f"ahead {end} {_round_down(ahead[k + 1])}",
             f"bracket {end} {bracket}",
             f"quotation {end} {quotation}",
             f"shape {shapes[k]}",
@@ -181,14 +163,14 @@ def features(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
 
 
 def _style(ends: Sequence[str], kinds: Sequence[str]) -> str:
-    """Whether what follows signs that end sentences is in lower case: never, seldom, mostly, or there are none."""
+    """Return how often lower case follows sentence-ending signs: never, seldom or mostly; "none" without such signs."""
     following = [kinds[k + 1][0] == "a" for k, end in enumerate(ends[:-1]) if end == "end"]
     small = sum(following)
     return "none" if not following else "mostly" if 2 * small > len(following) else "seldom" if small else "never"
 
 
 def _distances(ends: Sequence[str]) -> list[int]:
-    """How many tokens there are from each to the next sign that ends sentences, that one not counted."""
+    """Return the number of tokens before the next sentence-ending sign."""
     distances, far = [], len(ends)
     for end in reversed(ends):
         far = 0 if end == "end" else far + 1
@@ -196,7 +178,7 @@ def _distances(ends: Sequence[str]) -> list[int]:
     return distances[::-1]
 
 
-def _rounded(number: int) -> int:
+def _round_down(number: int) -> int:
     return number if number < 4 else 4 if number < 7 else 7 if number < 15 else 15 if number < 30 else 30
 
 
@@ -204,14 +186,14 @@ def _rounded(number: int) -> int:
 
 
 def learn_breaks(paragraphs: Iterable[Paragraph], *, tune: Sequence[Paragraph] = ()) -> Breaks:
-    """By logistic regression with squared weights: the minimum is unique, and found by L-BFGS.
+    """Return breaks learned by logistic regression with an L2 penalty; L-BFGS finds the unique minimum.
 
     Parameters
     ----------
     paragraphs
         Sentences of tokens.
     tune
-        Choose what is added to the log-odds of all breaks, by the F1 of sentences.
+        Paragraphs on which the constant of the log-odds is chosen, by the F1 of sentences.
     """
     rows: list[tuple[str, ...]] = []
     gold: list[bool] = []
@@ -221,12 +203,11 @@ def learn_breaks(paragraphs: Iterable[Paragraph], *, tune: Sequence[Paragraph] =
     counts = Counter(name for names in rows for name in names)
     index = {name: k for k, name in enumerate(sorted(name for name in counts if counts[name] >= LEAST))}
     found = Breaks(index, np.append(logistic_regression(_rows_of(rows, index), gold, REGULARIZATION), USUAL))
-    return found.shifted(_best_offset(found.shifted(0.0), tune)) if tune else found
+    return found.with_offset(_best_offset(found.with_offset(0.0), tune)) if tune else found
 
 
 def _rows_of(rows: Sequence[tuple[str, ...]], index: Mapping[str, int]) -> Any:
-    """The features of each break, as a sparse matrix."""
-    from scipy import sparse  # a quarter of a second that only training needs
+    from scipy import sparse  # takes 0.25 s to import; only training needs it
 
     numbers = [[index[name] for name in names if name in index] for names in rows]
     starts = np.concatenate([[0], np.cumsum([*map(len, numbers)])])
@@ -235,7 +216,7 @@ def _rows_of(rows: Sequence[tuple[str, ...]], index: Mapping[str, int]) -> Any:
 
 
 def _best_offset(breaks: Breaks, paragraphs: Sequence[Paragraph]) -> float:
-    """Of those that give the best F1 of sentences the nearest to :data:`USUAL`."""
+    """Return the constant with the best F1 of sentences; ties go to the nearest to :data:`USUAL`."""
     odds = [np.append(breaks.log_odds(_tokens(paragraph)), np.inf) for paragraph in paragraphs]
     gold = [_spans(_ends(paragraph)) for paragraph in paragraphs]
 
@@ -256,6 +237,6 @@ def _ends(paragraph: Paragraph) -> list[bool]:
 
 
 def _spans(ends: Sequence[bool]) -> set[tuple[int, int]]:
-    """First token of each sentence, and the one after its last."""
+    """Return the first token of each sentence, and the one after its last."""
     after = [k for k, end in enumerate(ends, 1) if end]
     return set(zip([0, *after], after, strict=False))

@@ -1,10 +1,10 @@
-"""Characters of a text that belong together: extended grapheme clusters, and the invisible characters around them.
+"""Extended grapheme clusters of a text, with the invisible characters around them.
 
 A combining mark belongs to the letter before it, a joined emoji is one sign, and a soft hyphen is part of its word.  No
-extended grapheme cluster is ever broken, except at a blank.  Some clusters are joined, where Unicode's rules for words
-(WB4) ignore a character: format characters, such as soft hyphens and marks of direction, and all combining marks.  In
-place of Unicode's tables of conjuncts and pictographs, any letter after a linking virama and any symbol after a joined
-symbol count.
+extended grapheme cluster is broken, except at a blank.  Some clusters are joined, where Unicode's word rules (WB4)
+ignore a character: format characters, such as soft hyphens and direction marks, and all combining marks.  Instead of
+Unicode's tables of conjuncts and pictographs, any letter after a linking virama and any symbol after a joined symbol
+are used.
 
 Source: The Unicode Consortium, *Unicode text segmentation*, Unicode Standard Annex 29.
 """
@@ -16,13 +16,13 @@ from functools import lru_cache
 
 _MARKS = ("Mn", "Mc", "Me")
 _SYMBOLS = ("So", "Sm", "Cn")
-"""Categories of pictographs; those that this version of Python does not know have none."""
+"""Categories of pictographs; those unknown to this Python version have category Cn."""
 _PICTOGRAPHS = frozenset("\u203c\u2049\u2139\u3030\u303d")
 """Pictographs of other categories."""
 _JOINER = "\u200d"
 _ZERO_WIDTH_SPACE = "\u200b"
 _FOLLOWS = frozenset("\u200c\u0e33\u0eb3\uff9e\uff9f") | {chr(c) for c in range(0x1F3FB, 0x1F400)}
-"""Characters that follow others though they are neither marks nor format characters: signs of vowels, skin tones."""
+"""Characters that attach to the previous one but are neither marks nor format characters: vowel signs, skin tones."""
 _PREPENDED = frozenset(
     chr(c)
     for begin, end in (
@@ -32,7 +32,7 @@ _PREPENDED = frozenset(
     )
     for c in range(begin, end + 1)
 )  # fmt: skip
-"""Signs that stand before what they belong to."""
+"""Signs that precede the character they belong to."""
 _LINKERS = frozenset(
     "\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\u1cf5\u1cf6\ua9c0\uaaf6"
     "\U00010a3f\U00011133\U000113d0\U0001193e\U00011a3a\U00011a47\U00011a99\U00011f42"
@@ -47,10 +47,9 @@ _JOINING = frozenset({_FOLLOWER, _PREFIX, _REGION, _LEADING, _VOWEL})
 
 @lru_cache(maxsize=1 << 14)
 def _kind(character: str) -> int:
-    """What a character does to its neighbours."""
     code, category = ord(character), unicodedata.category(character)
     if character.isspace() or character == _ZERO_WIDTH_SPACE or category in ("Cc", "Cs"):
-        return _BLANK  # nothing is joined to it
+        return _BLANK  # nothing joins to it
     if character in _PREPENDED:
         return _PREFIX
     if category in _MARKS or category == "Cf" or character in _FOLLOWS:
@@ -67,7 +66,7 @@ def _kind(character: str) -> int:
 
 
 def cluster_begins(text: str) -> list[int]:
-    """Where the characters that belong together begin, ascending; all characters of the text are in one of them."""
+    """Return the start of each cluster, ascending; the clusters cover the text."""
     if text.isascii() or _JOINING.isdisjoint(map(_kind, set(text))):
         return list(range(len(text)))
     begins: list[int] = []
@@ -99,7 +98,10 @@ def cluster_begins(text: str) -> list[int]:
 
 
 def outline(text: str, begins: list[int]) -> str:
-    """The first character of each cluster; equal clusters that are no letters have equal private characters instead."""
+    """Return one character per cluster: the first, or a private character for a cluster that is not a letter.
+
+    Equal clusters get equal characters.
+    """
     if len(begins) == len(text):
         return text
     private: dict[str, str] = {}
@@ -114,7 +116,7 @@ def outline(text: str, begins: list[int]) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def letters_of(form: str) -> str:
-    """A form without marks and invisible characters: whether it is a word, and how it is written, is told from that."""
+    """Return a form without marks and invisible characters, from which its type and case are determined."""
     return outline(form, cluster_begins(form))
 
 
@@ -132,4 +134,4 @@ UNSPACED = (
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3040-\u312f\u31a0-\u31ff\uff66-\uff9f\U0001b000-\U0001b16f"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Characters of scripts that are written without blanks between words, for a class of a regular expression."""
+"""Characters of scripts without blanks between words, for a character class of a regular expression."""

@@ -25,16 +25,16 @@ GIVEN = "(the tags given the words, the tree given the tags)"
 
 
 def _read(path: Path) -> GrandparentInstance:
-    """Read a text: paragraphs with empty lines between them, with a model that ``colgen train pipeline`` has made.
+    """Read a text with empty lines between paragraphs, for a model made by ``colgen train pipeline``.
 
-    A file that ends in ``.npz`` holds the scores of one sentence's trees, the last step's problem by itself, as
-    ``grandparent_parsing`` reads them.
+    A file that ends in ``.npz`` contains the tree scores of one sentence, the problem of the last step, in the format
+    of ``grandparent_parsing``.
     """
     return read(path)
 
 
 class AnalysedText(parsing.ParsedSentences):
-    """The sentences of a raw text, whose words and tags a pipeline finds."""
+    """The sentences of a raw text, with words and tags found by a pipeline."""
 
     saved = Pipeline
     options: ClassVar[Mapping[str, Option]] = {"sentence": SENTENCE}
@@ -44,14 +44,13 @@ class AnalysedText(parsing.ParsedSentences):
         return self._pipeline.parser
 
     def read(self, material: Material) -> Iterator[Sentence]:
-        """Return sentences with tags, of a text that is typed each paragraph at once."""
+        """Yield sentences with tags; a text that is typed is processed paragraph by paragraph."""
         paragraphs = read_paragraphs(material.lines())
         if not material.is_typed:
-            return self._pipeline.tagged(paragraphs)
-        return (sentence for paragraph in paragraphs for sentence in self._pipeline.tagged([paragraph]))
+            return self._pipeline.tag_paragraphs(paragraphs)
+        return (sentence for paragraph in paragraphs for sentence in self._pipeline.tag_paragraphs([paragraph]))
 
     def solve(self, template: Template, texts: Iterable[Sentence], stop: Sequence[StopRule]) -> Iterator[Solved]:
-        """Parse sentence after sentence."""
         solved = super().solve(template, texts, stop)
         return (replace(each, given=GIVEN) for each in solved)
 
@@ -65,7 +64,7 @@ TEMPLATE = replace(
     parsing.TEMPLATE,
     name="pipeline",
     title="From raw text to labelled trees: sentences, words, tags, lemmas and trees, each step exact",
-    source="chain_map and grandparent_parsing, one after the other",
+    source="chain_map and grandparent_parsing in sequence",
     read=_read,
     texts=AnalysedText,
     train=train_from_files,

@@ -1,8 +1,8 @@
-"""How good an analysis of raw text is, as the shared task of 2018 defines it: F1 of what is said of its characters.
+"""Scores of an analysis of raw text, as defined by the 2018 shared task: F1 over its characters.
 
-Tokens and sentences are the same where they cover the same characters, blanks not counted.  Words are aligned where
-they cover the same characters; inside tokens that are several words, by a longest common subsequence of their forms.
-Of tags and arcs it is counted how many aligned words have them right, among the words of either side.
+Tokens and sentences are equal if they cover the same characters, ignoring blanks.  Words are aligned if they cover the
+same characters; inside multiword tokens, by a longest common subsequence of their forms.  Scores of tags and arcs count
+the aligned words with correct values, relative to the words of both sides.
 
 Source: D. Zeman and others, *CoNLL 2018 shared task: multilingual parsing from raw text to universal dependencies*
 (2018), section 5, and its evaluation script.
@@ -23,17 +23,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class PipelineScores:
-    """F1 in percent.
-
-    Attributes
-    ----------
-    tokens, sentences, words
-        Of segmentation.
-    upos, xpos, feats, all_tags, lemmas
-        Of tags, coarse, fine, morphology, all three; and lemmas.
-    uas, las, clas
-        Of arcs, unlabelled, labelled, and labelled of content words.
-    """
+    """F1 scores in percent, of segmentation, tags, lemmas and arcs; ``clas`` is that of content words."""
 
     tokens: float
     sentences: float
@@ -48,13 +38,12 @@ class PipelineScores:
     clas: float
 
     def items(self) -> list[tuple[str, float]]:
-        """Names and values."""
         return [(field.name, getattr(self, field.name)) for field in fields(self)]
 
 
 @dataclass(frozen=True)
 class _Word:
-    """A word in its text; ``head`` counts words of the text from 0, -1 is the root."""
+    """A word of a text; ``head`` is its head's index in the text, from 0; -1 is the root."""
 
     form: str
     span: Span
@@ -82,12 +71,9 @@ class _Text:
 
 
 def compare(gold: Iterable[Sentence], found: Iterable[Sentence]) -> PipelineScores:
-    """Of the gold standard and of what was found of the same text.
+    """Return the scores of an analysis against the gold standard of the same text.
 
-    Raises
-    ------
-    InputError
-        If the texts differ in other characters than blanks.
+    Raises :class:`InputError` if the texts differ in characters other than blanks.
     """
     right, ours = _text(gold), _text(found)
     if right.characters != ours.characters:
@@ -95,8 +81,8 @@ def compare(gold: Iterable[Sentence], found: Iterable[Sentence]) -> PipelineScor
             (k for k, (a, b) in enumerate(zip(right.characters, ours.characters, strict=False)) if a != b),
             min(len(right.characters), len(ours.characters)),
         )
-        raise InputError(f"expected analyses of one text, they differ at character {at + 1}, blanks not counted")
-    pairs = _aligned(right.words, ours.words)
+        raise InputError(f"expected two analyses of one text, but they differ at character {at + 1}, ignoring blanks")
+    pairs = _align_words(right.words, ours.words)
     of_ours = {b: a for a, b in pairs}
 
     def same_head(a: _Word, b: _Word) -> bool:
@@ -164,11 +150,11 @@ def _text(sentences: Iterable[Sentence]) -> _Text:
     return _Text("".join(pieces), text.sentences, text.tokens, text.words)
 
 
-# --- the alignment of words ------------------------------------------------------------------------------------------
+# --- word alignment --------------------------------------------------------------------------------------------------
 
 
-def _aligned(right: Sequence[_Word], ours: Sequence[_Word]) -> list[tuple[int, int]]:
-    """Places of aligned words, ascending in both."""
+def _align_words(right: Sequence[_Word], ours: Sequence[_Word]) -> list[tuple[int, int]]:
+    """Return the index pairs of aligned words, ascending in both."""
     pairs: list[tuple[int, int]] = []
     a = b = 0
     while a < len(right) and b < len(ours):
@@ -189,7 +175,7 @@ def _aligned(right: Sequence[_Word], ours: Sequence[_Word]) -> list[tuple[int, i
 
 
 def _multiword_block(right: Sequence[_Word], ours: Sequence[_Word], a: int, b: int) -> tuple[int, int, int, int]:
-    """Where the smallest block around a token of several words begins and ends, in both."""
+    """Return the range of the smallest block around a multiword token, in both."""
     if right[a].multiword:
         end = right[a].span[1]
         b += not ours[b].multiword and ours[b].span[0] < right[a].span[0]
@@ -215,7 +201,7 @@ def _is_beyond(words: Sequence[_Word], place: int, end: int) -> bool:
 
 
 def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of a longest common subsequence."""
+    """Return the index pairs of a longest common subsequence."""
     length = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for i in reversed(range(len(first))):
         for j in reversed(range(len(second))):

@@ -1,4 +1,4 @@
-"""The steps from raw text to labelled trees as one model, in one file."""
+"""The steps from raw text to labelled trees as one model in one file."""
 
 from __future__ import annotations
 
@@ -23,23 +23,15 @@ from colgen.problems.pipeline.suffixes import SuffixRules
 from colgen.problems.pipeline.texts import Token, check_written
 
 _BYTE_ORDER_MARK = re.compile("^\ufeff+", re.MULTILINE)
-"""Where a text begins, or files were put together; it is no character of the text."""
+"""Byte order marks at the start of lines, where files may have been concatenated; not part of the text."""
 
 _BATCH = 1024
-"""Sentences that are tagged at once."""
+"""Approximate number of sentences tagged at once."""
 
 
 @dataclass(frozen=True)
 class Analysed:
-    """A sentence of a text.
-
-    Attributes
-    ----------
-    sentence
-        With the lines of a CoNLL-U file; without heads where no tree was found.
-    parse
-        The tree, and what is proved of it.
-    """
+    """A sentence of a text with its CoNLL-U lines, without heads if no tree was found; and the parse with its proof."""
 
     sentence: Sentence
     parse: Parse
@@ -47,18 +39,18 @@ class Analysed:
 
 @dataclass(frozen=True)
 class Pipeline(SavedModel):
-    """All steps.
+    """All steps of the pipeline.
 
     Attributes
     ----------
     segmenter
-        From text to sentences of tokens and words.
+        Splits text into sentences of tokens and words.
     tagger
-        Of words: part of speech, fine tag and morphology in one label.
+        Predicts part of speech, fine tag and morphology of words as one label.
     lemmas
-        Rewrites words, given their tags.
+        Maps words and their tags to lemmas.
     parser
-        Scores of trees and of relations.
+        Scores of trees and relations.
     """
 
     kind = "pipeline"
@@ -69,35 +61,35 @@ class Pipeline(SavedModel):
     parser: Weights
 
     def analyse(self, paragraphs: Iterable[str], stop: Sequence[StopRule] = ()) -> Iterator[Analysed]:
-        """The sentences of a text's paragraphs, each as soon as it is parsed.
+        """Yield the sentences of a text's paragraphs, each as soon as it is parsed.
 
-        Parameters
-        ----------
-        paragraphs
-            Segmented and tagged some at a time; give them one by one where somebody waits for each.
-        stop
-            Stop rules of each parse.
+        Paragraphs are segmented and tagged in batches: for interactive use pass one paragraph per call.  ``stop`` are
+        the stop rules of each parse.
         """
-        for sentence, found in parse_sentences(self.tagged(paragraphs), self.parser, stop):
+        for sentence, found in parse_sentences(self.tag_paragraphs(paragraphs), self.parser, stop):
             check_written(sentence)
             yield Analysed(sentence, found)
 
-    def tagged(self, paragraphs: Iterable[str]) -> Iterator[Sentence]:
-        """Sentences with tags, morphology and lemmas, not yet parsed."""
+    def tag_paragraphs(self, paragraphs: Iterable[str]) -> Iterator[Sentence]:
+        """Yield sentences with tags, morphology and lemmas, not yet parsed."""
         held: list[str] = []
         size = 0
         for marked in paragraphs:
             paragraph = _BYTE_ORDER_MARK.sub("", marked)
             held.append(paragraph)
             size += len(paragraph)
-            if size > 64 * _BATCH:  # about as many sentences
-                yield from self._tagged(held)
+            if size > 64 * _BATCH:  # about _BATCH sentences
+                yield from self._tag_batch(held)
                 held, size = [], 0
         if held:
-            yield from self._tagged(held)
+            yield from self._tag_batch(held)
 
-    def _tagged(self, paragraphs: Sequence[str]) -> Iterator[Sentence]:
-        segmented = [(first, tokens) for first, tokens in _flat(self.segmenter.segment(paragraphs))]
+    def _tag_batch(self, paragraphs: Sequence[str]) -> Iterator[Sentence]:
+        segmented = [
+            (not number, tokens)
+            for paragraph in self.segmenter.segment(paragraphs)
+            for number, tokens in enumerate(paragraph)
+        ]
         if not segmented:
             return
         words = [[word for token in tokens for word in token.words] for _, tokens in segmented]
@@ -125,32 +117,25 @@ class Pipeline(SavedModel):
 
 
 _PARTS: Mapping[str, Any] = {"segmenter": Tagger, "breaks": Breaks, "tagger": Tagger, "parser": Weights}
-"""The models of which it consists."""
-
-
-def _flat(paragraphs: Iterable[Sequence[list[Token]]]) -> Iterator[tuple[bool, list[Token]]]:
-    """Sentences, and whether each begins a paragraph."""
-    for paragraph in paragraphs:
-        for number, tokens in enumerate(paragraph):
-            yield not number, tokens
+"""The models of the pipeline."""
 
 
 # --- tags ------------------------------------------------------------------------------------------------------------
 
 
 def tags_of(sentence: Sentence) -> tuple[str, ...]:
-    """What the tagger is to say of each word: part of speech, fine tag and morphology, tabs between them."""
+    """Return the tagger's label of each word: part of speech, fine tag and morphology, separated by tabs."""
     cells = map(morphology_cell, sentence.morphology)
     return tuple("\t".join(parts) for parts in zip(sentence.coarse, sentence.fine, cells, strict=True))
 
 
 def morphology_cell(features: Mapping[str, str]) -> str:
-    """``Case=Ine|Number=Sing``, or ``_``."""
+    """Return ``Case=Ine|Number=Sing``, or ``_``."""
     return "|".join(f"{key}={value}" for key, value in features.items()) or "_"
 
 
 def with_tags(sentence: Sentence, tags: Sequence[str], lemmas: SuffixRules) -> Sentence:
-    """The sentence with the tagger's tags, and the lemmas that follow from them."""
+    """Return the sentence with the tagger's tags, and the lemmas derived from them."""
     coarse, fine, cells = zip(*(tag.split("\t") for tag in tags), strict=True)
     return replace(
         sentence,
@@ -163,7 +148,7 @@ def with_tags(sentence: Sentence, tags: Sequence[str], lemmas: SuffixRules) -> S
 
 
 def contexts(tag: str) -> tuple[str, str]:
-    """Where lemmas are looked up: with all that the tagger says, then with the part of speech alone."""
+    """Return the contexts for looking up lemmas: the complete tag, then the part of speech."""
     return tag, tag.partition("\t")[0]
 
 
@@ -172,7 +157,7 @@ def _features(cell: str) -> dict[str, str]:
 
 
 def _lines(sentence: Sentence, tokens: Sequence[Token], begins: bool) -> Iterator[str]:
-    """Lines of a CoNLL-U file, heads and relations still missing."""
+    """Yield the CoNLL-U lines of a sentence, without heads and relations."""
     if begins:
         yield "# newpar"
     yield "# text = " + "".join(token.form + " " * token.space_after for token in tokens).rstrip()

@@ -1,4 +1,4 @@
-"""Tokens of raw text: atoms by rule, a chain's best labelling says what begins at each; then sentences of tokens."""
+"""Segmentation of raw text: atoms by rule, tokens by labelling the chain of atoms, then sentences of tokens."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from colgen.problems.pipeline.texts import Token, check_characters
 
 TOKEN, SAME = "token", "same"
 LABELS = (SAME, TOKEN)
-"""Whether a token begins at an atom, or the atom belongs to the token before."""
+"""Whether an atom begins a token or continues the previous one."""
 
 TASK = "segments"
 
 EPOCHS = 20
 
 MISSED = 0.05
-"""Share of the tokens that may begin inside an atom: of languages with blanks between words these are far fewer."""
+"""Maximum share of tokens that begin inside an atom; languages with blanks between words have far fewer."""
 
 PIECE = 10
-"""Sentences that are learned from at once where all are one paragraph: a step of the perceptron a piece."""
+"""Number of sentences per training example if the text is a single paragraph; each is one perceptron step."""
 
 _WORD = rf"[^\W{UNSPACED}]"
 _ATOM = re.compile(
     rf"""
     (?P<blanks> \s* )
     (?P<atom>
-        (?: https?:// | www\. ) [^\s<>]* [^\s<>.,;:!?)\]"']   # addresses, without the punctuation that follows
+        (?: https?:// | www\. ) [^\s<>]* [^\s<>.,;:!?)\]"']   # addresses, without punctuation at the end
         | (?: {_WORD} | [.+-] ){{1,64}} @ (?: {_WORD} | - ){{1,63}} (?: \. (?: {_WORD} | - ){{1,63}} )+
         | {_WORD} (?: {_WORD} | - ){{0,63}} (?: \. (?: {_WORD} | - ){{1,63}} ){{0,9}} \.
           (?: com | org | net | edu | gov | html? | pdf | doc | xls | txt | jpe?g | gif | zip ) \b
-        | [:;=8] [-'o]? [)(DPp|/\\] (?! \w | / )                  # faces
+        | [:;=8] [-'o]? [)(DPp|/\\] (?! \w | / )                  # emoticons
         | [{UNSPACED}] | [^\W\d_{UNSPACED}]+ | \d+ (?: [.,] \d+ )*
         | (?P<one> [^\w\s()\[\]{{}}"'] | _ ) (?P=one)*           # "!!!", "--", "...", but each bracket and quote
         | \S
@@ -46,28 +46,23 @@ _ATOM = re.compile(
     re.VERBOSE,
 )
 _SPACED = "\N{LOWER ONE EIGHTH BLOCK}"
-"""Before the characters of an atom that blanks stand before."""
+"""Prefix of atoms preceded by blanks."""
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 _MAY_END = re.compile(r"""[.!?:;)"'\]…»”>-]+""")
-"""Signs that sentences may end with."""
+"""Signs that may end a sentence."""
 
 _WITHOUT_LENGTH = str.maketrans("IMWiew", "UUUlll")
-"""Of what follows a sign the case is told alone."""
+"""Reduces the kind of an atom that follows a sign to its case."""
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """The atoms of a paragraph.
+    """The atoms of a paragraph with their positions.
 
-    Attributes
-    ----------
-    names
-        Their characters, with a mark where blanks stand before them; those of signs that may end a sentence say as well
-        of what kind their neighbours are.
-    begins, ends
-        Where they stand in the paragraph.
+    Names are their characters, prefixed if blanks precede them; those of signs that may end a sentence also encode the
+    kinds of their neighbours.
     """
 
     names: tuple[str, ...]
@@ -76,10 +71,10 @@ class Atoms:
 
 
 def atoms_of(paragraph: str) -> Atoms:
-    """Addresses, runs of letters, numbers, runs of one sign, and brackets and quotes one by one.
+    """Return the atoms: addresses, runs of letters, numbers, runs of one sign, and single brackets and quotes.
 
-    Letters of scripts that are written without blanks between words are atoms of their own.  Characters that belong
-    together (:mod:`colgen.problems.pipeline.clusters`) are in one atom.
+    Letters of scripts without blanks between words are separate atoms.  Grapheme clusters
+    (:mod:`colgen.problems.pipeline.clusters`) are never split.
     """
     clusters = cluster_begins(paragraph)
     found = list(_ATOM.finditer(outline(paragraph, clusters)))
@@ -90,12 +85,12 @@ def atoms_of(paragraph: str) -> Atoms:
         _SPACED * bool(match["blanks"] or not match.start()) + paragraph[begin:end]
         for match, begin, end in zip(found, begins, ends, strict=True)
     ]
-    marked = tuple(_marked(*three) for three in zip(["", *names], names, [*names[1:], ""], strict=False))
+    marked = tuple(_name_atom(*three) for three in zip(["", *names], names, [*names[1:], ""], strict=False))
     return Atoms(marked, begins, ends)
 
 
-def _marked(before: str, name: str, after: str) -> str:
-    """The name of an atom: a full stop after "Mr" is another than one after a long word, before a capital or not."""
+def _name_atom(before: str, name: str, after: str) -> str:
+    """Return the name of an atom, which for a full stop depends on the neighbours, such as "Mr" or a capital."""
     if not _MAY_END.fullmatch(name.removeprefix(_SPACED)):
         return name
     spaced = "s" if after.startswith(_SPACED) else ""
@@ -103,7 +98,7 @@ def _marked(before: str, name: str, after: str) -> str:
 
 
 def _kind(name: str) -> str:
-    """Case and length of letters, digits, something else, or nothing."""
+    """Return the kind of an atom: case and length of letters, digits, other, or nothing."""
     text = letters_of(name.removeprefix(_SPACED))
     if not text:
         return "-"
@@ -118,16 +113,10 @@ def _lower(text: str) -> str:
 
 @dataclass(frozen=True)
 class Segmenter:
-    """Parts a paragraph into sentences, tokens and words.
+    """Splits a paragraph into sentences, tokens and words.
 
-    Attributes
-    ----------
-    tagger
-        Labels atoms.
-    breaks
-        Says where sentences end among tokens.
-    words
-        Rewrites a token to its words, with blanks between them.
+    ``tagger`` labels atoms, ``breaks`` predicts sentence ends, and ``words`` maps a multiword token to its words,
+    separated by blanks.
     """
 
     tagger: Tagger
@@ -135,13 +124,13 @@ class Segmenter:
     words: SuffixRules
 
     def segment(self, paragraphs: Sequence[str]) -> list[list[list[Token]]]:
-        """The sentences of each paragraph as tokens; a paragraph of blanks has none."""
+        """Return the sentences of each paragraph as tokens; a paragraph of blanks has none."""
         atoms = [atoms_of(paragraph) for paragraph in paragraphs]
         labels = iter(self.tagger.tag([a.names for a in atoms if a.names]) if any(a.names for a in atoms) else [])
         tokens = [self._tokens(p, a, next(labels)) if a.names else [] for p, a in zip(paragraphs, atoms, strict=True)]
         for paragraph, own in zip(paragraphs, tokens, strict=True):
             check_characters(paragraph, own)
-        return [self.breaks.parted(own) for own in tokens]
+        return [self.breaks.split(own) for own in tokens]
 
     def _tokens(self, paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[Token]:
         starts = [k for k, label in enumerate(labels) if label != SAME or not k]
@@ -158,10 +147,10 @@ class Segmenter:
         return words if len(words) > 1 else (form,)
 
 
-def labelled_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
-    """A paragraph's text, and its atoms with what begins at each.
+def label_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
+    """Return a paragraph's text, and its atoms with their labels.
 
-    Where two tokens meet inside an atom ("cannot" as two tokens), nothing begins: atoms are the finest there is.
+    A token that begins inside an atom ("cannot" as two tokens) is ignored, because atoms are not split.
     """
     text, begins = _begins(paragraph)
     atoms = atoms_of(text)
@@ -169,12 +158,10 @@ def labelled_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
 
 
 def check_blanks(paragraphs: Iterable[Sequence[Sequence[Token]]]) -> None:
-    """Refuse texts whose tokens cannot be found.
+    """Raise :class:`InputError` for texts whose tokens cannot be found.
 
-    Raises
-    ------
-    InputError
-        If more than :data:`MISSED` of the tokens begin inside an atom, or a script without blanks is written with them.
+    This is the case if more than :data:`MISSED` of the tokens begin inside an atom, or if text in a script without
+    blanks has them.
     """
     count, missed, example, unspaced, joined = 0, 0, "", 0, 0
     for paragraph in paragraphs:
@@ -187,19 +174,19 @@ def check_blanks(paragraphs: Iterable[Sequence[Sequence[Token]]]) -> None:
             joined += not token.space_after
     if missed > MISSED * count:
         raise InputError(
-            f"{100 * missed / count:.0f}% of the tokens begin inside a run of letters (the first before {example!r}): "
-            "the pipeline finds tokens at blanks, at signs and between letters of scripts without blanks, so it cannot "
-            "learn from these texts"
+            f"{100 * missed / count:.0f}% of the tokens begin inside a run of letters (the first before {example!r}), "
+            f"expected at most {100 * MISSED:.0f}%: the pipeline only splits at blanks, at signs and between letters "
+            "of scripts without blanks"
         )
     if 2 * unspaced > count and not joined:
         raise InputError(
-            "most tokens are in a script without blanks between words, and all have blanks around them: expected "
-            "SpaceAfter=No in the last column of tokens that no blank follows"
+            "most tokens are in a script without blanks between words, but all are followed by blanks: add "
+            "SpaceAfter=No to the last column of tokens that are not"
         )
 
 
 def _begins(paragraph: Iterable[Sequence[Token]]) -> tuple[str, set[int]]:
-    """A paragraph's text, and where its tokens begin."""
+    """Return a paragraph's text, and the positions where its tokens begin."""
     text, begins = [], set()
     length = 0
     for sentence in paragraph:
@@ -217,18 +204,12 @@ def learn_segmenter(
     seed: int = 0,
     say: Callable[[str], None] = print,
 ) -> Segmenter:
-    """A segmenter from paragraphs of sentences of tokens; others, to tune on, say how eagerly sentences are ended.
-
-    Raises
-    ------
-    InputError
-        If tokens cannot be found in these texts, see :func:`check_blanks`.
-    """
+    """Return a segmenter learned from paragraphs of sentences of tokens; ``tune`` sets the threshold of breaks."""
     check_blanks(paragraphs)
     pieces = list(paragraphs)
-    if len(pieces) == 1:  # nobody has said where paragraphs begin
+    if len(pieces) == 1:  # paragraphs are not annotated
         pieces = [pieces[0][begin : begin + PIECE] for begin in range(0, len(pieces[0]), PIECE)]
-    examples = TaggedExamples.of([labelled_atoms(piece)[1] for piece in pieces], LABELS)
+    examples = TaggedExamples.of([label_atoms(piece)[1] for piece in pieces], LABELS)
     tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
     tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
     plain = (token for token in tokens if all(len(text.split()) == 1 for text in (token.form, *token.words)))

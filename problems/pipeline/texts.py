@@ -1,4 +1,4 @@
-"""Raw text and the tokens of annotated sentences: what stands where, and what is one token or several words."""
+"""Raw text and the tokens of annotated sentences, including multiword tokens."""
 
 from __future__ import annotations
 
@@ -15,16 +15,9 @@ _NO_SPACE = "SpaceAfter=No"
 
 @dataclass(frozen=True)
 class Token:
-    """A token as it stands in the text.
+    """A token of a text.
 
-    Attributes
-    ----------
-    form
-        Its characters.
-    words
-        The syntactic words that it is: itself, or several.
-    space_after
-        Whether blanks, or the end of the text, follow.
+    ``words`` are its syntactic words: itself, or several.  ``space_after``: blanks, or the end of the text, follow.
     """
 
     form: str
@@ -33,12 +26,12 @@ class Token:
 
     @property
     def is_multiword(self) -> bool:
-        """Whether it is several words, or one that is written differently."""
+        """Whether it consists of several words, or of one with another spelling."""
         return self.words != (self.form,)
 
 
 def tokens_of(sentence: Sentence) -> list[Token]:
-    """The tokens of a sentence that was read from a file; those of another are its forms, with blanks between them."""
+    """Return the tokens of a sentence read from a file; otherwise its forms, separated by blanks."""
     if not sentence.lines:
         return [Token(form, (form,)) for form in sentence.forms]
     tokens: list[Token] = []
@@ -63,7 +56,7 @@ def tokens_of(sentence: Sentence) -> list[Token]:
 
 
 def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[list[Token]]]:
-    """Sentences as tokens, those of a paragraph together, as comments ``newpar`` and ``newdoc`` say."""
+    """Yield paragraphs of sentences of tokens, separated by the comments ``newpar`` and ``newdoc``."""
     paragraph: list[list[Token]] = []
     for sentence in sentences:
         begins = any(line.startswith(("# newpar", "# newdoc")) for line in sentence.lines)
@@ -76,49 +69,39 @@ def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[list[Token]]]:
 
 
 def text_of(paragraph: Iterable[Sequence[Token]]) -> str:
-    """The raw text of a paragraph."""
+    """Return the raw text of a paragraph."""
     tokens = (token for sentence in paragraph for token in sentence)
     return "".join(token.form + " " * token.space_after for token in tokens).rstrip()
 
 
 def check_characters(text: str, tokens: Iterable[Token]) -> None:
-    """Check that tokens are the characters of a text, blanks apart.
-
-    Raises
-    ------
-    InfeasibleAnswerError
-        If one is missing or added: a mistake of this project's.
-    """
+    """Raise :class:`InfeasibleAnswerError` unless tokens contain the characters of a text, ignoring blanks."""
     found, right = "".join("".join(token.form.split()) for token in tokens), "".join(text.split())
     if found != right:
         at = next(
             (k for k, (a, b) in enumerate(zip(found, right, strict=False)) if a != b), min(len(found), len(right))
         )
         raise InfeasibleAnswerError(
-            f"the tokens of a text differ from it at character {at + 1}, blanks not counted: {found[at : at + 20]!r} "
-            f"in place of {right[at : at + 20]!r}"
+            f"the tokens of a text differ from it at character {at + 1}, ignoring blanks: {found[at : at + 20]!r} "
+            f"instead of {right[at : at + 20]!r}"
         )
 
 
 def check_written(sentence: Sentence) -> None:
-    """Check that a sentence comes back from the lines that are written of it.
-
-    Raises
-    ------
-    InfeasibleAnswerError
-        If it does not: a mistake of this project's.
-    """
+    """Raise :class:`InfeasibleAnswerError` unless a sentence can be read back from the lines written for it."""
     lines = conll_lines(sentence)
     try:
         read = list(parse_conll(lines, name="the sentence"))
     except InputError as error:
-        raise InfeasibleAnswerError(f"what the pipeline writes cannot be read: {error}") from None
+        raise InfeasibleAnswerError(f"the output of the pipeline cannot be read: {error}") from None
     if read != [sentence] or tokens_of(read[0]) != tokens_of(sentence):
-        raise InfeasibleAnswerError(f"what the pipeline writes of {' '.join(sentence.forms)[:60]!r} does not come back")
+        raise InfeasibleAnswerError(
+            f"the output of the pipeline for {' '.join(sentence.forms)[:60]!r} differs when it is read back"
+        )
 
 
 def read_paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """The paragraphs of a text: an empty line ends one, other ends of lines are blanks."""
+    """Yield the paragraphs of a text, separated by empty lines; other line ends count as blanks."""
     held: list[str] = []
     for line in lines:
         if line.strip():

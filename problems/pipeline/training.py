@@ -1,4 +1,4 @@
-"""``colgen train pipeline``: all steps from annotated sentences, and how good they are on raw text."""
+"""``colgen train pipeline``: train all steps on annotated sentences, and measure them on raw text."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ FOLDS = 5
 
 OPTIONS = {
     "epochs": Option(
-        f"passes of the parser, {parsing.EPOCHS} by default; the best on the sentences to tune on is kept",
+        f"passes of the parser ({parsing.EPOCHS} by default); the best one on the tuning sentences is kept",
         number=Number.WHOLE,
     ),
-    "tagger_epochs": Option("passes of the tagger, 8 by default", number=Number.WHOLE),
+    "tagger_epochs": Option("passes of the tagger (8 by default)", number=Number.WHOLE),
     "folds": Option(
-        f"{FOLDS} by default: the parser learns from tags that taggers of the other parts of the corpus have found; "
-        "1: from the corpus's own",
+        f"number of corpus parts ({FOLDS} by default); the parser is trained on the tags of each part predicted by a "
+        "tagger trained on the others; 1: on the gold tags",
         number=Number.WHOLE,
     ),
 }
@@ -49,38 +49,38 @@ def train(
     seed: int = 0,
     say: Say = print,
 ) -> Pipeline:
-    """All steps of annotated sentences.
+    """Train all steps on annotated sentences.
 
     Parameters
     ----------
     sentences
-        With heads, in the order of their texts.
+        Sentences with heads, in text order.
     tune
-        Choose how eagerly sentences are ended, and the parser's best pass.
+        Sentences that select the threshold of sentence breaks and the parser's best pass.
     folds
-        The parser meets tags that a tagger has found, with its mistakes, so it learns from such: those of each of so
-        many parts by a tagger of the other parts.
+        Number of parts for jackknifing: the parser is trained on tags with realistic mistakes, those of each part
+        predicted by a tagger trained on the other parts.
     """
     texts, held = list(paragraphs_of(sentences)), list(paragraphs_of(tune))
     segmenter = learn_segmenter(texts, tune=held, seed=seed, say=say)
     lemmas = learn_lemmas(sentences)
     tagger = _learn_tagger(sentences, tagger_epochs, seed, say)
-    learn = list(_retagged(sentences, lemmas, tagger_epochs, folds, seed, say))
-    met = _tagged(tune, tagger, lemmas) if tune else []
+    learn = list(_predict_tags_by_folds(sentences, lemmas, tagger_epochs, folds, seed, say))
+    met = _predict_tags(tune, tagger, lemmas) if tune else []
     parser = parsing.train(learn, MiraSettings(epochs, seed=seed), tune=met, say=lambda line: say(f"parser: {line}"))
     return Pipeline(segmenter, tagger, lemmas, parser)
 
 
 def _learn_tagger(sentences: Sequence[Sentence], epochs: int, seed: int, say: Say) -> Tagger:
-    told = [Tagged(sentence.forms, tags_of(sentence)) for sentence in sentences]
-    labels = tuple(sorted({tag for sentence in told for tag in sentence.tags}))
+    examples = [Tagged(sentence.forms, tags_of(sentence)) for sentence in sentences]
+    labels = tuple(sorted({tag for sentence in examples for tag in sentence.tags}))
     return train_perceptron(
-        "words", TaggedExamples.of(told, labels), epochs=epochs, seed=seed, say=lambda line: say(f"tags: {line}")
+        "words", TaggedExamples.of(examples, labels), epochs=epochs, seed=seed, say=lambda line: say(f"tags: {line}")
     )
 
 
 def learn_lemmas(sentences: Sequence[Sentence]) -> SuffixRules:
-    """Learn rules of lemmas, in contexts of :func:`colgen.problems.pipeline.model.contexts`; None without lemmas."""
+    """Return lemma rules in the contexts of :func:`colgen.problems.pipeline.model.contexts`."""
     return learn_suffixes(
         (context, form, lemma)
         for sentence in sentences
@@ -90,28 +90,28 @@ def learn_lemmas(sentences: Sequence[Sentence]) -> SuffixRules:
     )
 
 
-def _tagged(sentences: Sequence[Sentence], tagger: Tagger, lemmas: SuffixRules) -> list[Sentence]:
-    """Sentences with a tagger's tags in place of their own."""
+def _predict_tags(sentences: Sequence[Sentence], tagger: Tagger, lemmas: SuffixRules) -> list[Sentence]:
+    """Return sentences with a tagger's tags in place of their own."""
     found = tagger.tag([sentence.forms for sentence in sentences])
     return [with_tags(sentence, tags, lemmas) for sentence, tags in zip(sentences, found, strict=True)]
 
 
-def _retagged(
+def _predict_tags_by_folds(
     sentences: Sequence[Sentence], lemmas: SuffixRules, epochs: int, folds: int, seed: int, say: Say
 ) -> Iterator[Sentence]:
-    """Sentences with the tags of taggers that have not seen them."""
+    """Yield sentences with tags predicted by taggers that were not trained on them."""
     if folds < 2 or len(sentences) < folds:
         yield from sentences
         return
     parts = np.linspace(0, len(sentences), folds + 1).astype(int).tolist()
     for number, (begin, end) in enumerate(itertools.pairwise(parts), 1):
         others = [*sentences[:begin], *sentences[end:]]
-        say(f"tags for the parser to learn from, part {number} of {folds}")
-        yield from _tagged(sentences[begin:end], _learn_tagger(others, epochs, seed, lambda line: None), lemmas)
+        say(f"tags for training the parser, part {number} of {folds}")
+        yield from _predict_tags(sentences[begin:end], _learn_tagger(others, epochs, seed, lambda line: None), lemmas)
 
 
-def measured(pipeline: Pipeline, sentences: Sequence[Sentence]) -> PipelineScores:
-    """How good an analysis of the sentences' raw text is."""
+def measure_scores(pipeline: Pipeline, sentences: Sequence[Sentence]) -> PipelineScores:
+    """Return the scores of an analysis of the sentences' raw text."""
     texts = [text_of(paragraph) for paragraph in paragraphs_of(sentences)]
     return compare(sentences, (found.sentence for found in pipeline.analyse(texts)))
 
@@ -121,7 +121,7 @@ def train_from_files(options: TrainOptions) -> TrainedModel:
     chosen = options.options
     corpus = corpus_of(options)
     corpus.check_heads()
-    options.say(f"{len(corpus.learn)} sentences to learn from, {len(corpus.tune)} to choose the parser's pass on")
+    options.say(f"{len(corpus.learn)} sentences to train on, {len(corpus.tune)} to select the parser's pass")
     pipeline = train(
         corpus.learn,
         tune=corpus.tune,
@@ -133,7 +133,7 @@ def train_from_files(options: TrainOptions) -> TrainedModel:
     )
 
     def measure(name: str, part: list[Sentence]) -> list[Figure]:
-        reached = measured(pipeline, part)
+        reached = measure_scores(pipeline, part)
         return [Figure(f"{name}.{what}", value, "%", len(part), "F1 on raw text") for what, value in reached.items()]
 
     return TrainedModel(pipeline, lambda: corpus.figures(len(corpus.learn), measure))

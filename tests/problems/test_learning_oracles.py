@@ -1,4 +1,4 @@
-"""Exact solvers as oracles: against lists of all structures, forbidden parts among them; means and losses with them."""
+"""Exact solvers as oracles: against enumeration, with forbidden parts; means and losses."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_trees_are_the_best_of_all(parts, single_root, seed):
         assert best_structure(model, scores).score(scores) == pytest.approx(max(everything))
 
 
-def test_parts_of_projective_trees_are_those_of_all_trees():
+def test_parts_agree_with_projective_trees():
     tree = np.array([-1, 3, 1, 0, 3])
     for own, other in zip(
         SecondOrderTrees("siblings", "grandchildren").structure(tree),
@@ -48,7 +48,7 @@ def test_parts_of_projective_trees_are_those_of_all_trees():
 @pytest.mark.parametrize("seed", seeds(4))
 def test_clusterings_are_the_best_of_all(seed):
     rng = np.random.default_rng(seed)
-    scores = rng.normal(size=(5, 5))  # of each order of a pair its own
+    scores = rng.normal(size=(5, 5))  # each order of a pair has its own score
     if seed % 2:
         scores[rng.random((5, 5)) < 0.2] = -np.inf
     best = max(value(Clusterings.structure(np.array(labels)), [scores]) for labels in partitions(5))
@@ -56,7 +56,7 @@ def test_clusterings_are_the_best_of_all(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(4))
-def test_means_of_clusterings_and_trees_are_nearest(seed):
+def test_means_are_nearest_points(seed):
     rng = np.random.default_rng(seed)
     cases = [
         (Clusterings(), [(5, 5)], [Clusterings.structure(np.array(labels)) for labels in partitions(5)]),
@@ -78,7 +78,7 @@ def test_means_of_clusterings_and_trees_are_nearest(seed):
         assert found.marginals.ravel() == pytest.approx(matrices[0] @ nearest_mean(matrices[0], linear), abs=1e-6)
 
 
-def test_beliefs_over_all_trees_are_the_likelihood_where_pairs_have_no_scores():
+def test_beliefs_without_pair_scores_equal_the_likelihood():
     rng = np.random.default_rng(4)
     model, scores = SecondOrderTrees("grandchildren"), [rng.normal(size=(5, 5)), np.zeros((5, 5, 5))]
     tree = np.array([-1, 3, 4, 0, 3])  # arcs 4 → 2 and 3 → 1 cross
@@ -90,7 +90,7 @@ def test_beliefs_over_all_trees_are_the_likelihood_where_pairs_have_no_scores():
         SecondOrderTrees("siblings").beliefs(*scores)
 
 
-def test_batches_are_cut_to_words_and_items():
+def test_batches_are_cropped():
     arrays = [np.zeros((2, 4, 4)), np.zeros((2, 4, 4, 4))]
     batch = batch_of(SecondOrderTrees("grandchildren"), arrays, lengths=[3, 2])
     assert [theta.shape for theta in batch.instance(1)] == [(3, 3), (3, 3, 3)]

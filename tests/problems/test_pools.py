@@ -1,4 +1,4 @@
-"""Pools between runs: what one instance has found, taken to another of the same template."""
+"""Column pools that are passed from one instance of a template to another."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ TEMPLATES = {
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_pool_of_another_instance_changes_no_value(name):
+def test_a_pool_of_another_instance_preserves_the_optimum(name):
     pools = [solve(TEMPLATES[name](seed)).pool for seed in range(3)]
     for seed in range(3, 6):
         cold = solve(TEMPLATES[name](seed))
@@ -39,7 +39,7 @@ def test_a_pool_of_another_instance_changes_no_value(name):
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_pool_of_the_same_instance_is_taken_whole(name):
+def test_a_pool_of_the_same_instance_is_used_completely(name):
     for seed in range(3):
         problem = TEMPLATES[name](seed)
         for column in solve(problem).pool:
@@ -57,14 +57,14 @@ def test_a_pool_of_the_same_instance_is_taken_whole(name):
         ("vehicle_routing", [(), (1, 1), (99,), (1, 2, 3, 4, 5, 6)]),
     ],
 )
-def test_what_is_no_column_of_the_instance_is_none(name, structures):
+def test_invalid_structures_are_rejected(name, structures):
     problem = TEMPLATES[name](0)
     assert [problem.codec().read(structure) for structure in structures] == [None] * len(structures)
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
-def test_the_answer_of_a_pool_is_an_answer_of_the_same_instance(name, tmp_path, monkeypatch):
-    """Then the problem guesses nothing itself, and the run begins with what the other has ended with."""
+def test_the_answer_of_a_pool_is_used(name, tmp_path, monkeypatch):
+    """The run starts from the final answer of the other run, without a warm start of its own."""
     first = solve(TEMPLATES[name](4))
     if not first.certificate or not any(first.certificate.duals.values()):
         pytest.skip("closed without dual values")
@@ -78,8 +78,8 @@ def test_the_answer_of_a_pool_is_an_answer_of_the_same_instance(name, tmp_path, 
         assert len(warm.iterations) <= len(first.iterations)
 
 
-def test_an_answer_that_is_none_of_the_changed_instance_is_left_out():
-    """A demand more: the rolls of yesterday leave one piece over."""
+def test_an_infeasible_answer_is_skipped():
+    """With a larger demand, yesterday's rolls lack one piece."""
 
     def day(demand):
         return cutting_stock.CuttingStock(
@@ -92,8 +92,8 @@ def test_an_answer_that_is_none_of_the_changed_instance_is_left_out():
     assert more.objective == solve(day(131)).objective
 
 
-def test_cuts_that_were_worth_nothing_are_not_taken_along():
-    """Each makes pricing slower, and over the days they would grow without end."""
+def test_inactive_cuts_are_dropped():
+    """Each cut slows down pricing, and over many runs their number would grow without limit."""
     drawn = vehicle_routing.random(3, customers=14)
     first = solve(vehicle_routing.VehicleRouting(drawn))
     rows = first.pool.origin.rows
@@ -104,8 +104,8 @@ def test_cuts_that_were_worth_nothing_are_not_taken_along():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_forbidden_is_told_of_many_columns_as_of_one(seed):
-    """Columns as a master holds them, with rows of branching among their coefficients, and as no master has seen."""
+def test_forbidden_columns_in_batches_and_one_by_one(seed):
+    """Columns from a master, with coefficients in branching rows, and new columns."""
     problem = assignment.Assignment(assignment.random(4, 12, seed))
     pool = solve(problem, method=Method(bounding=ColumnGeneration(), heuristics=())).pool
     rng = np.random.default_rng(seed)

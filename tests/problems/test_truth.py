@@ -1,4 +1,4 @@
-"""Fuzzing the templates: the truth is true, failures replay, and a handful of seeded instances hold."""
+"""Fuzzing of the templates: reference solvers are correct, failures replay, and seeded instances pass."""
 
 import dataclasses
 import json
@@ -30,7 +30,7 @@ from tests.fuzz.scores import Drawn
 from tests.fuzz.templates import TEMPLATES, judge
 
 COMPOSED = {"pipeline"}
-"""Templates without a problem of their own: chain_map and then grandparent_parsing, which are all covered."""
+"""Templates composed of others: chain_map and then grandparent_parsing, which are covered."""
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_every_instance_survives_a_file(name):
         assert all(np.array_equal(array, again.arrays[key]) for key, array in drawn.arrays.items())
 
 
-def test_points_of_blocks_and_the_compact_model_say_the_same():
+def test_block_points_and_the_compact_model_agree():
     ways = set()
     for seed in range(60):
         drawn = compacts.draw(np.random.default_rng(seed))
@@ -76,7 +76,7 @@ def test_points_of_blocks_and_the_compact_model_say_the_same():
     assert ways == {"open", "whole"}
 
 
-def test_what_presolving_calls_infeasible_is_asked_again_without():
+def test_infeasible_presolve_results_are_checked_without_presolve():
     arrays = {
         "costs": np.array([[2.0, 2.0, 0.0], [0.0, 0.0, 6.0], [5.0, 0.0, 0.0], [-3.0, -2.0, 4.0]]),
         "kinds": np.array([2.0, 0.0, 0.0]),
@@ -91,14 +91,14 @@ def test_what_presolving_calls_infeasible_is_asked_again_without():
         "row_scales": np.ones(2),
     }
     drawn = compacts.Drawn(compacts.NAME, arrays, 1.0, (5.0,), {"maximize": True, "whole": True})
-    # By themselves the blocks are worth 5, 6, 4 and 4 and use 4.5, 1, 0.8 and 2: 0.3 too much, at a price of 2.
+    # Separately, the blocks score 5, 6, 4 and 4 and use 4.5, 1, 0.8 and 2: 0.3 too much, at a price of 2.
     assert compacts._best(drawn) == pytest.approx(18.4)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_before_the_run_begins_is_the_shells_affair(sent, tmp_path):
-    # Short sleeps: a signal on the threshold of a long one is seen when that is over.
+def test_signals_before_the_run_are_not_handled(sent, tmp_path):
+    # Short sleeps, because a signal just before a sleep is handled only after it.
     child, pipe = forked(tmp_path, lambda: [time.sleep(0.01) for _ in range(2_000)])
     os.read(pipe, 1)
     os.kill(child, sent)
@@ -118,7 +118,7 @@ def test_a_signal_before_the_run_begins_is_the_shells_affair(sent, tmp_path):
         (one(4.0, 5.0, 4.0, True), "proved with the bound 5"),
     ],
 )
-def test_what_is_wrong_is_seen(said, words):
+def test_wrong_results_are_detected(said, words):
     truths = Truths(np.array([4.0]), 1.0, np.zeros(1))
 
     assert find_fault(truths, one(4.0, 4.0, 4.0, True)) is None
@@ -162,7 +162,7 @@ def test_bad_inputs_are_one_line():
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_templates_prove_what_is_so(name):
+def test_templates_prove_correct_results(name):
     tally = fuzz(name, 5, count=6, shrinking=0.0)
 
     assert [failed["words"] for failed in tally.failed] == []
@@ -171,7 +171,7 @@ def test_templates_prove_what_is_so(name):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_templates_prove_what_is_so_for_half_a_minute(name):
+def test_templates_prove_correct_results_for_half_a_minute(name):
     tally = fuzz(name, 12, seconds=30.0)
 
     assert [failed["words"] for failed in tally.failed] == []
@@ -194,12 +194,12 @@ def test_no_interrupt_is_lost():
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_threads_find_what_one_finds():
+def test_threads_find_the_same_results():
     assert in_threads(1, rounds=3)[0] == 0
 
 
 @pytest.mark.parametrize(("late", "runs"), [(0.0, 10), (0.2, 18), (60.0, 2)])
-def test_measuring_limits_ends_in_about_its_time_however_late_the_runs_are(late, runs, monkeypatch):
+def test_measuring_limits_takes_about_its_time(late, runs, monkeypatch):
     now, measured = [0.0], []
 
     def over(name, instance, limit):
@@ -218,8 +218,8 @@ def test_measuring_limits_ends_in_about_its_time_however_late_the_runs_are(late,
     assert now[0] <= (4.5 if late < 1 else 121.0)
 
 
-def test_a_run_that_compiles_is_no_measurement(monkeypatch):
-    """The first run late in which a kernel is compiled: the next one counts; and so it is before measuring."""
+def test_runs_that_compile_are_not_measured(monkeypatch):
+    """If kernels are compiled in a run, before or during measuring, the next run counts."""
     now, runs = [0.0], []
     compiling = {1: 3.0, 2: 5.0, 5: 0.3}  # in the warm-up, and in a measured run
 

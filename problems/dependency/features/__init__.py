@@ -1,1 +1,1 @@
-"""Features of dependency trees: vocabulary, scores by factors, tuples, updates of learning."""
+"""Features of dependency trees: vocabulary, factored scores, tuples, and training updates."""

@@ -1,13 +1,12 @@
-"""Scores of relations of all arcs of a sentence while they are learned, for the best to count in each arc's own score.
+"""Relation scores of all arcs of a sentence during training; the best relation counts in each arc's score.
 
-Weights that no longer change are looked up in another order
-(:mod:`colgen.problems.dependency.features.relation_scores`).
+After training, weights are stored in another order (:mod:`colgen.problems.dependency.features.relation_scores`).
 
-The features are those of :mod:`colgen.problems.dependency.features.label_scores` that look at head and modifier alone.
-A feature that occurs often has a row, with a weight for each relation; what others say is a list, of the relations that
-they say something of, and what they come to say while they learn is put at its end.
+The features are those of :mod:`colgen.problems.dependency.features.label_scores` that use head and modifier only.  A
+frequent feature has a dense row with a weight per relation.  Other features have a list of relations with weights,
+which grows at its end during training.
 
-Time O(n² (t + r)) for n tokens, t templates of two tokens and r relations; templates of one token count O(n).
+Time O(n² (t + r)) for n tokens, t templates of two tokens and r relations; templates of one token add O(n).
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ NOTHING = np.int32(-1)
 
 
 class LabelLists(NamedTuple):
-    """Weights of relations by feature.
+    """Relation weights by feature.
 
     Attributes
     ----------
     sizes
-        How many rows and how many entries there are, shape (2,).
+        Number of rows and of list entries, shape (2,).
     first
-        Of each feature the first entry, :data:`NOTHING` if there is none; or its row, as -2 - row.
+        First entry of each feature, or :data:`NOTHING`; or its row, encoded as -2 - row.
     after, relations
-        Of each entry: the next one of its feature, :data:`NOTHING` after the last, and the relation.
+        Next entry of the same feature (:data:`NOTHING` at the end) and relation, by entry.
     weights
-        Of all rows, then of the entries.
+        Weights of all rows, then of the entries.
     """
 
     sizes: Ints
@@ -62,7 +61,6 @@ class LabelLists(NamedTuple):
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
-    """Add a feature's weights to those of all relations."""
     slot = np.int64(-1) if key < 0 else find(rows.slots, key)
     if slot < 0:
         return
@@ -80,10 +78,7 @@ def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_alone(codes, templates, rows, lists, by_head, by_modifier):  # type: ignore[no-untyped-def]
-    """Add what templates of one token say, by token, whether the head stands after the modifier, and relation.
-
-    The other templates.
-    """
+    """Add one-token templates by token, side (1: head after modifier) and relation; return the other templates."""
     both, pairs = np.empty(len(templates.starts), dtype=np.int64), 0
     for t in range(len(templates.starts)):
         constant_head, constant_modifier = templates.joined[t, 0] == 0, templates.joined[t, 1] == 0
@@ -93,7 +88,7 @@ def _add_alone(codes, templates, rows, lists, by_head, by_modifier):  # type: ig
             continue
         first, second = templates.joined[t, 0], templates.joined[t, 1]
         for token in range(by_head.shape[0]):
-            # The conjunction that is constant has the same code in all tokens.
+            # The constant conjunction has the same code in all tokens.
             head, modifier = (token, 0) if constant_modifier else (0, token)
             a, b = np.int64(codes[first, head]), np.int64(codes[second, modifier])
             if a >= 0 and b >= 0:
@@ -105,7 +100,7 @@ def _add_alone(codes, templates, rows, lists, by_head, by_modifier):  # type: ig
 
 @inner
 def _add_arcs(codes, templates, t, h, rows, lists, places, work, totals):  # type: ignore[no-untyped-def]
-    """Add what a template says of all arcs of a head, by modifier and relation."""
+    """Add a template's weights to all arcs of a head, by modifier and relation."""
     code, modifiers = np.int64(codes[templates.joined[t, 0], h]), codes[templates.joined[t, 1]]
     if code < 0:
         return
@@ -113,19 +108,19 @@ def _add_arcs(codes, templates, t, h, rows, lists, places, work, totals):  # typ
     first, after, named = lists.first, lists.after, lists.relations
     size, num = totals.shape
     mask, behind = len(slots) - 1, lists.sizes[0] * num
-    asked, at, held = work[0], work[1], work[2]
+    queries, at, held = work[0], work[1], work[2]
     width, several = templates.joined[t, 2], np.int64(templates.joined[t, 2] == PLACES)
     begin = templates.starts[t] + code * templates.sizes[t] * width
     for m in range(1, size):
-        asked[m] = begin + modifiers[m] * width + places[several, m]
-        at[m] = hash_of(asked[m], mask)
+        queries[m] = begin + modifiers[m] * width + places[several, m]
+        at[m] = hash_of(queries[m], mask)
         held[m] = slots[at[m]]
     for m in range(1, size):
         if modifiers[m] < 0 or held[m] == EMPTY:
             continue
         slot = at[m]
-        if held[m] != asked[m]:
-            slot = find(slots, asked[m])
+        if held[m] != queries[m]:
+            slot = find(slots, queries[m])
             if slot < 0:
                 continue
         entry = first[numbers[slot]]
@@ -139,8 +134,8 @@ def _add_arcs(codes, templates, t, h, rows, lists, places, work, totals):  # typ
 
 
 @inner
-def _choose(h, totals, heads, right, losses, best, which, of_right):  # type: ignore[no-untyped-def]
-    """Write the best relation of each arc of a head, losses added."""
+def _choose(h, totals, heads, right, losses, best, which, right_scores):  # type: ignore[no-untyped-def]
+    """Write the best relation of each arc of a head, losses included."""
     wrong, missed, num = np.float32(losses[0]), np.float32(losses[1]), totals.shape[1]
     for m in range(1, totals.shape[0]):
         if h == m:
@@ -148,10 +143,10 @@ def _choose(h, totals, heads, right, losses, best, which, of_right):  # type: ig
         total = totals[m]
         if len(heads):
             if heads[m] == h:
-                of_right[m] = total[right[m]]
+                right_scores[m] = total[right[m]]
                 for y in range(num):
                     total[y] += wrong
-                total[right[m]] = np.float32(of_right[m])
+                total[right[m]] = np.float32(right_scores[m])
             else:
                 for y in range(num):
                     total[y] += missed
@@ -173,26 +168,20 @@ def best_of_arcs(
     right: Ints,
     losses: Floats,
 ) -> tuple[Floats, Shorts, Floats]:
-    """The best relation of each arc, by head and modifier.
+    """Return the best relation of each arc, by head and modifier.
 
-    Parameters
-    ----------
-    num
-        How many relations there are.
-    heads, right
-        Heads and relations that are right, by modifier, shape (n + 1,); of no tokens where none are known.
-    losses
-        What is added to a wrong relation of a right head, and to all of a wrong head.
+    ``heads`` and ``right`` are gold heads and relations by modifier, shape (n + 1,), or empty.  ``losses`` are those of
+    a wrong relation with the correct head, and of any relation with a wrong head.
 
     Returns
     -------
     tuple[Floats, Shorts, Floats]
-        What the best relations score, shape (n + 1, n + 1), 0 where there is no arc; which these are; and what the
-        right relations of the right heads score, by modifier.
+        Scores of the best relations, shape (n + 1, n + 1), 0 where there is no arc; their numbers; and scores of the
+        gold relations of the gold heads, by modifier.
     """
     size = codes.shape[1] - 2
     best, which = np.zeros((size, size)), np.zeros((size, size), dtype=np.int32)
-    of_right = np.zeros(len(heads))
+    right_scores = np.zeros(len(heads))
     by_head = np.zeros((size, 2, num), dtype=np.float32)
     by_modifier = np.zeros((size, 2, num), dtype=np.float32)
     both = _add_alone(codes, templates, rows, lists, by_head, by_modifier)
@@ -205,8 +194,8 @@ def best_of_arcs(
                 totals[m, y] = by_head[h, places[0, m], y] + by_modifier[m, places[0, m], y]
         for t in both:
             _add_arcs(codes, templates, t, h, rows, lists, places, work, totals)
-        _choose(h, totals, heads, right, losses, best, which, of_right)
-    return best, which, of_right
+        _choose(h, totals, heads, right, losses, best, which, right_scores)
+    return best, which, right_scores
 
 
 @njit(cache=True, nogil=True)
@@ -222,11 +211,10 @@ def mark_relations(
     marks: Ints,
     count: int,
 ) -> int:
-    """Write a mark for each feature and relation of an arc that the other tree has not; how many marks there are.
+    """Mark each feature and relation of an arc that the other tree does not have; return the number of marks.
 
-    Trees are heads and relations by modifier.  A relation that a feature said nothing of gets an entry, for which there
-    must be room; a mark's place (:func:`~colgen.solvers.averaging.settle_marks`) is a
-    weight's.
+    Trees are heads and relations by modifier.  New pairs of feature and relation get an entry, for which memory must be
+    reserved.  A mark's place (:func:`~colgen.solvers.averaging.settle_marks`) is that of a weight.
     """
     heads, relations = trees
     for m in range(1, len(heads)):

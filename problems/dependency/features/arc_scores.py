@@ -1,9 +1,9 @@
 """Scores of all arcs of a sentence: sums of weights of conjunctions of head and modifier.
 
-The weights are those of a table of :mod:`colgen.problems.dependency.features.factored_scores`, in the order of
-:mod:`colgen.problems.dependency.features.blocks`.  What tokens of the same kinds
-(:mod:`colgen.problems.dependency.features.kinds`) say to each other is summed up first, by itself: a score is the same
-to the last bit whatever is remembered.
+The weights are those of a table of :mod:`colgen.problems.dependency.features.factored_scores`, reordered by
+:mod:`colgen.problems.dependency.features.blocks`.  Weights that depend only on the token types
+(:mod:`colgen.problems.dependency.features.kinds`) are summed first and separately, so that scores are bitwise equal
+with and without cached sums.
 """
 
 from __future__ import annotations
@@ -33,27 +33,23 @@ Bools = NDArray[np.bool_]
 
 
 class ArcIndex(NamedTuple):
-    """Weights of arcs, as they are looked up.
+    """Arc weights in look-up order.
 
     Attributes
     ----------
     templates
         Conjunctions of head and modifier, shape (templates, 2).
-    blocks
-        Where the weights are.
-    worth
-        By number of the key and bin of the distance, what the direction is worth together with the distance.
+    weights
+        Sum of the weights of direction and distance, by key number and distance bin.
     of_kinds
-        Which templates look at kinds alone.
-    kinds
-        Kinds that have been met, and pairs of them on either side.
-    sums
-        What these templates say, by number of the pair and bin of the distance.
+        Templates that depend only on token types.
+    kinds, sums
+        Known types and pairs of types on each side; cached sums of these templates by pair number and distance bin.
     """
 
     templates: Ints
     blocks: Blocks
-    worth: Singles
+    weights: Singles
     of_kinds: Bools
     kinds: Kinds
     sums: Floats
@@ -62,14 +58,10 @@ class ArcIndex(NamedTuple):
 def arc_index(
     table: WeightTable, conjunctions: Sequence[int] = (), *, kinds: int = 1 << 12, pairs: int = 1 << 16
 ) -> ArcIndex:
-    """The index of a table of arcs.
+    """Return the index of a table of arcs.
 
-    Parameters
-    ----------
-    conjunctions
-        Those whose codes make the kind of a token.
-    kinds, pairs
-        How many kinds of tokens, and how many pairs of them on either side, are remembered at most.
+    ``conjunctions`` define the type of a token.  At most ``kinds`` types, and ``pairs`` pairs of types on each side,
+    are cached.
     """
     widths = table.strides[:, 1]
     # The stride of the head's code is the modifier's times the number of the modifier's codes.
@@ -77,24 +69,24 @@ def arc_index(
     ends = np.append(table.offsets[1:], np.iinfo(np.int64).max)
     firsts = (ends - table.offsets) // table.strides[:, 0]
     blocks, order = blocks_of(table.keys, table.offsets, np.stack([firsts, seconds], axis=1), widths)
-    worth = np.empty((len(order), NUM_DISTANCES), dtype=np.float32)
-    _add_directions(table.values, order, worth)
+    weights = np.empty((len(order), NUM_DISTANCES), dtype=np.float32)
+    _add_directions(table.values, order, weights)
     of_kinds = np.asarray(np.isin(table.templates, [0, *conjunctions]).all(axis=1))
     known = no_kinds(np.array(conjunctions, dtype=np.int64), kinds, pairs)
-    return ArcIndex(table.templates, blocks, worth, of_kinds, known, np.zeros((pairs, NUM_DISTANCES)))
+    return ArcIndex(table.templates, blocks, weights, of_kinds, known, np.zeros((pairs, NUM_DISTANCES)))
 
 
 @njit(cache=True)
-def _add_directions(values, order, worth):  # type: ignore[no-untyped-def]
-    """Write what directions are worth together with distances."""
+def _add_directions(values, order, weights):  # type: ignore[no-untyped-def]
+    """Write the sums of direction and distance weights."""
     for number in range(len(order)):
         for distance in range(NUM_DISTANCES):
-            worth[number, distance] = values[order[number], 0] + values[order[number], 1 + distance]
+            weights[number, distance] = values[order[number], 0] + values[order[number], 1 + distance]
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
-    """Write what templates say that look at kinds alone, by the distance."""
+    """Write the sums of templates that depend only on types, by distance."""
     blocks = index.blocks
     side = np.int64(h > m)
     sums[:] = 0.0
@@ -106,12 +98,12 @@ def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
         number = find(blocks, t, owner, other, side)
         if number >= 0:
             for distance in range(NUM_DISTANCES):
-                sums[distance] += index.worth[number, distance]
+                sums[distance] += index.weights[number, distance]
 
 
 @inner
 def _add_alone(index, t, tokens, into):  # type: ignore[no-untyped-def]
-    """Add what a template of one token says, by token, whether the head stands after the modifier, and distance."""
+    """Add the weights of a one-token template by token, side (1: head after modifier) and distance."""
     blocks, begin = index.blocks.blocks, index.blocks.begins[t]
     many = index.blocks.begins[t + 1] - begin
     for token in range(into.shape[0]):
@@ -123,18 +115,18 @@ def _add_alone(index, t, tokens, into):  # type: ignore[no-untyped-def]
             number = find_rest(index.blocks.slots, first, mask, back, back * SPREAD)
             if number >= 0:
                 for distance in range(NUM_DISTANCES):
-                    into[token, back, distance] += index.worth[number, distance]
+                    into[token, back, distance] += index.weights[number, distance]
 
 
 @inner
 def _add_arcs(index, t, heads, modifiers, bins, work, scores):  # type: ignore[no-untyped-def]
-    """Add what a template of two tokens says of all arcs; ``scores`` by head and modifier, flattened."""
+    """Add the weights of a two-token template to all arcs; ``scores`` is flattened by head and modifier."""
     width = bins.shape[0]
-    blocks, slots, worth = index.blocks.blocks, index.blocks.slots, index.worth
-    those, asked, spreads, places = work[0], work[1], work[2], work[3]
+    blocks, slots, weights = index.blocks.blocks, index.blocks.slots, index.weights
+    those, queries, spreads, places = work[0], work[1], work[2], work[3]
     begin, many = index.blocks.begins[t], index.blocks.begins[t + 1] - index.blocks.begins[t]
     owned_by_head = index.blocks.owners[t] == 0
-    # An owner is at one end of an arc, all other tokens are at the other.
+    # The owner is at one end of an arc, each other token at the other end.
     if owned_by_head:
         owners, others, first_owner, first_other, along, across = heads, modifiers, 0, 1, 1, width
     else:
@@ -159,20 +151,20 @@ def _add_arcs(index, t, heads, modifiers, bins, work, scores):  # type: ignore[n
             side = np.int64((owner > other) == owned_by_head)
             rest = 2 * np.int64(others[other]) + side
             spread = rest * SPREAD
-            asked[count], spreads[count], places[count] = rest, spread, other
-            count += (members >> element_of(spread)) & np.int64(other != owner)  # nobody could foresee a decision
+            queries[count], spreads[count], places[count] = rest, spread, other
+            count += (members >> element_of(spread)) & np.int64(other != owner)  # a branch would be unpredictable
         for k in range(count):
-            number = find_rest(slots, first, mask, asked[k], spreads[k])
+            number = find_rest(slots, first, mask, queries[k], spreads[k])
             if number >= 0:
                 other = places[k]
-                scores[owner * across + other * along] += worth[number, bins[abs(owner - other)]]
+                scores[owner * across + other * along] += weights[number, bins[abs(owner - other)]]
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_kinds(index, codes, bins, by_head, by_modifier, work, table):  # type: ignore[no-untyped-def]
-    """Add what kinds say to each other, and what head and modifier say by themselves."""
+    """Add the weights that depend on types, and the weights of head and modifier alone."""
     width = bins.shape[0]
-    kinds, pairs, sides, afresh = work[0], work[1], work[2], np.empty(NUM_DISTANCES)
+    kinds, pairs, sides, scratch = work[0], work[1], work[2], np.empty(NUM_DISTANCES)
     number_kinds(index.kinds, codes, kinds)
     for h in range(width):
         for m in range(1, width):
@@ -181,7 +173,7 @@ def _add_kinds(index, codes, bins, by_head, by_modifier, work, table):  # type: 
         for m in range(1, width):
             if h == m:
                 continue
-            sums = afresh if pairs[m] == -1 else index.sums[pairs[m] if pairs[m] >= 0 else -2 - pairs[m]]
+            sums = scratch if pairs[m] == -1 else index.sums[pairs[m] if pairs[m] >= 0 else -2 - pairs[m]]
             if pairs[m] < 0:
                 _sum_kinds(index, codes, h, m, sums)
             distance = bins[abs(h - m)]
@@ -190,23 +182,19 @@ def _add_kinds(index, codes, bins, by_head, by_modifier, work, table):  # type: 
 
 @njit(cache=True)
 def score_arcs(codes: Codes, index: ArcIndex, tags: Ints, between: Singles) -> Floats:
-    """Scores of all arcs of a sentence.
+    """Return the scores of all arcs of a sentence, shape (n + 1, n + 1), by head and modifier.
+
+    They are -inf in column 0 and on the diagonal.
 
     Parameters
     ----------
     codes
-        Shape (conjunctions, n + 3): the root, the tokens, and the two tokens that stand for no sibling.
-        Conjunction 0 is constant.
+        Shape (conjunctions, n + 3): the root, the tokens, and two tokens that stand for no sibling.  Conjunction 0 is
+        constant.
     tags
         A small code of each token, shape (n + 3,), never -1.
     between
-        Weights by tag of the head, of the modifier, side, and of a tag that occurs between them:
-        shape (tags, tags, 2, tags).
-
-    Returns
-    -------
-    Floats
-        Shape (n + 1, n + 1), by head and modifier; -inf in column 0 and on the diagonal.
+        Weights by tag of the head, of the modifier, side, and tag between them: shape (tags, tags, 2, tags).
     """
     width = codes.shape[1] - 2
     scores = np.zeros(width * width)
@@ -219,7 +207,7 @@ def score_arcs(codes: Codes, index: ArcIndex, tags: Ints, between: Singles) -> F
         if index.of_kinds[t]:
             continue
         heads, modifiers = codes[index.templates[t, 0]], codes[index.templates[t, 1]]
-        if index.templates[t, 1] == 0:  # of one token; the other's code is 0
+        if index.templates[t, 1] == 0:  # a one-token template; the other's code is 0
             _add_alone(index, t, heads, by_head)
         elif index.templates[t, 0] == 0:
             _add_alone(index, t, modifiers, by_modifier)

@@ -1,11 +1,10 @@
-"""Keys of features of two tokens, block by block: those that share the code of one of the tokens stand together.
+"""Keys of two-token features, stored in blocks of keys that share the code of one token.
 
-A sentence asks for the same few thousand blocks again and again, one for each token and template, and for many keys of
-each: what a token's block holds is near after the first.  In one hash table of all keys each question is for another
-place in memory, and waiting for it is most of the time.
+A sentence looks up many keys in each of a few thousand blocks, one per token and template.  The keys of a block are
+close in memory.  In a single hash table of all keys, waiting for memory would take most of the time.
 
-A template's blocks are those of the token whose conjunction has more codes: its *owner*.  A block is a hash table with
-open addressing of the rest of the key, the code of the other token with the place; at least one slot of it is empty.
+A template's blocks belong to the token whose conjunction has more codes, its *owner*.  A block is an open-addressing
+hash table of the rest of the key: the code of the other token and the position.  At least one of its slots is empty.
 """
 
 from __future__ import annotations
@@ -23,26 +22,25 @@ Shorts = NDArray[np.int32]
 FREE = np.int32(-1)
 
 SPREAD = 0x9E3779B1
-"""An odd number that the rests are multiplied by: no product of 31 bits with it overflows."""
+"""Odd multiplier for rests; its product with 31-bit numbers does not overflow."""
 
 
 class Blocks(NamedTuple):
-    """Which keys there are.
+    """The set of keys.
 
     Attributes
     ----------
     owners
         Which token of a template owns its blocks, 0 or 1; shape (templates,).
     widths
-        How many places follow the other token's code in the rest of a key.
+        Number of positions that follow the other token's code in the rest of a key.
     begins
-        Where the blocks of a template begin, one for each code of the owner that has any; shape (templates + 1,).
+        First block of each template, one block per code of the owner; shape (templates + 1,).
     blocks
-        First slot of a block, one less than how many slots it has, a power of two, and a set of 64 elements: a rest has
-        an element that says whether the block may hold it.  Shape (blocks, 3); the set of an empty block is 0.
+        First slot of a block, number of slots (a power of two) minus 1, and a set of 64 elements as a filter: the block
+        can contain a rest only if the set contains its element.  Shape (blocks, 3); the set of an empty block is 0.
     slots
-        A rest and the number of its key, shape (slots, 2); -1 where empty.  Keys of one block have numbers that follow
-        each other.
+        A rest and the number of its key, shape (slots, 2); -1 where empty.  Keys of a block are numbered consecutively.
     """
 
     owners: Ints
@@ -54,13 +52,13 @@ class Blocks(NamedTuple):
 
 @njit(cache=True, no_cpython_wrapper=True)
 def element_of(spread):  # type: ignore[no-untyped-def]
-    """Which of a set's 64 elements a rest has, by its product with :data:`SPREAD`."""
+    """Return a rest's element of the 64-element set, from its product with :data:`SPREAD`."""
     return (spread >> 20) & 63
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def find_rest(slots, first, mask, rest, spread):  # type: ignore[no-untyped-def]
-    """Number of the key with a rest in a block, -1 if there is none."""
+    """Return the number of the key with a rest in a block, or -1."""
     at = spread & mask
     while slots[first + at, 0] != rest:
         if slots[first + at, 0] == FREE:
@@ -71,7 +69,7 @@ def find_rest(slots, first, mask, rest, spread):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find(blocks, t, owner, other, place):  # type: ignore[no-untyped-def]
-    """Number of a template's key, -1 if it is not there or a code is -1."""
+    """Return the number of a template's key; -1 if it is missing or a code is -1."""
     if owner < 0 or other < 0 or owner >= blocks.begins[t + 1] - blocks.begins[t]:
         return np.int64(-1)
     block = blocks.blocks[blocks.begins[t] + owner]
@@ -84,7 +82,7 @@ def find(blocks, t, owner, other, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _parts(key, starts, sizes, widths, owners):  # type: ignore[no-untyped-def]
-    """Template of a key, the owner's code, and the rest."""
+    """Return the template of a key, the owner's code, and the rest."""
     t = np.searchsorted(starts, key, side="right") - 1
     pair, place = divmod(key - starts[t], widths[t])
     first, second = divmod(pair, sizes[t])
@@ -94,7 +92,7 @@ def _parts(key, starts, sizes, widths, owners):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _count(keys, starts, sizes, widths, owners, begins, counts):  # type: ignore[no-untyped-def]
-    """Count the keys of each block, or of each template the codes that own some, if there are no blocks."""
+    """Count the keys of each block; without blocks, compute the number of owner codes of each template."""
     for key in keys:
         if key >= 0:
             t, owner, _ = _parts(key, starts, sizes, widths, owners)
@@ -106,10 +104,7 @@ def _count(keys, starts, sizes, widths, owners, begins, counts):  # type: ignore
 
 @njit(cache=True)
 def _lay_out(blocks):  # type: ignore[no-untyped-def]
-    """Give room to blocks, where each has the number of its keys as yet; how many slots and how many keys there are.
-
-    Two thirds of a block are full at most.
-    """
+    """Assign slots to blocks, at most two thirds full, which hold key counts; return the numbers of slots and keys."""
     room, held = 0, 0
     for block in blocks:
         count, length = block[1], 2
@@ -123,7 +118,7 @@ def _lay_out(blocks):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _claim(keys, starts, sizes, widths, owners, begins, blocks, slots, order):  # type: ignore[no-untyped-def]
-    """Put keys into their blocks, and number them by their places there; ``order``: takes each number's key."""
+    """Insert keys into their blocks and number them by position; ``order`` receives the key of each number."""
     for k in range(len(keys)):
         if keys[k] < 0:
             continue
@@ -144,28 +139,23 @@ def _claim(keys, starts, sizes, widths, owners, begins, blocks, slots, order):  
 
 
 def blocks_of(keys: Ints, starts: Ints, sizes: Ints, widths: Ints) -> tuple[Blocks, Shorts]:
-    """Blocks of keys, and the places in ``keys`` of what has the numbers 0, 1, ...
+    """Return the blocks of keys, and the index in ``keys`` of each key number.
 
     Parameters
     ----------
     keys
-        Different ones; what is negative is none.  That of template t is
-        ``starts[t] + (first * sizes[t, 1] + second) * widths[t] + place``.
+        Distinct keys; negative ones are ignored.  Template t has the keys ``starts[t] + (first * sizes[t, 1] + second)
+        * widths[t] + place``.
     starts
         The first key of each template, ascending.
     sizes
-        How many codes the conjunctions have, shape (templates, 2).
+        Number of codes of the conjunctions, shape (templates, 2).
     widths
-        How many places a template tells apart.
-
-    Raises
-    ------
-    OverflowError
-        If there are so many codes or keys that a rest or a place does not fit into 31 bits.
+        Number of positions of each template.
     """
     owners = np.where(sizes[:, 0] >= sizes[:, 1], 0, 1).astype(np.int64)
     if len(keys) >= 2**31 or (sizes.min(axis=1) * widths >= 2**31).any():
-        raise OverflowError("too many codes: what is looked up in a block does not fit into 31 bits")
+        raise OverflowError("too many codes: a key within its block does not fit into 31 bits")
     given = starts, np.ascontiguousarray(sizes[:, 1]), np.asarray(widths, dtype=np.int64), owners
     many = np.zeros(len(starts), dtype=np.int64)
     _count(keys, *given, np.empty(0, dtype=np.int64), many)

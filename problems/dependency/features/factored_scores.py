@@ -1,19 +1,19 @@
-r"""Scores of arcs and of triples of tokens as sums of weights of conjunctions; weights sit in tables with exact keys.
+"""Scores of arcs and of triples of tokens, as sums of weights of conjunctions in tables with exact keys.
 
-A *conjunction* is a tuple of attributes of one token (its form with its tag, the tags of its neighbours, ...) and has
-a code, a whole number, in each token: ``codes[k, i]`` for conjunction k and token i, -1 where training never met it.
-A template joins one conjunction of each token of a part with a relation of the tokens, and the weight of
+A *conjunction* is a tuple of attributes of one token (its form and tag, the tags of its neighbours, ...).  Its code in
+each token is an integer: ``codes[k, i]`` for conjunction k and token i, -1 if it did not occur in training.  A template
+combines one conjunction of each token of a part with a relation of the tokens, and the weight of
 
     (template, code, code[, code], relation)
 
-is looked up under a key that no other tuple shares (:mod:`colgen.problems.dependency.features.mixed_radix`): whole keys
-are compared (:mod:`colgen.problems.dependency.features.hashed_keys`).  Nothing collides, so that a maximum over a table
-is a true upper bound.
+is looked up under a unique key (:mod:`colgen.problems.dependency.features.mixed_radix`).  Complete keys are compared
+(:mod:`colgen.problems.dependency.features.hashed_keys`), so there are no collisions, and a maximum over a table is a
+valid upper bound.
 
-An arc's key holds the direction; the row under it holds a weight for the direction alone and one for each bin of the
-distance.  A triple's key holds one of eight relations.
+An arc's key contains the direction; its row contains a weight for the direction and one for each distance bin.  A
+triple's key contains one of eight relations.
 
-Time O(1) a lookup.  All arcs of a sentence are scored in :mod:`colgen.problems.dependency.features.arc_scores`.
+A look-up takes time O(1).  All arcs of a sentence are scored in :mod:`colgen.problems.dependency.features.arc_scores`.
 
 Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 2.3 and 4.3.2.
 """
@@ -37,14 +37,14 @@ Codes = NDArray[np.int32]
 
 NUM_DISTANCES = 7
 ROW = 1 + NUM_DISTANCES
-"""Weights in the row of an arc's key: of the direction alone, and of the direction with each bin of the distance."""
+"""Number of weights per arc key: one for the direction, and one for each distance bin."""
 
 RELATIONS = 8
-"""Relations of a triple of tokens."""
+"""Number of relations of a triple of tokens."""
 
 
 class WeightTable(NamedTuple):
-    """Weights of one family of parts.
+    """Weights of one type of parts.
 
     Attributes
     ----------
@@ -53,12 +53,12 @@ class WeightTable(NamedTuple):
     offsets
         First key of each template.
     strides
-        What one unit of each token's code is worth in the key, shape (templates, 2 or 3).
+        Factor of each token's code in the key, shape (templates, 2 or 3).
     keys
-        Of triples a hash table, shape (capacity,), a power of two; -1 where empty.  Of arcs all that there are,
-        ascending: another index finds them (:mod:`colgen.problems.dependency.features.arc_scores`).
+        For triples a hash table, shape (capacity,), a power of two; -1 where empty.  For arcs all keys in ascending
+        order, looked up by another index (:mod:`colgen.problems.dependency.features.arc_scores`).
     values
-        Shape (capacity, weights a key).
+        Shape (capacity, weights per key).
     """
 
     templates: Ints
@@ -69,23 +69,11 @@ class WeightTable(NamedTuple):
 
 
 def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, capacity: int = 1 << 12) -> WeightTable:
-    """A table without weights.
+    """Return a table without weights.
 
-    Parameters
-    ----------
-    templates
-        Conjunction of each token, shape (templates, tokens a part).
-    sizes
-        How many codes each conjunction has.
-    weights
-        Weights a key.
-    relations
-        Relations in the key: the smallest digit of it.
-
-    Raises
-    ------
-    OverflowError
-        If the keys do not fit into 63 bits.
+    ``templates`` contains the conjunction of each token, shape (templates, tokens per part); ``sizes`` the number of
+    codes of each conjunction.  Keys have ``weights`` weights each, and ``relations`` values of their smallest digit.
+    Raises OverflowError if the keys do not fit into 63 bits.
     """
     weights = as_integer(weights, "weights", low=1)
     radix = radix_of(templates, sizes, relations)
@@ -94,9 +82,9 @@ def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, c
 
 
 def table_of(table: WeightTable, keys: Ints, values: Singles, *, room: int = 0) -> WeightTable:
-    """A table with the templates of ``table`` that holds ``values``, one row a key, of any number of weights.
+    """Return a table with the templates of ``table``, one row of ``values`` per key.
 
-    At most half of it is full, and would be with ``room`` keys.
+    It is at most half full, even with ``room`` keys.
     """
     keys = as_integers(keys, "keys", shape=("features",), low=0)
     values = as_floats(values, "values", shape=(len(keys), None), dtype=np.float32)
@@ -112,7 +100,7 @@ def table_of(table: WeightTable, keys: Ints, values: Singles, *, room: int = 0) 
 
 @njit(cache=True)
 def distance_bin(first, second):  # type: ignore[no-untyped-def]
-    """Bin of the distance of two tokens: 1, 2, 3, 4 to 5, 6 to 9, 10 to 19, 20 and more."""
+    """Return the distance bin of two tokens: 1, 2, 3, 4 to 5, 6 to 9, 10 to 19, 20 and more."""
     distance = abs(first - second)
     if distance <= 3:
         return distance - 1
@@ -125,13 +113,13 @@ def distance_bin(first, second):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def grandparent_relation(g, p, c):  # type: ignore[no-untyped-def]
-    """Relative positions of grandparent, parent and child, equation 6 of the source; bit 0 is that of (p, c)."""
+    """Return the relative positions of grandparent, parent and child (equation 6 of the source); bit 0: p > c."""
     return 4 * (g > p) + 2 * (g > c) + (p > c)
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def sibling_relation(h, s, m):  # type: ignore[no-untyped-def]
-    """Side of the head (bit 0), and the distance of the siblings: 1, 2, 3 to 5, 6 and more.
+    """Return the side of the head (bit 0) and the distance bin of the siblings: 1, 2, 3 to 5, 6 and more.
 
     ``s == h``: m is the first modifier on its side; ``m == h``: s is the last one.
     """
@@ -146,7 +134,7 @@ def sibling_relation(h, s, m):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _columns(kind, i, j, k, n):  # type: ignore[no-untyped-def]
-    """Relation of a triple and the columns of ``codes`` that describe its tokens; kind 0: grandparents, 1: siblings."""
+    """Return a triple's relation, and the columns of ``codes`` of its tokens; kind 0: grandparents, 1: siblings."""
     if kind == 0:
         return grandparent_relation(i, j, k), i, j, k
     return sibling_relation(i, j, k), i, n + 1 if j == i else j, n + 2 if k == i else k
@@ -154,7 +142,7 @@ def _columns(kind, i, j, k, n):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, borrows=True)
 def _key(codes, table, t, a, b, c, relation):  # type: ignore[no-untyped-def]
-    """The key of a template's feature in three columns of ``codes``; -1 if one of its conjunctions has no code."""
+    """Return the key of a template's feature in three columns of ``codes``; -1 if a code is missing."""
     template = table.templates[t]
     first, second, third = codes[template[0], a], codes[template[1], b], codes[template[2], c]
     if first < 0 or second < 0 or third < 0:
@@ -165,7 +153,7 @@ def _key(codes, table, t, a, b, c, relation):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True, borrows=True)
 def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
-    """Score of one triple; for kernels."""
+    """Return the score of one triple; for kernels."""
     relation, a, b, c = _columns(kind, i, j, k, codes.shape[1] - 3)
     score = 0.0
     for t in range(table.templates.shape[0]):
@@ -178,10 +166,10 @@ def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def score_triples(codes: Codes, table: WeightTable, kind: int, triples: Ints) -> Floats:
-    """Scores of triples, shape (parts, 3).
+    """Return the scores of triples, shape (parts, 3).
 
-    ``kind`` 0: grandparent, parent, child.  ``kind`` 1: head, sibling, modifier, where sibling = head says that the
-    modifier is the first on its side, and modifier = head that the sibling is the last.
+    ``kind`` 0: grandparent, parent, child.  ``kind`` 1: head, sibling, modifier; sibling = head: the modifier is the
+    first on its side; modifier = head: the sibling is the last.
     """
     scores = np.empty(triples.shape[0])
     for part in range(triples.shape[0]):
@@ -191,19 +179,11 @@ def score_triples(codes: Codes, table: WeightTable, kind: int, triples: Ints) ->
 
 @njit(cache=True, no_cpython_wrapper=True)
 def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no-untyped-def]
-    """Scores of all triples of which two tokens are known, for kernels: cheaper than one by one.
+    """Write the scores of all triples with two given tokens to ``row``, faster than one by one; for kernels.
 
-    Parameters
-    ----------
-    pairs
-        The bound table of the two known tokens: templates without a key there are passed over.  A table that has no
-        keys at all says nothing.
-    kind, i, k
-        0: parent and child, the grandparents vary; 1: head and modifier, the siblings between them vary, head included.
-    members
-        Which of the varying tokens are wanted.
-    row
-        Takes the scores by the varying token.
+    ``kind`` 0: parent i and child k, varying grandparent; 1: head i and modifier k, varying sibling between them or the
+    head.  ``members`` is the mask of varying tokens to score.  ``pairs`` is the bound table of the given tokens:
+    templates without a key there are skipped, none if it is empty.
     """
     n = codes.shape[1] - 3
     templates = table.templates.shape[0]
@@ -246,7 +226,7 @@ def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no
 
 @njit(cache=True)
 def tree_triples(heads: Ints, kind: int) -> Ints:
-    """The grandparent parts (kind 0) or the sibling parts (kind 1) of a tree, shape (parts, 3)."""
+    """Return the grandparent parts (kind 0) or the sibling parts (kind 1) of a tree, shape (parts, 3)."""
     n = heads.shape[0] - 1
     parts = np.empty((3 * n, 3), dtype=np.int64)
     count = 0
@@ -278,9 +258,9 @@ def tree_triples(heads: Ints, kind: int) -> Ints:
 def mark_triples(
     codes: Codes, table: WeightTable, kind: int, triples: Ints, plus: bool, marks: Ints, count: int
 ) -> int:
-    """Write a mark (:mod:`colgen.solvers.averaging`) for each feature of triples; return how many marks there are.
+    """Write a mark (:mod:`colgen.solvers.averaging`) for each feature of triples; return the number of marks.
 
-    Places are slots of the table, which must have room: a new feature gets a slot.
+    Places are slots of the table, in which new features get a slot; memory must be reserved.
     """
     for part in range(triples.shape[0]):
         i, j, k = triples[part, 0], triples[part, 1], triples[part, 2]

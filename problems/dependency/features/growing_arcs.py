@@ -1,8 +1,8 @@
-"""Weights of arcs during training: :mod:`colgen.problems.dependency.features.factored_scores` in less memory.
+"""Arc weights during training: :mod:`colgen.problems.dependency.features.factored_scores` in less memory.
 
-Three features in four are only ever met at one distance.  Then the weight of the direction and that of the distance are
-one number, which changes as both would; a feature gets a row of weights when it is met at a second distance.  Features
-stand in the order in which they came, so that arrays grow at their ends, and what a step changes is kept beside them.
+Three of four features only occur at one distance.  Their weights of direction and distance are one number with the
+combined change; a feature gets a row of weights when it occurs at a second distance.  Features are stored in order of
+occurrence, so that arrays grow at their ends; the sums for averaging are stored next to the weights.
 """
 
 from __future__ import annotations
@@ -32,44 +32,44 @@ Shorts = NDArray[np.int32]
 _FREE = np.int32(-1)
 
 _GROWTH = 1.05
-"""By so much arrays are longer after they have become too short: what is free in them takes room as well."""
+"""Growth factor of arrays; small, because unused space costs memory too."""
 
 
 def owned(values: ArrayLike, dtype: type, *shape: int) -> NDArray[Any]:
-    """A copy that is no other array's part, so that it can be made longer."""
+    """Return a copy that owns its memory and can be resized."""
     array: NDArray[Any] = np.empty(shape, dtype=dtype)
     array[:] = np.reshape(values, shape)
     return array
 
 
 def lengthen(needed: int, *arrays: NDArray[Any], behind: int = 0) -> None:
-    """Make arrays long enough for so many rows, and some to spare, behind those that are there for good."""
+    """Resize arrays to at least ``needed`` rows after the first ``behind`` rows."""
     for array in arrays:
         array.resize((behind + int(_GROWTH * needed), *array.shape[1:]), refcheck=False)
 
 
 def least_kept(sizes: NDArray[Any], cutoff: float) -> float:
-    """What an averaged weight has to be to be kept: a share of the 99th hundredth of those that there are."""
+    """Return the threshold for averaged weights: the share ``cutoff`` of their 99th percentile."""
     return cutoff * float(np.quantile(sizes, 0.99)) if len(sizes) else 0.0
 
 
 class Features(NamedTuple):
-    """Features and their weights, as kernels see them.
+    """Features and their weights, in kernel form.
 
     Attributes
     ----------
     counts
-        How many features there are, and how many of them have rows; shape (2,).
+        Number of features, and of features with rows; shape (2,).
     slots
-        A hash table, shape (a power of two,): number of a feature; -1 where empty.
+        A hash table of feature numbers, length a power of two; -1 where empty.
     keys
-        Of each feature.
+        Key of each feature.
     bins
-        The distance at which it was met, if that is one alone; else the number of its row, as -1 - row.
+        The only distance bin of the feature, or its row as -1 - row.
     alone
-        Weight and sum for the average of a feature that was met at one distance, shape (features, 2).
+        Weight and averaging sum of a feature with one distance, shape (features, 2).
     rows
-        Weights, of the direction and of each distance, and their sums; shape (rows, 2, :data:`ROW`).
+        Weights of the direction and of each distance, and their sums; shape (rows, 2, :data:`ROW`).
     """
 
     counts: Ints
@@ -82,7 +82,7 @@ class Features(NamedTuple):
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _slot(slots, keys, key):  # type: ignore[no-untyped-def]
-    """Where a key is in the hash table, or would be."""
+    """Return the slot of a key, or the empty slot where it belongs."""
     mask = slots.shape[0] - 1
     slot = hash_of(key, mask)
     while slots[slot] >= 0 and keys[slots[slot]] != key:
@@ -92,14 +92,13 @@ def _slot(slots, keys, key):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _fill(slots: Shorts, keys: Ints, count: int) -> None:
-    """Put the first keys into an empty hash table."""
     for k in range(count):
         slots[_slot(slots, keys, keys[k])] = k
 
 
 @njit(cache=True)
 def score_growing(codes: Codes, table: WeightTable, features: Features, tags: Ints, between: Singles) -> Floats:
-    """What :func:`~colgen.problems.dependency.features.arc_scores.score_arcs` gives; ``table``: for its templates."""
+    """Return the result of :func:`~colgen.problems.dependency.features.arc_scores.score_arcs` at current weights."""
     n = codes.shape[1] - 3
     scores = np.zeros((n + 1, n + 1))
     slots, keys, bins, alone, rows = features.slots, features.keys, features.bins, features.alone, features.rows
@@ -131,11 +130,10 @@ def score_growing(codes: Codes, table: WeightTable, features: Features, tags: In
 def mark_growing(
     codes: Codes, table: WeightTable, features: Features, heads: Ints, other: Ints, plus: bool, marks: Ints, count: int
 ) -> int:
-    """Write a mark for each feature of the arcs of ``heads`` that ``other`` does not have; how many marks there are.
+    """Mark each feature of the arcs of ``heads`` that ``other`` does not have; return the number of marks.
 
-    A feature that is new gets a number; there must be room.  The place of a mark
-    (:func:`~colgen.solvers.averaging.settle_marks`) is the feature times
-    :data:`NUM_DISTANCES`, and the distance.
+    New features get a number, for which memory must be reserved.  The place of a mark
+    (:func:`~colgen.solvers.averaging.settle_marks`) is the feature times :data:`NUM_DISTANCES`, plus the distance.
     """
     slots, keys, bins, counts = features.slots, features.keys, features.bins, features.counts
     for m in range(1, heads.shape[0]):
@@ -159,7 +157,7 @@ def mark_growing(
 
 @njit(cache=True)
 def norm_of_arcs(marks: Ints, kept: int) -> float:
-    """The squared norm of a step of length 1: of the directions' weights and of the distances'."""
+    """Return the squared norm of a step of length 1, over direction and distance weights."""
     norm, direction, before = 0.0, 0.0, np.int64(-1)
     for k in range(kept):
         feature, total = marks[2 * k] // NUM_DISTANCES, float(marks[2 * k + 1])
@@ -173,7 +171,7 @@ def norm_of_arcs(marks: Ints, kept: int) -> float:
 
 @njit(cache=True)
 def step_growing(features: Features, marks: Ints, kept: int, step: float, number: float) -> None:
-    """Add marks times a step to the weights, and the same times its number to the sums."""
+    """Add marks times a step to the weights, and the same times the step number to the sums."""
     bins, alone, rows, counts = features.bins, features.alone, features.rows, features.counts
     k = 0
     while k < kept:
@@ -206,7 +204,7 @@ def step_growing(features: Features, marks: Ints, kept: int, step: float, number
 
 @njit(cache=True)
 def _largest(features: Features, steps: float) -> Singles:
-    """The largest averaged weight of each feature, without its sign."""
+    """Return the largest absolute averaged weight of each feature."""
     count = features.counts[0]
     found = np.zeros(count, dtype=np.float32)
     for feature in range(count):
@@ -222,7 +220,7 @@ def _largest(features: Features, steps: float) -> Singles:
 
 @njit(cache=True)
 def _write_averages(features: Features, those: Ints, steps: float, rows: Singles) -> None:
-    """Write the averaged weights of some features, one a row."""
+    """Write the averaged weights of some features, one row each."""
     for k in range(len(those)):
         own, row = features.bins[those[k]], rows[k]
         if own >= 0:
@@ -234,16 +232,10 @@ def _write_averages(features: Features, those: Ints, steps: float, rows: Singles
 
 
 class GrowingArcs:
-    """Weights of arcs that learn.
-
-    Parameters
-    ----------
-    table
-        An empty one, for the templates.
-    """
+    """Arc weights during training; ``table`` is an empty table with the templates."""
 
     KEPT = "keys", "bins", "alone", "rows"
-    """What :meth:`state` has."""
+    """Names of the arrays in :meth:`state`."""
 
     features: Features
 
@@ -255,11 +247,10 @@ class GrowingArcs:
         self._kept = 0
 
     def scores(self, codes: Codes, tags: Ints, between: Singles) -> Floats:
-        """Scores of all arcs of a sentence by the weights of the moment."""
         return score_growing(codes, self.table, self.features, tags, between)
 
     def mark(self, codes: Codes, right: Ints, found: Ints) -> float:
-        """Mark what the right tree has and the tree found has not, and the reverse; the squared norm of that."""
+        """Mark the features in which the gold and the predicted tree differ; return their squared norm."""
         most = 2 * (len(right) - 1) * len(self.table.templates)
         if len(self._marks) < 2 * most:
             self._marks = np.empty(3 * most, dtype=np.int64)
@@ -270,15 +261,14 @@ class GrowingArcs:
         return norm_of_arcs(self._marks, self._kept)
 
     def step(self, step: float, number: float) -> None:
-        """Take a step along what was marked."""
         step_growing(self.features, self._marks, self._kept, step, number)
 
     def least(self, steps: float, cutoff: float) -> float:
-        """What an averaged weight has to be to be kept, by the rows' largest ones."""
+        """Return the threshold for averaged weights, based on the largest weight of each feature."""
         return least_kept(_largest(self.features, steps), cutoff)
 
     def averaged(self, steps: float, least: float) -> WeightTable:
-        """The averaged weights, their keys ascending; rows without a weight above ``least`` are left out."""
+        """Return the averaged weights, keys ascending, without rows that have no weight above ``least``."""
         keys = self.features.keys
         those = np.flatnonzero(_largest(self.features, steps) > least)
         those = those[np.argsort(keys[those])]
@@ -287,7 +277,6 @@ class GrowingArcs:
         return self.table._replace(keys=keys[those], values=rows)
 
     def _reserve(self, more: int) -> None:
-        """Room for so many more features, and as many rows."""
         f, (features, rows) = self.features, self.features.counts.tolist()
         if features + more > len(f.keys):
             lengthen(features + more, f.keys, f.bins, f.alone)
@@ -301,16 +290,14 @@ class GrowingArcs:
         self.features = self.features._replace(slots=slots)
         _fill(slots, self.features.keys, int(self.features.counts[0]))
 
-    # --- to go on later ----------------------------------------------------------------------------------------------
+    # --- saving and restoring ----------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[np.generic]]:
-        """What has to be kept to go on after this step."""
         f, (features, rows) = self.features, self.features.counts.tolist()
         of_all = f.keys[:features], f.bins[:features], f.alone[:features]
         return dict(zip(self.KEPT, (*of_all, f.rows[:rows]), strict=True))
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Put back what :meth:`state` gave."""
         features, rows = arrays["keys"].size, len(arrays["rows"])
         self.features = Features(
             np.array([features, rows]),

@@ -1,6 +1,6 @@
-"""A set of keys, whole numbers from 0 on, in a hash table with open addressing.
+"""A set of non-negative integer keys in a hash table with open addressing.
 
-Whole keys are compared, so that nothing collides.  What belongs to a key stands in other arrays, under the same slot.
+Complete keys are compared, so there are no collisions.  Data of a key is stored in other arrays at the same slot.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ EMPTY = np.int64(-1)
 
 
 def room_for_keys(count: int) -> Ints:
-    """An empty table, of which so many keys fill half at most."""
+    """Return an empty table that ``count`` keys fill at most half."""
     return np.full(1 << max(4, (2 * count).bit_length()), EMPTY)
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def hash_of(key, mask):  # type: ignore[no-untyped-def]
-    """The slot where the search for a key begins; ``mask``: the length of the table, a power of two, less 1."""
-    # Both halves of the key times odd numbers of 30 bits: no product overflows, also where numba is switched off.
+    """Return the first slot to search for a key; ``mask``: table length, a power of two, minus 1."""
+    # Both halves of the key times odd 30-bit numbers: no product overflows, even without numba.
     mixed = (key & 0x7FFFFFFF) * 0x2545F491 + (key >> 31) * 0x1B873593
     return (mixed ^ (mixed >> 29)) & mask
 
 
 @inner
 def find(keys, key):  # type: ignore[no-untyped-def]
-    """Slot of a key, -1 if it is not there."""
+    """Return the slot of a key, or -1."""
     mask = keys.shape[0] - 1
     slot = hash_of(key, mask)
     while keys[slot] != key:
@@ -43,7 +43,7 @@ def find(keys, key):  # type: ignore[no-untyped-def]
 
 @inner
 def claim(keys, key):  # type: ignore[no-untyped-def]
-    """Slot of a key, which is put there if it was not."""
+    """Return the slot of a key, inserting it if missing."""
     mask = keys.shape[0] - 1
     slot = hash_of(key, mask)
     while keys[slot] != key:
@@ -56,7 +56,7 @@ def claim(keys, key):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def claim_all(keys: Ints, new_keys: Ints) -> Ints:
-    """Slots of several keys, for which there must be room."""
+    """Return the slots of several keys, inserting missing ones; the table must be large enough."""
     slots = np.empty(len(new_keys), dtype=np.int64)
     for k in range(len(new_keys)):
         slots[k] = claim(keys, new_keys[k])

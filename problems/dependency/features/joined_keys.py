@@ -1,4 +1,4 @@
-"""Codes of conjunctions that join the attributes of neighbouring tokens, from the numbers of these attributes."""
+"""Codes of conjunctions of neighbouring tokens' attributes, computed from the attributes' numbers."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Joined(NamedTuple):
     Attributes
     ----------
     conjunctions
-        Which they are.
+        Numbers of the conjunctions.
     attributes, shifts
-        What conjunction l joins, shape (conjunctions, most): attribute, -1 behind the last one, and which neighbour's.
+        Attributes of each conjunction, -1 after the last, and offsets of the neighbours; shape (conjunctions, most).
     edges
-        Of each attribute: its number beyond the first and the last token.
+        Number of each attribute beyond the first and the last token.
     radix
-        What follows a number in the key is less than this, by attribute.
+        Number of values of each attribute.
     offsets
-        What the keys of conjunction l are counted from.
+        Key offset of each conjunction.
     keys, codes
-        A table of all keys (:mod:`colgen.problems.dependency.features.hashed_keys`), and the code of each, by slot.
+        A table of all keys (:mod:`colgen.problems.dependency.features.hashed_keys`), and their codes by slot.
     """
 
     conjunctions: Ints
@@ -54,29 +54,15 @@ def joined_of(
     edges: Sequence[int],
     sizes: Sequence[int],
 ) -> Joined:
-    """Conjunctions whose values are known by the numbers of their attributes.
+    """Return the :class:`Joined` table of some conjunctions.
 
-    Parameters
-    ----------
-    conjunctions
-        Which they are.
-    parts
-        Of each conjunction: attributes, and which neighbour's.
-    values
-        Of each conjunction, of each of its attributes: the numbers, in the order of the codes.
-    edges
-        Of each attribute: its number beyond the first and the last token.
-    sizes
-        How many numbers each attribute has.
-
-    Raises
-    ------
-    OverflowError
-        If the keys do not fit into 63 bits.
+    ``parts`` lists attributes and neighbour offsets of each conjunction; ``values`` the numbers of each of these
+    attributes in the order of the codes; ``edges`` the number of each attribute beyond the first and the last token;
+    ``sizes`` the number of values of each attribute.  Raises OverflowError if the keys do not fit into 63 bits.
     """
     attributes = np.full((len(parts), max(map(len, parts))), NONE, dtype=np.int64)
     shifts = np.zeros_like(attributes)
-    offset, offsets = 0, []  # Python's whole numbers do not overflow
+    offset, offsets = 0, []  # Python integers do not overflow
     keys: list[Ints] = []
     for row, (of_list, columns) in enumerate(zip(parts, values, strict=True)):
         several = np.zeros(len(columns[0]), dtype=np.int64)
@@ -99,25 +85,16 @@ def joined_of(
 
 @njit(cache=True)
 def codes_of_tokens(which: Ints, kept: Shorts, alone: Ints, joined: Joined, ends: Shorts) -> Shorts:
-    """Codes of a sentence.
+    """Return the codes of a sentence, shape (conjunctions, n + 3), -1 if unknown.
 
     Parameters
     ----------
     which
         The row of each token.
     kept
-        Rows: codes of the conjunctions that look at one token, then the numbers of its attributes, -1 where unknown.
-    alone
-        The conjunctions that look at one token.
-    joined
-        The others.
+        Rows with the codes of one-token conjunctions (``alone``), then the numbers of attributes, -1 if unknown.
     ends
-        Codes of the root and of the two that stand for no sibling, shape (3, conjunctions).
-
-    Returns
-    -------
-    Shorts
-        Shape (conjunctions, n + 3), -1 for what is unknown.
+        Codes of the root and of the two tokens that stand for no sibling, shape (3, conjunctions).
     """
     n, first = len(which), len(alone)
     codes = np.empty((ends.shape[1], n + 3), dtype=np.int32)

@@ -1,11 +1,11 @@
-"""Kinds of tokens: what tokens of the same tags and morphology have in common, kept from one sentence to the next.
+"""Token types: cached sums for tokens with the same tags and morphology, across sentences.
 
-A token's *kind* is the tuple of its codes of a few conjunctions that have few codes each, -1 included.  A text has some
-hundreds of kinds, and the same two meet again and again; what templates say that look at nothing else is summed up once
-for two kinds and a place, and kept.  Who asks holds the sums, one row for each number that is given here.
+A token's *kind* is the tuple of its codes for a few conjunctions with few values, -1 included.  A text has some
+hundreds of kinds, and the same pairs recur.  Weights of templates that depend on kinds only are summed once per pair
+and position.  The caller stores the sums, one row per number assigned here.
 
-Kinds are compared by their codes, never by a number that came from elsewhere: sentences of any vocabulary may be
-mixed.  What there is no room for gets no number, and is summed up afresh each time.
+Kinds are compared by their codes, so sentences of different vocabularies can be mixed.  If memory is full, a pair gets
+no number and is summed again each time.
 """
 
 from __future__ import annotations
@@ -25,22 +25,20 @@ NONE = -1
 
 
 class Kinds(NamedTuple):
-    """Kinds that have been met, and pairs of them.
+    """Known kinds and pairs of kinds.
 
     Attributes
     ----------
     conjunctions
-        Whose codes make a kind.
-    counts
-        How many kinds and how many pairs there are, shape (2,).
+        Conjunctions whose codes define a kind.
+    counts, room
+        Number of kinds and of pairs, shape (2,), and maximum number of pairs, shape (1,).
     slots
-        A hash table of the kinds, shape (a power of two,): their numbers; -1 where empty.
+        A hash table of kind numbers, length a power of two; -1 where empty.
     codes
-        By number of the kind, shape (room for kinds, conjunctions).
+        Codes by kind number, shape (maximum number of kinds, conjunctions).
     pairs
-        A hash table of pairs with their places, shape (a power of two, 2): key and number, -1 where empty.
-    room
-        How many pairs have room, shape (1,).
+        A hash table of pairs with positions, shape (a power of two, 2): key and number, -1 where empty.
     """
 
     conjunctions: Ints
@@ -52,8 +50,8 @@ class Kinds(NamedTuple):
 
 
 def no_kinds(conjunctions: Ints, kinds: int, pairs: int) -> Kinds:
-    """Room for so many kinds and pairs, of which none has been met."""
-    slots, places = (1 << max(1, (2 * room - 1).bit_length()) for room in (kinds, pairs))  # half full at most
+    """Return an empty set with space for numbers of kinds and pairs."""
+    slots, places = (1 << max(1, (2 * room - 1).bit_length()) for room in (kinds, pairs))  # at most half full
     codes = np.zeros((kinds, len(conjunctions)), dtype=np.int32)
     counts, room = np.zeros(2, dtype=np.int64), np.array([pairs], dtype=np.int64)
     return Kinds(conjunctions, counts, np.full(slots, EMPTY), codes, np.full((places, 2), EMPTY), room)
@@ -61,7 +59,7 @@ def no_kinds(conjunctions: Ints, kinds: int, pairs: int) -> Kinds:
 
 @njit(cache=True)
 def number_kinds(kinds: Kinds, codes: Shorts, numbers: Ints) -> None:
-    """Write the numbers of the kinds of a sentence's tokens, the root first; -1 where there is no room."""
+    """Write the kind numbers of a sentence's tokens, the root first; -1 if memory is full."""
     mask = len(kinds.slots) - 1
     for token in range(len(numbers)):
         mixed = np.int64(0)
@@ -87,20 +85,14 @@ def number_kinds(kinds: Kinds, codes: Shorts, numbers: Ints) -> None:
 
 @njit(cache=True)
 def number_pairs(kinds: Kinds, head: int, modifiers: Ints, places: Ints, many: int, numbers: Ints) -> None:
-    """Write the numbers of pairs of one head with all modifiers, that of token 1 first.
+    """Write the numbers of the pairs of one head with all modifiers.
 
-    Parameters
-    ----------
-    head, modifiers
-        Numbers of kinds, those of the modifiers by token; -1 for none.
-    places, many
-        Which place a modifier has to the head, by token, and of how many there are; -1 for no pair.
-    numbers
-        Takes the numbers, by token: -1 where there is no room; as -2 - number if the pair is new.
+    ``head`` and ``modifiers`` are kind numbers, or -1.  ``places`` are the modifiers' positions relative to the head,
+    out of ``many``; -1: no pair.  The result is -1 if memory is full, and -2 - number if the pair is new.
     """
     mask = len(kinds.pairs) - 1
     first = head * len(kinds.codes)
-    for m in range(1, len(modifiers)):  # these wait for the memory together
+    for m in range(1, len(modifiers)):  # independent loads overlap their memory latency
         slot = hash_of((first + modifiers[m]) * many + places[m], mask)
         numbers[m] = kinds.pairs[slot, 1] if kinds.pairs[slot, 0] == (first + modifiers[m]) * many + places[m] else NONE
     for m in range(1, len(modifiers)):

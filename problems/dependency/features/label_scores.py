@@ -1,8 +1,7 @@
-"""Scores of relations: sums of the weights of features of an arc, and of pairs of relations of consecutive modifiers.
+"""Relation scores: weights of features of an arc, and of pairs of relations of consecutive modifiers.
 
-A feature joins a conjunction of the head or of another relative of the modifier, one of the modifier, and on which side
-and how far away the relative is; its key is a whole number.  Keys stand in ascending order, and the weights of a key
-are those of a few relations.
+A feature combines a conjunction of the head or another relative of the modifier, one of the modifier, and the side and
+distance of the relative; its key is an integer.  Keys are in ascending order, and each has weights for a few relations.
 """
 
 from __future__ import annotations
@@ -21,24 +20,22 @@ Codes = NDArray[np.int32]
 Singles = NDArray[np.float32]
 
 SIDES, PLACES = 2, 12
-"""How much of the place of a modifier a feature may know: its side, or how far away it is there as well."""
+"""Resolution of a modifier's position in a feature: its side only, or side and distance."""
 
 HEAD, LEFT, RIGHT, BESIDE = range(4)
-"""Relatives of a modifier: its head, its own first and last modifier, and the first of its head's other modifiers."""
+"""Relatives of a modifier: its head, its own first and last modifier, and the first other modifier of its head."""
 
 
 class Templates(NamedTuple):
-    """What features join, one a row.
+    """Feature templates, one per row.
 
     Attributes
     ----------
     joined
-        Conjunction of the relative, conjunction of the modifier, :data:`SIDES` or :data:`PLACES`, and which relative;
+        Conjunction of the relative, conjunction of the modifier, :data:`SIDES` or :data:`PLACES`, and the relative;
         shape (templates, 4).
-    sizes
-        How many codes the modifier's conjunction has.
-    starts
-        The first key of each template.
+    sizes, starts
+        Number of codes of the modifier's conjunction, and first key, of each template.
     """
 
     joined: Ints
@@ -48,9 +45,9 @@ class Templates(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def relatives(heads: Ints) -> Ints:
-    """The relatives of each token in a tree, shape (4, n + 1); of those that are missing the columns n + 1 and n + 2.
+    """Return the relatives of each token in a tree, shape (4, n + 1).
 
-    These columns of codes stand for no modifier before and none after.
+    Missing ones are n + 1 and n + 2, the columns of codes for no modifier before and none after.
     """
     n = len(heads) - 1
     found = np.full((4, n + 1), n + 1)
@@ -72,7 +69,7 @@ def relatives(heads: Ints) -> Ints:
 
 @njit(cache=True, no_cpython_wrapper=True, nogil=True)
 def place_of(other, modifier):  # type: ignore[no-untyped-def]
-    """Which of :data:`PLACES` a modifier's relative has."""
+    """Return the position, out of :data:`PLACES`, of a modifier's relative."""
     apart = abs(other - modifier)
     near = apart if apart <= 3 else (4 if apart <= 6 else 5)
     return 2 * np.int64(near) + np.int64(other > modifier)
@@ -80,7 +77,7 @@ def place_of(other, modifier):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def key_of_pair(codes, templates, t, other, modifier):  # type: ignore[no-untyped-def]
-    """The key of a feature of a modifier and its relative; -1 if one of its conjunctions has no code."""
+    """Return the key of a feature of a modifier and its relative; -1 if a code is missing."""
     joined, sizes, starts = templates
     a, b = np.int64(codes[joined[t, 0], other]), np.int64(codes[joined[t, 1], modifier])
     if a < 0 or b < 0:
@@ -91,13 +88,13 @@ def key_of_pair(codes, templates, t, other, modifier):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def key_of(codes, templates, t, of, modifier):  # type: ignore[no-untyped-def]
-    """The key of a feature of an arc, given all relatives; -1 if one of its conjunctions has no code."""
+    """Return the key of a feature of an arc, given all relatives; -1 if a code is missing."""
     return key_of_pair(codes, templates, t, of[templates.joined[t, 3], modifier], modifier)
 
 
 @njit(cache=True, nogil=True)
 def keys_of_tree(codes: Codes, templates: Templates, heads: Ints, keys: Ints) -> None:
-    """Write the keys of a tree's arcs, one arc a row; ``heads``: of tokens 1, 2, ..., a place for the root before."""
+    """Write the keys of a tree's arcs, one row per arc; ``heads`` has shape (n + 1,), its first entry is ignored."""
     of = relatives(heads)
     for modifier in range(1, len(heads)):
         for t in range(len(templates.starts)):
@@ -106,10 +103,7 @@ def keys_of_tree(codes: Codes, templates: Templates, heads: Ints, keys: Ints) ->
 
 @njit(cache=True, no_cpython_wrapper=True, nogil=True)
 def _best_row(scores, transitions, ends, first, last, best, back):  # type: ignore[no-untyped-def]
-    """Write the best relations of modifiers ``first`` to ``last - 1``, one after the other.
-
-    ``ends``: no number in a row of the transitions is below the first of the row's, and none above the second.
-    """
+    """Write the best relations of modifiers ``first`` to ``last - 1``; ``ends``: range of each transition row."""
     num = scores.shape[1]
     most = np.empty(num)
     for y in range(num):
@@ -117,12 +111,12 @@ def _best_row(scores, transitions, ends, first, last, best, back):  # type: igno
     for k in range(first + 1, last):
         for y in range(num):
             most[y], back[k, y] = scores[k - 1, 0] + transitions[0, y], 0
-        enough = -np.inf  # each relation scores as much after one of those before
+        enough = -np.inf  # every relation reaches this score after some previous relation
         for x in range(num):
             enough = max(enough, scores[k - 1, x] + ends[x, 0])
         for x in range(1, num):
             before = scores[k - 1, x]
-            if before + ends[x, 1] < enough:  # rounding keeps the order
+            if before + ends[x, 1] < enough:  # rounding is monotone
                 continue
             for y in range(num):  # along a row of the transitions
                 total = before + transitions[x, y]
@@ -136,14 +130,14 @@ def _best_row(scores, transitions, ends, first, last, best, back):  # type: igno
 
 
 class Rows(NamedTuple):
-    """Where the weights of a key are found at once: keys in a hash table, and the row of each slot."""
+    """Hash table of keys, and the row of each slot."""
 
     slots: Ints
     rows: NDArray[np.int32]
 
 
 def rows_of(keys: Ints) -> Rows:
-    """The rows of keys that stand one after the other."""
+    """Return the row numbers of keys, in their order."""
     slots = room_for_keys(len(keys))
     rows = np.zeros(len(slots), dtype=np.int32)
     rows[claim_all(slots, keys)] = np.arange(len(keys))
@@ -151,22 +145,20 @@ def rows_of(keys: Ints) -> Rows:
 
 
 class LabelIndex(NamedTuple):
-    """Weights, as they are looked up.
+    """Weights in look-up order.
 
     Attributes
     ----------
-    templates
-        What features join.
     slots
-        A hash table, shape (a power of two, 2): a key, and where its weights begin times :data:`MOST`, plus how many
-        they are.
+        A hash table, shape (a power of two, 2): a key, and the start of its weights times :data:`MOST` plus their
+        number.
     relations, weights
-        Whose weight, and that.
+        Relation and weight of each entry.
     transitions
-        By the coarse tag of the head, the relation of the modifier before (the last place: there is none), and that of
-        the modifier.
+        Weights by the coarse tag of the head, the relation of the previous modifier (last position: none), and the
+        relation of the modifier.
     ends
-        The smallest and the largest number in each row of the transitions, shape (tags, relations + 1, 2).
+        Minimum and maximum of each row of the transitions, shape (tags, relations + 1, 2).
     """
 
     templates: Templates
@@ -178,11 +170,11 @@ class LabelIndex(NamedTuple):
 
 
 MOST = 1 << 20
-"""A feature has fewer weights than this."""
+"""Every feature has fewer weights than this."""
 
 
 def label_index(templates: Templates, scores: FeatureWeights, transitions: Singles) -> LabelIndex:
-    """The index of weights of relations."""
+    """Return the index of relation weights."""
     keys = room_for_keys(len(scores))
     slots = np.zeros((len(keys), 2), dtype=np.int64)
     slots[claim_all(keys, scores.keys), 1] = scores.starts[:-1] * MOST + np.diff(scores.starts)
@@ -193,14 +185,14 @@ def label_index(templates: Templates, scores: FeatureWeights, transitions: Singl
 
 @njit(cache=True, nogil=True)
 def label_tree(codes: Codes, tags: Ints, index: LabelIndex, heads: Ints) -> Ints:
-    """The relations of a tree's arcs that score most, of tokens 1, 2, ..."""
+    """Return the best relations of a tree's arcs, for tokens 1, 2, ..."""
     joined, sizes, starts = index.templates.joined, index.templates.sizes, index.templates.starts
     slots, relations, weights, transitions = index.slots, index.relations, index.weights, index.transitions
     mask = len(slots) - 1
     n, num = len(heads) - 1, transitions.shape[2]
     table, back = np.zeros((n, num)), np.zeros((n, num), dtype=np.int64)
     members, best, found = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    asked, at, held = np.empty((3, len(starts)), dtype=np.int64)
+    queries, at, held = np.empty((3, len(starts)), dtype=np.int64)
     places = np.empty((4, 2), dtype=np.int64)
     of, count = relatives(heads), 0
     for head in range(n + 1):
@@ -215,19 +207,19 @@ def label_tree(codes: Codes, tags: Ints, index: LabelIndex, heads: Ints) -> Ints
             for t in range(len(starts)):
                 relative, width = joined[t, 3], joined[t, 2]
                 a, b = np.int64(codes[joined[t, 0], of[relative, modifier]]), np.int64(codes[joined[t, 1], modifier])
-                asked[known] = starts[t] + (a * sizes[t] + b) * width + places[relative, np.int64(width == PLACES)]
+                queries[known] = starts[t] + (a * sizes[t] + b) * width + places[relative, np.int64(width == PLACES)]
                 known += np.int64(a >= 0) & np.int64(b >= 0)
-            for k in range(known):  # these wait for the memory together
-                at[k] = hash_of(asked[k], mask)
+            for k in range(known):  # independent loads overlap their memory latency
+                at[k] = hash_of(queries[k], mask)
                 held[k] = slots[at[k], 0]
             met = np.int64(0)
             for k in range(known):
                 slot = at[k]
-                while held[k] != asked[k] and held[k] != EMPTY:
+                while held[k] != queries[k] and held[k] != EMPTY:
                     slot = (slot + 1) & mask
                     held[k] = slots[slot, 0]
                 at[met] = slots[slot, 1]
-                met += np.int64(held[k] == asked[k])
+                met += np.int64(held[k] == queries[k])
             for k in range(met):
                 begin, many = at[k] // MOST, at[k] % MOST
                 for e in range(begin, begin + many):

@@ -1,7 +1,6 @@
-"""How features are numbered: templates of conjunctions, and the key of a template's codes with a relation.
+"""Numbering of features: unique keys of a template's codes with a relation, in mixed radix.
 
-A feature is (template, code, ..., code, relation); keys number all features that there could be, in mixed radix, so
-that no two share a key.
+A feature is (template, code, ..., code, relation); every possible feature has its own key.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Shorts = NDArray[np.int32]
 
 
 class Radix(NamedTuple):
-    """How features of some templates are numbered.
+    """Numbering of the features of some templates.
 
     Attributes
     ----------
@@ -29,11 +28,9 @@ class Radix(NamedTuple):
     offsets
         First key of each template, shape (templates,).
     strides
-        What one unit of each token's code is worth in the key, shape (templates, tokens); the relation is worth itself.
+        Factor of each token's code in the key, shape (templates, tokens); the relation's factor is 1.
     sizes
-        How many codes each token's conjunction has, shape (templates, tokens).
-    relations
-        How many relations there are.
+        Number of codes of each token's conjunction, shape (templates, tokens).
     """
 
     templates: Ints
@@ -44,25 +41,16 @@ class Radix(NamedTuple):
 
 
 def radix_of(templates: Sequence[Sequence[int]] | Ints, sizes: Ints, relations: int) -> Radix:
-    """Number the features of templates.
+    """Return the numbering of features.
 
-    Parameters
-    ----------
-    templates
-        Conjunctions, as many for each template.
-    sizes
-        How many codes each conjunction has, by conjunction.
-
-    Raises
-    ------
-    OverflowError
-        If the keys do not fit into 63 bits.
+    All templates have equally many conjunctions; ``sizes`` is the number of codes of each conjunction.  Raises
+    OverflowError if the keys do not fit into 63 bits.
     """
     sizes = as_integers(sizes, "sizes", shape=("conjunctions",), low=1)
     table = as_indices(templates, "templates", upper=len(sizes), shape=("templates", "tokens"))
     relations = as_integer(relations, "relations", low=1)
     strides, offsets = np.empty_like(table), np.empty(len(table), dtype=np.int64)
-    offset = 0  # Python's whole numbers do not overflow
+    offset = 0  # Python integers do not overflow
     for t, template in enumerate(table.tolist()):
         offsets[t] = offset
         stride = relations
@@ -77,16 +65,9 @@ def radix_of(templates: Sequence[Sequence[int]] | Ints, sizes: Ints, relations: 
 
 @njit(cache=True)
 def keys_of(radix: Radix, codes: Shorts, columns: Ints, relation: Ints) -> Ints:
-    """The keys of all features that tuples have; some may occur more than once.
+    """Return the keys of all features of tuples; some may occur more than once.
 
-    Parameters
-    ----------
-    codes
-        Shape (conjunctions, columns).
-    columns
-        The tuples: columns of ``codes``, shape (tuples, tokens).
-    relation
-        Shape (tuples,).
+    ``codes`` has shape (conjunctions, columns), ``columns`` shape (tuples, tokens), ``relation`` shape (tuples,).
     """
     keys = np.empty(len(columns) * len(radix.templates), np.int64)
     count = 0

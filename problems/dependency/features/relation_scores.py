@@ -1,8 +1,8 @@
-"""The best relation of each arc of a sentence, by weights that no longer change.
+"""The best relation of each arc of a sentence at fixed weights.
 
-What :mod:`colgen.problems.dependency.features.arc_label_scores` finds while weights are learned, in the order of
-:mod:`colgen.problems.dependency.features.blocks`; what tokens of the same kinds
-(:mod:`colgen.problems.dependency.features.kinds`) say to each other is summed up once.
+The results are those of :mod:`colgen.problems.dependency.features.arc_label_scores`.  Weights are stored in
+:mod:`colgen.problems.dependency.features.blocks`, and weights that depend only on token types are summed once
+(:mod:`colgen.problems.dependency.features.kinds`).
 
 Time O(n² (t + r)) for n tokens, t templates of two tokens and r relations.
 """
@@ -27,30 +27,24 @@ Shorts = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 DENSE = 0.25
-"""A feature that says something of more than this share of the relations has a row."""
+"""A feature with weights for more than this share of the relations has a dense row."""
 
 
 class RelationIndex(NamedTuple):
-    """Weights of relations, as they are looked up.
+    """Relation weights in look-up order.
 
     Attributes
     ----------
-    templates
-        What features join.
-    blocks
-        Where features are.
     entries
-        By number of the feature: the first entry and how many it has; or its row and -1.  Shape (features, 2).
+        By feature number: first entry and number of entries; or its row and -1.  Shape (features, 2).
     rows
-        Of features that say something of many relations, shape (rows, relations).
+        Dense rows, shape (rows, relations).
     relations, weights
-        Of each entry.
+        Relation and weight of each entry.
     of_kinds
-        Which templates look at kinds alone.
-    kinds
-        Kinds that have been met, and pairs of them.
-    sums
-        What these templates say, by number of the pair, shape (pairs, relations).
+        Templates that depend only on kinds.
+    kinds, sums
+        Known kinds and pairs; cached sums of these templates by pair number, shape (pairs, relations).
     """
 
     templates: Templates
@@ -73,18 +67,10 @@ def relation_index(
     kinds: int = 1 << 12,
     pairs: int = 1 << 16,
 ) -> RelationIndex:
-    """The index of features of arcs.
+    """Return the index of arc features.
 
-    Parameters
-    ----------
-    sizes
-        How many codes each conjunction has.
-    features
-        The weights of features and relations.
-    conjunctions
-        Those whose codes make the kind of a token.
-    kinds, pairs
-        How many kinds of tokens, and how many pairs of them at some place, are remembered at most.
+    ``sizes`` is the number of codes of each conjunction; ``conjunctions`` define the kind of a token.  At most
+    ``kinds`` kinds, and ``pairs`` pairs of them at some position, are cached.
     """
     starts, which, weights, num = features.starts, features.labels, features.weights, features.num_labels
     joined = templates.joined[:, :2]
@@ -93,7 +79,7 @@ def relation_index(
     often = counts > DENSE * num
     row, many = np.cumsum(often) - 1, np.where(often, 0, counts)
     entries = np.stack([np.where(often, row, np.cumsum(many) - many), np.where(often, -1, counts)], axis=1)
-    # Weights in the order of the features' numbers: those of a block are near.
+    # Sort weights by feature number, so that those of a block are close in memory.
     number = np.repeat(np.arange(len(order)), counts)
     own = np.arange(len(number)) + np.repeat(starts[order] - (np.cumsum(counts) - counts), counts)
     in_rows = often[number]
@@ -114,18 +100,18 @@ def relation_index(
 
 
 class _Tokens(NamedTuple):
-    """What is looked up of a sentence's tokens.
+    """Data looked up per token of a sentence.
 
     Attributes
     ----------
     by_head, by_modifier
-        What one token says by itself, by token, and whether the head stands after the modifier.
+        Weights of one-token templates, by token and side (1: head after modifier).
     both
-        Templates of two tokens.
+        Two-token templates.
     owned
-        By these and token, where the token's block begins, its mask and its members; 0 members if there is none.
+        Start, mask and members of the token's block, by template and token; members 0: none.
     others
-        By these and token, what the token adds to a key in another one's block; negative if nothing.
+        The token's contribution to a key in another token's block, by template and token; negative: none.
     """
 
     by_head: Singles
@@ -137,7 +123,6 @@ class _Tokens(NamedTuple):
 
 @folded
 def _add(index: RelationIndex, feature: int, into: Singles) -> None:
-    """Add what a feature says, by relation."""
     first, many = index.entries[feature, 0], index.entries[feature, 1]
     if many < 0:
         for y in range(len(into)):
@@ -148,7 +133,7 @@ def _add(index: RelationIndex, feature: int, into: Singles) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
-    """Write what templates say that look at kinds alone, by relation."""
+    """Write the sums of templates that depend only on kinds, by relation."""
     sums[:] = 0.0
     joined = index.templates.joined
     for t in range(len(joined)):
@@ -164,7 +149,6 @@ def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True, fastmath={"nnan", "nsz", "reassoc"})
 def _largest(row):  # type: ignore[no-untyped-def]
-    """The largest number, by several at a time."""
     largest = row[0]
     for y in range(1, len(row)):
         largest = max(largest, row[y])
@@ -173,7 +157,7 @@ def _largest(row):  # type: ignore[no-untyped-def]
 
 @inner
 def _look_up(index, codes, tokens):  # type: ignore[no-untyped-def]
-    """Look up blocks of all tokens, and what they say by themselves; how many templates look at two tokens."""
+    """Look up the blocks and one-token weights of all tokens; return the number of two-token templates."""
     joined, begins, blocks, owned = index.templates.joined, index.blocks.begins, index.blocks.blocks, tokens.owned
     width, met = owned.shape[1], 0
     for t in range(len(joined)):
@@ -204,14 +188,14 @@ def _look_up(index, codes, tokens):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _begin_totals(index, codes, tokens, h, sides, pairs, afresh, totals):  # type: ignore[no-untyped-def]
-    """Write what kinds say of a head's arcs, and head and modifier by themselves, by modifier and relation."""
+def _begin_totals(index, codes, tokens, h, sides, pairs, scratch, totals):  # type: ignore[no-untyped-def]
+    """Write the weights of kinds and of one-token templates for a head's arcs, by modifier and relation."""
     for m in range(1, totals.shape[0]):
         if h == m:
             continue
         side = sides[m]
         number = pairs[m] if pairs[m] >= -1 else -2 - pairs[m]
-        sums = afresh if number < 0 else index.sums[number]
+        sums = scratch if number < 0 else index.sums[number]
         if pairs[m] < 0:
             _sum_kinds(index, codes, h, m, sums)
         for y in range(totals.shape[1]):
@@ -219,8 +203,8 @@ def _begin_totals(index, codes, tokens, h, sides, pairs, afresh, totals):  # typ
 
 
 @inner
-def _find_features(index, tokens, met, h, places, asked):  # type: ignore[no-untyped-def]
-    """Write the features of a head's arcs by templates of two tokens, and the modifiers; how many these are."""
+def _find_features(index, tokens, met, h, places, queries):  # type: ignore[no-untyped-def]
+    """Write the two-token features of a head's arcs, and their modifiers; return the number of features."""
     joined, owned, others = index.templates.joined, tokens.owned, tokens.others
     count = np.int64(0)
     for k in range(met):
@@ -233,21 +217,21 @@ def _find_features(index, tokens, met, h, places, asked):  # type: ignore[no-unt
             mine, other = (h, m) if of_head else (m, h)
             rest = others[k, other] + places[several, m]
             spread = rest * SPREAD
-            asked[0, count], asked[1, count], asked[2, count] = rest, owned[k, mine, 0], owned[k, mine, 1]
-            asked[3, count] = m
+            queries[0, count], queries[1, count], queries[2, count] = rest, owned[k, mine, 0], owned[k, mine, 1]
+            queries[3, count] = m
             there = (owned[k, mine, 2] >> element_of(spread)) & np.int64(others[k, other] >= 0)
             count += there & np.int64(m != h)
     found = np.int64(0)
     for k in range(count):
-        feature = find_rest(index.blocks.slots, asked[1, k], asked[2, k], asked[0, k], asked[0, k] * SPREAD)
-        asked[4, found], asked[3, found] = feature, asked[3, k]
+        feature = find_rest(index.blocks.slots, queries[1, k], queries[2, k], queries[0, k], queries[0, k] * SPREAD)
+        queries[4, found], queries[3, found] = feature, queries[3, k]
         found += np.int64(feature >= 0)
     return found
 
 
 @njit(cache=True)
 def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
-    """What the best relation of each arc scores, and which it is, by head and modifier."""
+    """Return the score and the number of the best relation of each arc, by head and modifier."""
     width = codes.shape[1] - 2
     templates, num = len(index.templates.joined), index.sums.shape[1]
     best, which = np.zeros((width, width)), np.zeros((width, width), dtype=np.int32)
@@ -259,19 +243,19 @@ def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
         np.empty((templates, width), dtype=np.int64),
     )
     met = _look_up(index, codes, tokens)
-    totals, afresh = np.empty((width, num), dtype=np.float32), np.empty(num, dtype=np.float32)
+    totals, scratch = np.empty((width, num), dtype=np.float32), np.empty(num, dtype=np.float32)
     places = np.empty((2, width), dtype=np.int64)
     kinds, pairs = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
-    asked = np.empty((5, met * width), dtype=np.int64)
+    queries = np.empty((5, met * width), dtype=np.int64)
     number_kinds(index.kinds, codes, kinds)
     for h in range(width):
         for m in range(1, width):
             places[0, m], places[1, m] = np.int64(h > m), place_of(h, m)
         places[1, h] = -1
         number_pairs(index.kinds, kinds[h], kinds, places[1], int64(PLACES), pairs)
-        _begin_totals(index, codes, tokens, h, places[0], pairs, afresh, totals)
-        for k in range(_find_features(index, tokens, met, h, places, asked)):
-            _add(index, asked[4, k], totals[asked[3, k]])
+        _begin_totals(index, codes, tokens, h, places[0], pairs, scratch, totals)
+        for k in range(_find_features(index, tokens, met, h, places, queries)):
+            _add(index, queries[4, k], totals[queries[3, k]])
         for m in range(1, width):
             if h == m:
                 continue

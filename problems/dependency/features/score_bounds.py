@@ -1,7 +1,6 @@
-"""Upper bounds on the scores of triples of which two tokens are known: maxima over tables of weights.
+"""Upper bounds on scores of triples with two known tokens: maxima over weight tables.
 
-No two tuples share a key of :mod:`colgen.problems.dependency.features.factored_scores`, so that these bounds are true
-ones.
+Keys of :mod:`colgen.problems.dependency.features.factored_scores` are unique, so the bounds are valid.
 
 Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 4.3.2.
 """
@@ -16,21 +15,14 @@ from colgen.solvers.kernel_cache import njit
 
 
 def bound_table(table: WeightTable, kept: tuple[int, int], sides: Ints) -> WeightTable:
-    """Of a table of triples: the largest weight over what one of the tokens can be (the source's equation 13).
+    """Return the maxima of a table of triples over one of the tokens (the source's equation 13).
 
-    Parameters
-    ----------
-    kept
-        The two tokens of the triple whose codes are known.
-    sides
-        Of each of the eight relations: what it says of the two known tokens, 0 or 1, which is known as well.
+    ``kept`` are the positions of the two known tokens in the triple; ``sides`` is their order in each of the eight
+    relations, 0 or 1.
 
-    Returns
-    -------
-    Table
-        Templates of the two known tokens, one weight a key, the relation of two values.  Never negative: a token can
-        always be one that no weight speaks of.  It holds a key for all that occurs, so that a key which is not there
-        says that a template has nothing to say.
+    The result has templates of the two known tokens, one weight per key, and two relations.  Weights are never
+    negative, because the third token may be unknown to the model.  Every pair that occurs has a key; without a key a
+    template has no weights.
     """
     held = np.flatnonzero(table.keys != EMPTY)
     keys, weights = table.keys[held], table.values[held, 0]
@@ -42,7 +34,7 @@ def bound_table(table: WeightTable, kept: tuple[int, int], sides: Ints) -> Weigh
     for position in range(3):
         codes.append(rest // table.strides[template, position])
         rest = rest % table.strides[template, position]
-    # The codes that occur say how large a radix has to be, which need not be that of the vocabulary.
+    # The radix is that of the codes that occur, which may be smaller than the vocabulary's.
     sizes = np.ones((len(table.templates), 2), dtype=np.int64)
     for k, position in enumerate(kept):
         np.maximum.at(sizes[:, k], template, codes[position] + 1)
@@ -67,18 +59,10 @@ def bound_table(table: WeightTable, kept: tuple[int, int], sides: Ints) -> Weigh
 
 @njit(cache=True)
 def score_bounds(codes: Codes, bounds: WeightTable, first: int, second: int) -> Floats:
-    """Upper bounds on the scores of triples of which two tokens are known, for all pairs of tokens.
+    """Return upper bounds on triples with two known tokens, for all pairs of tokens, shape (n + 1, n + 1).
 
-    Parameters
-    ----------
-    first, second
-        Column of ``codes`` that describes a token is the token itself where this is 0; where it is 1 (or 2), it is the
-        token that stands for no sibling before (or after).
-
-    Returns
-    -------
-    Floats
-        Shape (n + 1, n + 1).
+    ``first`` and ``second`` select the columns of ``codes``: 0: that of the token; 1 or 2: that of no sibling before or
+    after.
     """
     n = codes.shape[1] - 3
     result = np.zeros((n + 1, n + 1))
@@ -103,9 +87,9 @@ def score_bounds(codes: Codes, bounds: WeightTable, first: int, second: int) -> 
 
 @njit(cache=True)
 def score_ends(codes: Codes, bounds: WeightTable) -> Floats:
-    """Upper bounds, at least 0, on the score of the part of a last modifier, by head and side: shape (n + 1, 2).
+    """Return upper bounds, at least 0, on the part of a last modifier by head and side, shape (n + 1, 2).
 
-    ``bounds`` knows the head and the modifier; "no sibling after" is the modifier here.
+    ``bounds`` is a table of head and modifier; "no sibling after" takes the place of the modifier.
     """
     n = codes.shape[1] - 3
     result = np.zeros((n + 1, 2))
@@ -118,7 +102,7 @@ def score_ends(codes: Codes, bounds: WeightTable) -> Floats:
             if 0 <= rows[h] < bounds.templates[t, 2]:
                 key = bounds.offsets[t] + rows[h] * bounds.strides[t, 0] + last * bounds.strides[t, 1]
                 for side in range(2):
-                    # The relation of a part says 1 where the head stands after the modifier: the left side, 0 here.
+                    # Relation 1 means that the head is after the modifier: the left side, 0 here.
                     slot = find(bounds.keys, key + 1 - side)
                     if slot >= 0:
                         result[h, side] += bounds.values[slot, 0]

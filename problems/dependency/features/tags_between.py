@@ -1,7 +1,7 @@
-"""Weights of the tags that occur between the head and the modifier of an arc: scores, and marks for learning.
+"""Weights of tags between the head and the modifier of an arc: scores, and marks for training.
 
-Weights have the shape (tags, tags, 2, tags): by tag of the head, of the modifier, side (is the head to the right), and
-of a tag that occurs between.
+Weights have shape (tags, tags, 2, tags): by tag of the head, of the modifier, side (1: the head is to the right), and
+tag between them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,7 @@ Bools = NDArray[np.bool_]
 
 @njit(cache=True)
 def score_between(tags: Ints, between: Singles, allowed: Bools, scores: Floats) -> None:
-    """Add the weights of the tags between head and modifier to the scores of allowed arcs, shape (N, N).
-
-    Parameters
-    ----------
-    tags
-        A small code of each position.
-    between
-        The weights.
-    """
+    """Add the weights of tags between head and modifier to the scores of allowed arcs, shape (N, N)."""
     size = len(allowed)
     seen = np.zeros(len(between), dtype=np.bool_)
     found = np.empty(len(between), dtype=np.int64)
@@ -51,7 +43,7 @@ def score_between(tags: Ints, between: Singles, allowed: Bools, scores: Floats) 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def score_all_between(tags: Ints, between: Singles, scores: Floats) -> None:
-    """Add the weights to the scores of all arcs; write -inf where there is none: to the root, or to the head itself."""
+    """Add the weights to the scores of all arcs; write -inf in column 0 and on the diagonal."""
     allowed = np.ones(scores.shape, dtype=np.bool_)
     for token in range(len(scores)):
         allowed[token, 0] = allowed[token, token] = False
@@ -62,9 +54,9 @@ def score_all_between(tags: Ints, between: Singles, scores: Floats) -> None:
 
 @njit(cache=True)
 def mark_between(tags: Ints, size: int, heads: Ints, other: Ints, plus: bool, marks: Ints, count: int) -> int:
-    """Write a mark for each tag between head and modifier, of the arcs of ``heads`` that ``other`` does not have.
+    """Mark each tag between head and modifier, for arcs of ``heads`` that ``other`` does not have.
 
-    Return how many marks there are (:mod:`colgen.solvers.averaging`); ``size``: how many tags have weights.
+    Returns the number of marks (:mod:`colgen.solvers.averaging`); ``size``: number of tags with weights.
     """
     for m in range(1, heads.shape[0]):
         h = heads[m]

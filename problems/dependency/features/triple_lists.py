@@ -1,13 +1,13 @@
-"""Scores of all triples of a sentence at once, by lists of what is said of two of their tokens.
+"""Scores of all triples of a sentence at once, from lists of weights by two known tokens.
 
-Of two tokens known, parent and child or head and modifier, a template has most often nothing to say, and else something
-of a few third tokens: these stand in a list.  Each entry is worth its weight at the tokens of its code within the range
-that its relation leaves.  No third token is looked up, and of most pairs of tokens there is no entry at all.
+For two known tokens (parent and child, or head and modifier) most templates have no weights, and the others have
+weights for a few third tokens, which are listed.  Each entry adds its weight at the tokens with its code, within the
+range that its relation allows.  No third token is looked up, and most pairs have no entries.
 
-Templates that pass over the parent, or over the head of siblings, say the same whichever it is: their entries are
-spread once for all of these.
+Templates that ignore the parent, or the head of siblings, give the same result for each of them: their entries are
+added once.
 
-Time O(n² t + e n + n³) for n tokens, t templates and e entries met, of which the last is the copying of rows.
+Time O(n² t + e n + n³) for n tokens, t templates and e entries found; the last term is for copying rows.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from colgen.solvers.kernels import inner, int64
 Shorts = NDArray[np.int32]
 
 _FREE = 0, 1
-"""Position in a triple of the token that varies, by kind: the grandparent, the sibling."""
+"""Position of the varying token in a triple, by type: the grandparent, the sibling."""
 
 _PASSED = 1, 0
-"""Position of the token that a template may pass over: the parent, the head."""
+"""Position of the token that a template may ignore: the parent, the head."""
 
 _NEAR = np.array([1, 2, 3, 6, 1 << 40])
-"""Where each bin of the distance of siblings begins (:func:`~.factored_scores.sibling_relation`)."""
+"""Start of each distance bin of siblings (:func:`~.factored_scores.sibling_relation`)."""
 
 
 class TripleLists(NamedTuple):
-    """Weights of triples of one kind by their first known token, their last, and the side of these.
+    """Weights of triples of one type by their two known tokens and the order of these.
 
     Attributes
     ----------
     templates
-        Conjunctions of the two tokens known and of the third, shape (templates, 3).
+        Conjunctions of the two known tokens and of the third, shape (templates, 3).
     limits
-        Codes of the tokens known, and of the third, from here on have no entries, shape (templates, 3).
+        Codes of the three tokens from here on have no entries, shape (templates, 3).
     offsets, strides
         Of keys, shapes (templates,) and (templates, 2).
     keys, ends
-        Hashed keys (:mod:`~colgen.problems.dependency.features.hashed_keys`), and where their entries begin and end,
-        shape (capacity, 2).
+        Hashed keys (:mod:`~colgen.problems.dependency.features.hashed_keys`), and the range of their entries, shape
+        (capacity, 2).
     codes, relations, weights
-        Of each entry: the code of the third token, the relation less the side, and what it is worth.
+        Code of the third token, relation without the side, and weight of each entry.
     """
 
     templates: Ints
@@ -64,7 +64,7 @@ class TripleLists(NamedTuple):
 
 
 def lists_of(table: WeightTable, kind: int) -> TripleLists:
-    """The lists of a table of triples; kind 0: of grandparents, 1: of siblings."""
+    """Return the lists of a table of triples; kind 0: grandparents, 1: siblings."""
     held = np.flatnonzero(table.keys != EMPTY)
     order = held[np.argsort(table.keys[held])]
     keys, weights = table.keys[order], table.values[order, 0]
@@ -73,7 +73,7 @@ def lists_of(table: WeightTable, kind: int) -> TripleLists:
     for position in range(3):
         code, rest = np.divmod(rest, table.strides[template, position])
         codes.append(code)
-    if kind == 0:  # no parent is before the child and after a grandparent that is after it, nor the other way round
+    if kind == 0:  # drop contradictory orders, such as p < c with g < p and g > c
         there = ((rest >> 1) & 1 == rest >> 2) | ((rest >> 1) & 1 == rest & 1)
         template, rest, weights = template[there], rest[there], weights[there]
         codes = [code[there] for code in codes]
@@ -106,7 +106,7 @@ def lists_of(table: WeightTable, kind: int) -> TripleLists:
 
 @inner
 def _met(lists, template, first, last, side):  # type: ignore[no-untyped-def]
-    """Slot of a pair of codes and a side, -1 if nothing is said of them."""
+    """Return the slot of a pair of codes and a side, or -1."""
     if first < 0 or last < 0 or first >= lists.limits[template, 0] or last >= lists.limits[template, 1]:
         return np.int64(-1)
     key = lists.offsets[template] + first * lists.strides[template, 0] + last * lists.strides[template, 1] + side
@@ -115,10 +115,7 @@ def _met(lists, template, first, last, side):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _places(codes, lists):  # type: ignore[no-untyped-def]
-    """Where each code of a third token stands in the sentence: of each template and code the first token, and the next.
-
-    Of each template its codes begin at a place of their own; -1: there is none, or none any more.
-    """
+    """Return lists of tokens by template and code of the third token: starts, first tokens (-1: none), next tokens."""
     n, templates = codes.shape[1] - 3, lists.templates.shape[0]
     starts = np.zeros(templates + 1, dtype=np.int64)
     for t in range(templates):
@@ -136,7 +133,7 @@ def _places(codes, lists):  # type: ignore[no-untyped-def]
 
 @inner
 def _spread(row, first, nexts, low, high, weight):  # type: ignore[no-untyped-def]
-    """Add a weight at the tokens of a code, from the first one on, that stand from ``low`` up to ``high``, it not."""
+    """Add a weight at the tokens of a linked list from ``low`` to ``high`` - 1."""
     j = first
     while j >= 0:
         if low <= j < high:
@@ -146,9 +143,9 @@ def _spread(row, first, nexts, low, high, weight):  # type: ignore[no-untyped-de
 
 @inner
 def _share_grandparents(codes, lists, places, shared):  # type: ignore[no-untyped-def]
-    """What templates that pass over the parent say, by child, place of the parent and grandparent.
+    """Add the weights of templates that ignore the parent, by child, position of the parent and grandparent.
 
-    The places: before grandparent and child, between them, after them.
+    The positions: before grandparent and child, between them, after them.
     """
     n = codes.shape[1] - 3
     for t in range(lists.templates.shape[0]):
@@ -169,17 +166,10 @@ def _share_grandparents(codes, lists, places, shared):  # type: ignore[no-untype
 
 @njit(cache=True)
 def all_grandparents(codes: Codes, lists: TripleLists, scores: Floats, most: Floats) -> None:
-    """Write the scores of all grandparent parts, and the largest of them.
+    """Write the scores of all grandparent parts (g, p, c) to ``scores[p, g, c]``, shape (n + 1, n + 1, n + 1).
 
-    Parameters
-    ----------
-    codes
-        See :func:`~colgen.problems.dependency.features.arc_scores.score_arcs`.
-    scores
-        Takes those of (g, p, c) at ``[p, g, c]``, shape (n + 1, n + 1, n + 1), where these are three tokens, or g is
-        the root.
-    most
-        Takes the largest over g by parent and child, shape (n + 1, n + 1); 0 where there is none.
+    The three tokens are distinct, and g may be the root.  ``most`` receives the maximum over g by parent and child, or
+    0.  For ``codes`` see :func:`~colgen.problems.dependency.features.arc_scores.score_arcs`.
     """
     n = codes.shape[1] - 3
     shared, row, places = np.zeros((n + 1, 3, n + 1)), np.empty(n + 1), _places(codes, lists)
@@ -223,16 +213,13 @@ def _fill_grandparents(codes, lists, places, shared, row, scores, most):  # type
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _near(distance):  # type: ignore[no-untyped-def]
-    """Bin of the distance of two siblings, twice: as relations have it."""
+    """Return twice the distance bin of two siblings, as used in relations."""
     return 2 * (distance - 1 if distance <= 2 else 2 if distance <= 5 else 3)
 
 
 @inner
 def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
-    """The part of a range, from ``low`` up to ``high``, whose distance from a token is the relation's.
-
-    ``side`` 0: before the token, 1: after it.
-    """
+    """Return the part of a range at a distance that fits the relation; ``side``: 0 before the token, 1 after."""
     least, most = _NEAR[relation >> 1], _NEAR[(relation >> 1) + 1]
     if side:
         return max(low, of + least), min(high, of + most)
@@ -241,9 +228,9 @@ def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
 
 @inner
 def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-untyped-def]
-    """What templates that pass over the head say: by modifier and sibling; and of modifiers at the ends.
+    """Add weights of templates that ignore the head, by modifier and sibling, and those of first and last modifiers.
 
-    ``ends``: of first and of last modifiers by side of the head, distance and modifier, shape (2, 2, 4, n + 1).
+    ``ends``: first and last modifiers by side of the head, distance and modifier, shape (2, 2, 4, n + 1).
     """
     n = codes.shape[1] - 3
     for t in range(lists.templates.shape[0]):
@@ -252,7 +239,7 @@ def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-unty
         lasts, free = codes[lists.templates[t, 1]], codes[lists.templates[t, 2]]
         firsts, nexts = places[1][places[0][t] :], places[2][t]
         for m in range(1, n + 3):
-            if m == n + 1:  # no sibling before: that is no modifier
+            if m == n + 1:  # "no sibling before" is not a modifier
                 continue
             for side in range(2):
                 slot = _met(lists, t, np.int64(0), np.int64(lasts[m]), side)
@@ -271,20 +258,11 @@ def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-unty
 
 @njit(cache=True)
 def all_siblings(codes: Codes, lists: TripleLists, scores: Floats, most: Floats, last: Floats) -> None:
-    """Write the scores of all sibling parts, and the largest of them.
+    """Write the scores of all sibling parts (h, s, m) to ``scores[h, m, s]``, shape (n + 1, n + 1, n + 1).
 
-    Parameters
-    ----------
-    codes
-        See :func:`~colgen.problems.dependency.features.arc_scores.score_arcs`.
-    scores
-        Takes those of (h, s, m) at ``[h, m, s]``, shape (n + 1, n + 1, n + 1), where s stands between the others; at s
-        = h that of a first modifier m, at s = m that of m as the last one.
-    most
-        Takes the largest over s by head and modifier, shape (n + 1, n + 1), that of a last one not meant; 0 where there
-        is none.
-    last
-        Takes those of last modifiers, shape (n + 1, n + 1).
+    s is between h and m; s = h: a first modifier m; s = m: m as the last modifier.  ``most`` receives the maximum over
+    s by head and modifier without last modifiers, or 0, and ``last`` the scores of last modifiers.  For ``codes`` see
+    :func:`~colgen.problems.dependency.features.arc_scores.score_arcs`.
     """
     n = codes.shape[1] - 3
     shared, ends, places = np.zeros((n + 1, n + 1)), np.zeros((2, 2, 4, n + 1)), _places(codes, lists)
@@ -307,7 +285,7 @@ def _fill_siblings(codes, lists, places, shared, ends, scores, most, last):  # t
             firsts, nexts = places[1][places[0][t] :], places[2][t]
             first, none = codes[lists.templates[t, 0], h], codes[lists.templates[t, 1], n + 2]
             for side in range(2):
-                # By the side of the head, which is the other one of what hangs there.
+                # ``side`` is that of the head as seen from the modifier, the opposite of the modifier's side.
                 slot = _met(lists, t, np.int64(first), np.int64(none), side)
                 if slot >= 0:
                     for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):

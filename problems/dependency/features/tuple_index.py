@@ -1,21 +1,21 @@
-r"""Which features tuples of tokens have, of a fixed set: found code by code, so that most looks end at the first token.
+"""Index of a fixed set of features of tuples, searched code by code, so that most searches end at the first token.
 
-A *conjunction* has a code, a small whole number, in each token: ``codes[k, i]`` for conjunction k and token i, -1 where
-it is unknown; conjunction 0 is constant, and its code is 0.  A template names a conjunction for each token of a tuple,
-and a feature is
+A *conjunction* has a code, a small integer, in each token: ``codes[k, i]`` for conjunction k and token i, -1 if
+unknown.  Conjunction 0 is constant with code 0.  A template names a conjunction for each token of a tuple, and a
+feature is
 
     (template, code, ..., code, relation)
 
-where the relation says how the tokens lie to one another.  Keys number all features that there could be
-(:mod:`colgen.problems.dependency.features.mixed_radix`); an index holds the few that there are, and numbers them by
-their rank among the keys.
+where the relation describes the relative position of the tokens.  Keys number all possible features
+(:mod:`colgen.problems.dependency.features.mixed_radix`).  An index contains the existing ones, numbered by their rank
+among the keys.
 
-It is a forest of prefixes.  The first code that varies is looked up in an array; every node below has a small hash
-table of its own, with open addressing, from the next code to the next node, and from the last code with the relation to
-the feature.  Tuples that share all tokens but the last are asked in turn: they share a node, which may not be there at
-all, and else its table, which is most often one line of the cache.
+It is a forest of prefixes.  The first varying code is looked up in an array.  Each node below has a small hash table
+with open addressing: from the next code to the next node, and from the last code with the relation to the feature.
+Tuples that share all tokens but the last are looked up consecutively: they share a node, whose table usually fits one
+cache line.
 
-Time O(1) a code; building O(features).
+Time O(1) per code; building takes O(features).
 """
 
 from __future__ import annotations
@@ -37,29 +37,26 @@ Shorts = NDArray[np.int32]
 _NONE = -1
 
 _BITS = 5
-"""Of a node, for the logarithm of its table's length; the others are for the table's first slot."""
+"""Bits of a node for the logarithm of its table's length; the others store the table's first slot."""
 
 _MOST_SLOTS = 1 << (31 - _BITS)
 
 
 class Index(NamedTuple):
-    """The features that there are.
+    """The existing features.
 
     Attributes
     ----------
     templates
         Conjunction of each token, shape (templates, tokens).
     varied
-        The tokens whose conjunctions are not constant, in order, then -1; shape (templates, tokens).
-    relations
-        How many relations there are.
+        Tokens whose conjunctions are not constant, in order, then -1; shape (templates, tokens).
     first_start, first
-        The array of the first code of template t begins at ``first[first_start[t]]``: it holds nodes by code, or, where
-        no other code follows, features by code · relations + relation; -1 where there is none.
+        The array of the first code of template t begins at ``first[first_start[t]]``.  It contains nodes by code or, if
+        no other code follows, features by code · relations + relation; -1: none.
     slots
-        The nodes' tables, shape (slots, 2): label (the next code, or the last one · relations + relation; -1 if empty)
-        and what is there (a node, or a feature).  A node is written as its table's first slot · 32 + the logarithm of
-        the table's length.
+        The nodes' tables, shape (slots, 2): label (the next code, or the last code · relations + relation; -1 if empty)
+        and node or feature.  A node is encoded as its table's first slot · 32 + the logarithm of the table's length.
     """
 
     templates: Ints
@@ -71,12 +68,12 @@ class Index(NamedTuple):
 
 
 def index_of(radix: Radix, keys: Ints) -> Index:
-    """The index of features: feature f has the key ``keys[f]``; the keys ascend, all different."""
+    """Return the index of features; feature f has the key ``keys[f]``, and the keys strictly ascend."""
     keys = as_integers(keys, "keys", shape=("features",))
     if int(np.max(radix.sizes)) * radix.relations >= 2**31:
         raise OverflowError("too many attribute values: a code with a relation does not fit into 31 bits")
     if len(keys) and (keys[0] < 0 or (np.diff(keys) <= 0).any()):
-        raise ValueError("expected different keys in ascending order")
+        raise ValueError("keys must be non-negative and strictly ascending")
     end = int(radix.offsets[-1]) + radix.relations * math.prod(radix.sizes[-1].tolist())
     if len(keys) and keys[-1] >= end:
         raise ValueError(f"expected keys below {end}, not {keys[-1]}")
@@ -94,9 +91,7 @@ def index_of(radix: Radix, keys: Ints) -> Index:
     bits = np.ceil(np.log2(np.maximum(2.0 * children, 1.0))).astype(np.int64)
     ends = np.cumsum(1 << bits)
     if nodes and ends[-1] >= _MOST_SLOTS:
-        raise OverflowError(
-            f"too many features: their tables take {ends[-1]} slots, no more than {_MOST_SLOTS} are held"
-        )
+        raise OverflowError(f"too many features: their tables take {ends[-1]} slots, the maximum is {_MOST_SLOTS}")
     place = ((ends - (1 << bits)) << _BITS) | bits
     slots = np.full((int(ends[-1]) if nodes else 1, 2), _NONE, dtype=np.int32)
     _fill(place, first, slots, parents, labels, targets)
@@ -107,9 +102,9 @@ def index_of(radix: Radix, keys: Ints) -> Index:
 def _edges(
     radix: Radix, varied: Ints, first_start: Ints, keys: Ints, first: Shorts
 ) -> tuple[Ints, Shorts, Shorts, int]:
-    """Fill ``first``; parent, label and target of what is below it, and how many nodes there are.
+    """Fill ``first``; return parent, label and target of all edges below it, and the number of nodes.
 
-    The node k is written as -2 - k here: where its table will be is not yet known.
+    Node k is encoded as -2 - k, because the position of its table is not known yet.
     """
     width = radix.templates.shape[1]
     most = len(keys) * max(width - 1, 1)
@@ -132,7 +127,7 @@ def _edges(
         elif depth == 1:
             first[first_start[t] + digits[0] * radix.relations + rest] = feature
         else:
-            same = 0  # codes in common with the key before
+            same = 0  # number of codes shared with the previous key
             while t == last and same < depth - 1 and digits[same] == before[same]:
                 same += 1
             for level in range(same, depth - 1):
@@ -173,7 +168,7 @@ def _fill(place: Ints, first: Shorts, slots: Shorts, parents: Ints, labels: Shor
 
 @inner
 def below(slots, node, label):  # type: ignore[no-untyped-def]
-    """What a node has under a label, -1 for nothing; for kernels.  No table is full, so that the search ends."""
+    """Return the entry of a node under a label, or -1; for kernels.  No table is full, so the search ends."""
     start, mask = node >> _BITS, (np.int64(1) << (node & ((1 << _BITS) - 1))) - 1
     at = _slot(label, mask)
     held = slots[start + at, 0]
@@ -187,7 +182,7 @@ def below(slots, node, label):  # type: ignore[no-untyped-def]
 
 @inner
 def prefix_node(index, codes, t, tokens, depth):  # type: ignore[no-untyped-def]
-    """The node of all varied tokens of a tuple but the last, -1 if there is none; for kernels, ``depth`` above 1."""
+    """Return the node of all varied tokens of a tuple but the last, or -1; for kernels, ``depth`` above 1."""
     code = np.int64(codes[index.templates[t, index.varied[t, 0]], tokens[index.varied[t, 0]]])
     node = np.int64(index.first[index.first_start[t] + code]) if code >= 0 else np.int64(_NONE)
     for level in range(1, depth - 1):
@@ -200,7 +195,7 @@ def prefix_node(index, codes, t, tokens, depth):  # type: ignore[no-untyped-def]
 
 @inner
 def num_varied(index, t):  # type: ignore[no-untyped-def]
-    """How many tokens of a template vary; for kernels."""
+    """Return the number of varying tokens of a template; for kernels."""
     depth = 0
     while depth < index.varied.shape[1] and index.varied[t, depth] >= 0:
         depth += 1

@@ -1,8 +1,7 @@
-"""Scores of tuples of tokens as sums of their features' weights, and the changes that learning makes to these.
+"""Scores of tuples of tokens as sums of feature weights, and marks for training.
 
 The features are those of an index (:mod:`colgen.problems.dependency.features.tuple_index`).  Each has a row of weights:
-one for the tuple as it is, and, where rows are longer, one for each bin that a tuple may be in besides, as an arc is in
-one of its distance.
+one for the tuple and, in longer rows, one for each bin, such as the distance bin of an arc.
 """
 
 from __future__ import annotations
@@ -25,17 +24,7 @@ Bools = NDArray[np.bool_]
 
 
 class TupleTable(NamedTuple):
-    """Features with their weights.
-
-    Attributes
-    ----------
-    radix, keys
-        What the features are: their keys, ascending, shape (features,).
-    features
-        Where they are found.
-    weights
-        Shape (features, weights a feature).
-    """
+    """Features (their keys ascend) with an index and weights of shape (features, weights per feature)."""
 
     radix: Radix
     keys: Ints
@@ -44,30 +33,21 @@ class TupleTable(NamedTuple):
 
 
 def table_of(radix: Radix, keys: Ints, weights: Singles) -> TupleTable:
-    """A table of features whose keys ascend."""
+    """Return a table of features whose keys ascend."""
     keys = as_integers(keys, "keys", shape=("features",))
     weights = as_floats(weights, "weights", shape=(None, None), dtype=np.float32)
     if len(weights) != len(keys):
-        raise ValueError(f"expected weights of {len(keys)} features, not of {len(weights)}")
+        raise ValueError(f"expected weights of {len(keys)} features, got {len(weights)}")
     return TupleTable(radix, keys, index_of(radix, keys), weights)
 
 
 @njit(cache=True)
 def score_tuples(codes: Shorts, index: Index, weights: Singles, columns: Ints, relation: Ints, bins: Ints) -> Floats:
-    """Scores of tuples, shape (tuples,).  It is fast where tuples that share all tokens but the last are neighbours.
+    """Return the scores of tuples, shape (tuples,); fast if tuples that share all tokens but the last are adjacent.
 
-    Parameters
-    ----------
-    codes
-        Shape (conjunctions, columns): the code of each conjunction in each token, -1 where it is unknown.
-    weights
-        Shape (features, weights a feature).
-    columns
-        The tokens of each tuple, shape (tuples, tokens).
-    relation
-        Shape (tuples,).
-    bins
-        Which weight counts besides the first, shape (tuples,); not looked at where a feature has one weight.
+    ``codes`` has shape (conjunctions, columns), -1 if unknown; ``columns`` contains the tokens of each tuple, shape
+    (tuples, tokens).  ``relation`` and ``bins``, the position of the second weight if there is one, have shape
+    (tuples,).
     """
     scores = np.zeros(len(columns))
     wide = weights.shape[1] > 1
@@ -90,7 +70,7 @@ def score_tuples(codes: Shorts, index: Index, weights: Singles, columns: Ints, r
         of_front, of_middle = codes[index.templates[t, front]], codes[index.templates[t, middle]]
         for g in range(len(groups) - 1):
             begin = groups[g]
-            if depth <= 3:  # prefix_node by hand: most templates have no more tokens, and most time goes here
+            if depth <= 3:  # prefix_node inlined: most templates have at most three tokens, and most time is spent here
                 code = np.int64(of_front[columns[begin, front]])
                 if code < 0:
                     continue
@@ -115,7 +95,7 @@ def score_tuples(codes: Shorts, index: Index, weights: Singles, columns: Ints, r
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _groups(columns: Ints) -> Ints:
-    """Where tuples begin that differ from the one before in another token than the last; and their number."""
+    """Return the starts of groups of tuples that share all tokens but the last, and the number of tuples."""
     count, width = columns.shape
     starts = np.empty(count + 1, np.int64)
     groups = 0
@@ -142,10 +122,10 @@ def mark_tuples(
     marks: Ints,
     count: int,
 ) -> int:
-    """Write a mark for each weight that tuples have, and return how many there are.
+    """Write a mark for each weight of tuples, and return the number of marks.
 
-    Marks (:mod:`colgen.solvers.averaging`) are of places in the flattened weights, ``width`` of them a feature: the
-    first, and where features have more the one of the tuple's bin.
+    Marks (:mod:`colgen.solvers.averaging`) refer to places in the flattened weights, ``width`` per feature: the first
+    and, if there are more, that of the tuple's bin.
     """
     slots = index.slots
     for t in range(len(index.templates)):

@@ -1,4 +1,4 @@
-"""What is known of a token, and which conjunctions of it the templates of the scores join.
+"""Attributes of tokens, and the conjunctions that score templates combine.
 
 An attribute is a string of one token in its sentence; a conjunction is a tuple of attributes.  Conjunctions get codes
 in the training sentences; a value that did not occur there has the code -1 and no weights.
@@ -23,13 +23,13 @@ Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
 ROOT, FIRST, LAST = "<root>", "<first>", "<last>"
-"""Stand for the root, for "no sibling before" and for "no sibling after" in every attribute."""
+"""Values of every attribute for the root, for "no sibling before" and for "no sibling after"."""
 
 EDGE = "<edge>"
 """The neighbour of the first and of the last token."""
 
 NUM_SLOTS = 6
-"""Morphological features with attributes of their own: the ones that occur most often."""
+"""Number of morphological features with their own attributes: the most frequent ones."""
 
 _SLOTS = tuple(f"slot{k}" for k in range(NUM_SLOTS))
 
@@ -66,10 +66,10 @@ _ALONE = [k for k in range(len(CONJUNCTIONS)) if k not in _AMONG]
 _ROWS = np.array(_ALONE, dtype=np.int64)
 
 _JOINED = "tag", "coarse", "lemma"
-"""Attributes that tokens have of their neighbours as well."""
+"""Attributes that are also used for neighbours."""
 
 _KEPT = 1 << 14
-"""Tokens that are kept with their codes, at most."""
+"""Maximum number of tokens whose codes are cached."""
 
 
 def _number(*attributes: str) -> int:
@@ -86,10 +86,10 @@ PL, NL = _number("lemma-1", "coarse"), _number("lemma+1", "coarse")
 SLOTS = tuple(_number("coarse", slot) for slot in _SLOTS)
 
 KIND = (T, C, M, *SLOTS)
-"""Conjunctions of few codes, which occur again and again: a token's codes of them are its kind."""
+"""Conjunctions with few values; a token's codes for them are its kind."""
 
 ARC_TEMPLATES: tuple[tuple[int, int], ...] = (
-    # the distance and the side alone; one token
+    # distance and side only; one token
     (_0, _0),
     *((c, _0) for c in (T, F, LC, FT, PTN, PCN, M, S)),
     *((_0, c) for c in (T, F, LC, FT, PTN, PCN, M, S, PPT, TNN, PL, NL)),
@@ -97,7 +97,7 @@ ARC_TEMPLATES: tuple[tuple[int, int], ...] = (
     *((T, T), (FT, T), (T, FT), (F, T), (T, F), (F, F), (FT, FT)),
     *((C, C), (LC, C), (C, LC), (L, L), (LC, T), (T, LC)),
     *((M, M), (M, C), (C, M), (L, M), (M, L), (S, T), (T, S), (S, S)),
-    # both tokens, with the tags around them
+    # both tokens with neighbouring tags
     *((TN, PT), (PT, PT), (TN, TN), (PT, TN), (T, PT), (T, TN), (PT, T), (TN, T)),
     *((T, PTN), (PTN, T), (PTN, PTN), (CN, PC), (PC, PC), (CN, CN), (PC, CN), (PCN, PCN), (PCN, C), (C, PCN)),
     *((LC, PCN), (PCN, LC), (C, PL), (C, NL), (T, TNN), (T, PPT)),
@@ -118,7 +118,7 @@ SIBLING_TEMPLATES: tuple[tuple[int, int, int], ...] = (
     *((T, T, T), (LC, C, C), (C, LC, C), (C, C, LC)),
     *((_0, T, T), (_0, L, L)),
 )
-"""Conjunctions of head, sibling and modifier; the sibling is the modifier before, as seen from the head."""
+"""Conjunctions of head, sibling and modifier; the sibling is the previous modifier, counted from the head."""
 
 
 @dataclass(frozen=True)
@@ -128,17 +128,16 @@ class Encoded:
     Attributes
     ----------
     codes
-        Shape (conjunctions, n + 3), int32: columns 0 for the root, 1 to n for the tokens, n + 1 and n + 2 for "no
+        Shape (conjunctions, n + 3), int32: column 0 for the root, 1 to n for the tokens, n + 1 and n + 2 for "no
         sibling before" and "no sibling after".
     tags
-        Of the tokens that can stand between a head and its modifier, never -1; shape (n + 3,).
+        Tags as used between a head and its modifier, never -1; shape (n + 3,).
     """
 
     codes: Codes
     tags: Ints
 
     def __len__(self) -> int:
-        """The number of tokens."""
         return int(self.codes.shape[1]) - 3
 
 
@@ -147,7 +146,7 @@ _Token = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
 
 
 class _Tokens:
-    """Tokens by themselves: codes in the order of ``_ALONE``, then the numbers of what neighbours see of them."""
+    """Cache of tokens: codes in the order of ``_ALONE``, then the numbers of attributes used by neighbours."""
 
     def __init__(self, room: int) -> None:
         self.rows: dict[_Token, int] = {}
@@ -158,12 +157,8 @@ class _Tokens:
 class Vocabulary:
     """Codes of all conjunctions that occur in the training sentences.
 
-    Parameters
-    ----------
-    values
-        Of each conjunction its values, in the order of their codes.
-    slots
-        The morphological features with attributes of their own.
+    ``values`` lists the values of each conjunction in the order of their codes; ``slots`` are the morphological
+    features with their own attributes.
     """
 
     def __init__(self, values: Sequence[Iterable[tuple[str, ...]]], slots: Sequence[str]) -> None:
@@ -173,17 +168,14 @@ class Vocabulary:
         self._tokens = _Tokens(_KEPT)
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the tokens that are kept: another process keeps its own."""
         return {name: value for name, value in vars(self).items() if name != "_tokens"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Put back what was pickled."""
         vars(self).update(state)
         self._tokens = _Tokens(_KEPT)
 
     @staticmethod
     def of(sentences: Iterable[Sentence]) -> Vocabulary:
-        """The vocabulary of sentences."""
         sentences = list(sentences)
         features = Counter(
             feature for sentence in sentences for of_token in sentence.morphology for feature in of_token
@@ -193,33 +185,28 @@ class Vocabulary:
         for sentence in sentences:
             attributes = _attributes(sentence, slots)
             for values, conjunction in zip(known, CONJUNCTIONS, strict=True):
-                values.update(dict.fromkeys(_conjoined(attributes, conjunction, len(sentence) + 3)))
+                values.update(dict.fromkeys(_conjunction_values(attributes, conjunction, len(sentence) + 3)))
         return Vocabulary(known, slots)
 
     @property
     def sizes(self) -> Ints:
-        """How many codes each conjunction has."""
+        """Number of codes of each conjunction."""
         return np.array([len(codes) for codes in self._codes], dtype=np.int64)
 
     @property
     def num_tags(self) -> int:
-        """How many tags can stand between a head and its modifier: those of training, and one for all others."""
+        """Number of tags that can occur between a head and its modifier: those of training, and one for all others."""
         return len(self._tags) + 1
 
     def data(self) -> dict[str, Any]:
-        """All that it is, for a model's file."""
         return {"values": [list(codes) for codes in self._codes], "slots": self.slots}
 
     @staticmethod
     def from_data(about: Mapping[str, Any]) -> Vocabulary:
-        """A vocabulary of what :meth:`data` returned."""
         return Vocabulary([[tuple(value) for value in known] for known in about["values"]], about["slots"])
 
     def encode(self, sentence: Sentence) -> Encoded:
-        """The codes of a sentence.
-
-        What a token says by itself is looked up once, and kept for the next time that it occurs.
-        """
+        """Return the codes of a sentence; codes that depend on one token are cached."""
         morphology = [tuple(of_token.items()) for of_token in sentence.morphology]
         tokens = list(zip(sentence.forms, sentence.lemmas, sentence.coarse, sentence.fine, morphology, strict=True))
         kept = self._tokens
@@ -234,13 +221,13 @@ class Vocabulary:
         return Encoded(codes, tags)
 
     def _keep(self, tokens: list[_Token]) -> tuple[_Tokens, list[int]]:
-        """Keep what tokens are by themselves, and what their neighbours see of them; the row of each."""
+        """Cache tokens and return the cache and the row of each token."""
         kept = self._tokens
         for token in dict.fromkeys(tokens):
             if token in kept.rows:
                 continue
             row = next(kept.free, None)
-            if row is None:  # all are forgotten; who reads them still has them
+            if row is None:  # start a new cache; existing references to the old one stay valid
                 self._tokens = _Tokens(max(_KEPT, len(tokens)))
                 return self._keep(tokens)
             form, lemma, coarse, fine, morphology = token
@@ -253,7 +240,7 @@ class Vocabulary:
 
     @cached_property
     def _joined(self) -> tuple[Joined, list[dict[str, int]]]:
-        """Conjunctions with neighbours, and the numbers of the attributes that these join."""
+        """Conjunctions with neighbours, and the numbers of their attributes."""
         parts = [[_split(name) for name in CONJUNCTIONS[k]] for k in _AMONG]
         numbers: list[dict[str, int]] = [{EDGE: 0} for _ in _JOINED]
         values = []
@@ -268,7 +255,7 @@ class Vocabulary:
 
     @cached_property
     def _ends(self) -> Codes:
-        """Codes of the root and of the two that stand for no sibling."""
+        """Codes of the root and of the two tokens that stand for no sibling."""
         attributes, every = _attributes(Sentence(("_",)), self.slots), range(len(CONJUNCTIONS))
         return np.array([self._codes_at(place, attributes, every) for place in (0, 2, 3)], dtype=np.int32)
 
@@ -278,19 +265,21 @@ class Vocabulary:
 
 
 def _split(name: str) -> tuple[int, int]:
-    """Which of the attributes of neighbours a name is, and which neighbour's."""
+    """Return the attribute's index in ``_JOINED`` and the neighbour's offset."""
     base, shift = (name[:-2], int(name[-2:])) if name[-2] in "+-" else (name, 0)
     return _JOINED.index(base), shift
 
 
-def _conjoined(attributes: dict[str, list[str]], conjunction: tuple[str, ...], width: int) -> Iterable[tuple[str, ...]]:
+def _conjunction_values(
+    attributes: dict[str, list[str]], conjunction: tuple[str, ...], width: int
+) -> Iterable[tuple[str, ...]]:
     if not conjunction:
         return ((),) * width
     return zip(*(attributes[name] for name in conjunction), strict=True)
 
 
 def _attributes(sentence: Sentence, slots: Sequence[str]) -> dict[str, list[str]]:
-    """Each attribute of the root, of all tokens, and of the two that stand for no sibling."""
+    """Return each attribute of the root, of all tokens, and of the two tokens that stand for no sibling."""
     coarse = list(sentence.coarse)
     tag = _tags(sentence)
     forms = [form.lower() for form in sentence.forms]
@@ -307,11 +296,10 @@ def _attributes(sentence: Sentence, slots: Sequence[str]) -> dict[str, list[str]
     }
     for name, feature in zip(_SLOTS, [*slots, *[""] * NUM_SLOTS], strict=False):
         columns[name] = [of_token.get(feature, "") for of_token in sentence.morphology]
-    return _bounded(columns)
+    return {name: [ROOT, *column, FIRST, LAST] for name, column in columns.items()}
 
 
 def _around(tag: list[str], coarse: list[str], lemma: list[str]) -> dict[str, list[str]]:
-    """What the neighbours of each token are."""
     return {
         "tag-1": [EDGE, *tag[:-1]],
         "tag+1": [*tag[1:], EDGE],
@@ -324,12 +312,8 @@ def _around(tag: list[str], coarse: list[str], lemma: list[str]) -> dict[str, li
     }
 
 
-def _bounded(columns: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {name: [ROOT, *column, FIRST, LAST] for name, column in columns.items()}
-
-
 def _tags(sentence: Sentence) -> list[str]:
-    """The finest tag there is: the fine one, or the coarse one with its case and verb form where that is missing."""
+    """Return the finest tags: the fine ones, or coarse ones with case and verb form if fine ones are missing."""
     tags = []
     for coarse, fine, of_token in zip(sentence.coarse, sentence.fine, sentence.morphology, strict=True):
         if fine != "_":

@@ -1,4 +1,4 @@
-r"""Prices of arcs that are no candidates, against a Lagrangian of those that are, without scoring most of their parts.
+"""Prices of non-candidate arcs against a Lagrangian of the candidates, without scoring most of their parts.
 
 Source: the bounds are those of S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 4.3,
 used here without a linear program; the theorem of :func:`price_arcs` is this project's own.
@@ -22,8 +22,8 @@ from colgen.problems.grandparent_parsing.kernels.head_automata import Automata
 from colgen.problems.grandparent_parsing.kernels.tree_parts import (
     WORK,
     TreeParts,
-    look_at_grandparent,
-    look_at_siblings,
+    compute_grandparent,
+    compute_siblings,
     score_grandparents,
 )
 from colgen.solvers.kernel_cache import njit
@@ -35,18 +35,16 @@ Mask = NDArray[np.bool_]
 
 
 class Bounds(NamedTuple):
-    """What the parts that an arc closes can score at most, by head and modifier, shape (n + 1, n + 1) each.
+    """Upper bounds on the parts that an arc closes, by head and modifier, shape (n + 1, n + 1) each.
 
     Attributes
     ----------
     grandparents
-        Of the grandparent part; 0 for arcs of the root.
-    siblings
-        Of the sibling part with the modifier before, or none before.
-    last
-        Of the part that says that no modifier follows.
+        On the grandparent part; 0 for arcs of the root.
+    siblings, last
+        On the sibling part with the modifier before, or none; and on the part that ends the side after the modifier.
     refined
-        Whether those of siblings are maxima over scored parts.
+        Where ``siblings`` and ``last`` are maxima over scored parts.
     """
 
     grandparents: Floats
@@ -54,20 +52,18 @@ class Bounds(NamedTuple):
     last: Floats
     refined: Mask
 
-    def copied(self) -> Bounds:
-        """Bounds of their own to be refined."""
+    def copy(self) -> Bounds:
         return Bounds(self.grandparents.copy(), self.siblings.copy(), self.last.copy(), self.refined.copy())
 
 
 class _Pricing(NamedTuple):
-    """What is known of the arcs that are no candidates, by head and modifier.
+    """State of pricing non-candidate arcs, by head and modifier.
 
-    ``local``: value of each automaton over candidates.  ``usual``: the most it is worth if another arc enters it.
-    ``costs``, ``pays``: λ and μ, +inf λ where an arc is not to be looked at.  ``exact``: μ is from scored parts.
-    ``short``: the arc has to become a candidate.  ``met``, ``scores``: grandparent parts of the arc that enters, which
-    is no candidate, as far as they have been scored; few are looked at again, and to keep them would take a row for
-    each arc.  ``epsilon``: differences that do not count.  ``steps``: since the last look at the time.
-    The others are for work.
+    ``local``: value of each automaton over candidates.  ``usual``: its largest value if a non-candidate enters it.
+    ``costs``, ``pays``: λ and μ; λ = +inf where an arc is excluded.  ``exact``: μ is computed from scored parts.
+    ``short``: the arc must become a candidate.  ``met``, ``scores``: scored grandparent parts of the entering
+    non-candidate; they are not stored longer, because few are needed again and each arc would take a row.  ``epsilon``:
+    tolerance.  ``steps``: steps since the last time check.  The others are workspace.
     """
 
     a: Automata
@@ -93,10 +89,10 @@ class _Pricing(NamedTuple):
 
 
 class _Vertex(NamedTuple):
-    """A vertex's arcs, by modifier but for ``modifiers``, which goes by arc.
+    """A vertex's arcs, by modifier except ``modifiers``, which is by arc.
 
-    ``arc``: number of each candidate.  ``before``, ``last``, ``gained``: bounds on sibling parts, on last ones, and
-    grandparent parts or bounds on these.  ``costs``, ``short``: see :class:`_Pricing`.  ``path``: for work.
+    ``arc``: number of each candidate.  ``before``, ``last``, ``gained``: bounds on sibling parts and last parts, and
+    scores of or bounds on grandparent parts.  ``costs``, ``short``: see :class:`_Pricing`.  ``path``: workspace.
     """
 
     arc: Ints
@@ -110,19 +106,20 @@ class _Vertex(NamedTuple):
 
 
 @folded
-def _extended(
+def _extend_path(
     v: _Vertex, p: int, step: int, order: Ints, siblings: Floats, all_arcs: bool, back: Ints
 ) -> tuple[float, int]:
-    """Upper bound on the best path of p's modifiers in one direction; its last one, those before it are in ``back``.
+    """Return an upper bound on the best path of p's modifiers in one direction, and the path's last modifier.
 
-    ``order``, ``siblings``: those of the side.  ``all_arcs``: not candidates alone.
+    ``back`` links each modifier to the one before.  ``order``, ``siblings``: those of the side.  ``all_arcs``: include
+    non-candidates.
     """
     arc, costs, gained, path = v.arc, v.costs, v.gained, v.path
     n = arc.shape[0] - 1
     width = order.shape[0] + 1
     value, last = 0.0, 0
     reach, reached = 0.0, 0  # best path so far
-    other, others = -np.inf, 0  # best path so far that ends in an arc that is no candidate
+    other, others = -np.inf, 0  # best path so far that ends in a non-candidate
     k = 0
     m = p + step
     while 1 <= m <= n:
@@ -158,7 +155,7 @@ def _extended(
 
 @inner
 def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
-    """Replace the bounds on an arc's sibling parts by the largest of them."""
+    """Replace the bounds on an arc's sibling parts by the largest score."""
     bounds, parts = s.bounds, s.parts
     bounds.refined[h, m] = True
     s.steps[0] += WORK * abs(h - m)
@@ -166,7 +163,7 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     s.wanted[h] = True
     for k in range(first, last):
         s.wanted[k] = s.possible[h, k]
-    look_at_siblings(parts, h, m, s.wanted, s.row)  # most of them are never candidates: they are kept nowhere
+    compute_siblings(parts, h, m, s.wanted, s.row)  # scores are not stored: most arcs never become candidates
     s.wanted[:] = False
     top = s.row[h]
     for k in range(first, last):
@@ -178,7 +175,7 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
 
 @inner
 def _write_gains(s, g, p, gained):  # type: ignore[no-untyped-def]
-    """Write what p's arcs gain with g as its head, by modifier: candidates scores, others bounds if they have none."""
+    """Write the grandparent gains of p's arcs with head g by modifier: scores of candidates, else scores or bounds."""
     parts = s.parts
     begun = parts.begun[p, g]
     overwrite(gained, parts.grandparent_values[p, g] if begun else parts.bounds[p])
@@ -187,13 +184,13 @@ def _write_gains(s, g, p, gained):  # type: ignore[no-untyped-def]
         for k in range(a.outgoing[p], a.outgoing[p + 1]):
             c = a.modifiers[a.order[k]]
             if c != g and not (begun and parts.grandparent_known[p, g, c]):
-                gained[c] = look_at_grandparent(parts, g, p, c)
-    gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
+                gained[c] = compute_grandparent(parts, g, p, c)
+    gained[g] = -np.inf  # (g, p) and (p, g) form a cycle
 
 
 @inner
 def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
-    """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
+    """Set μ of the non-candidate (g, p) to the gain of its own parts instead of the largest gain of any arc."""
     a = s.a
     s.exact[g, p] = True
     s.steps[0] += a.arc.shape[0] * (2 + a.outgoing[p + 1] - a.outgoing[p])
@@ -203,8 +200,8 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     for side in range(2):
         low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
         siblings = a.siblings[a.sibling_at[p, side] :]
-        value += _extended(v, p, 2 * side - 1, a.order[low:high], siblings, boolean(False), s.passing)[0]
-    # What it does not pay at p it can pay at g.
+        value += _extend_path(v, p, 2 * side - 1, a.order[low:high], siblings, boolean(False), s.passing)[0]
+    # The difference can be paid at g.
     s.costs[g, p] += s.pays[g, p] - value
     s.pays[g, p] = value
 
@@ -215,7 +212,7 @@ def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     a, known = s.a, s.parts.grandparent_known[p]
     s.steps[0] += WORK * (a.incoming[p + 1] - a.incoming[p])
     if a.arc[g, p] < 0:
-        s.met[m], s.scores[m] = True, look_at_grandparent(s.parts, g, p, m)
+        s.met[m], s.scores[m] = True, compute_grandparent(s.parts, g, p, m)
     for e in range(a.incoming[p], a.incoming[p + 1]):
         head = a.heads[e]
         s.wanted[head] = head != m and not known[head, m]
@@ -225,9 +222,9 @@ def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
 
 @folded
 def _refine_path(s: _Pricing, p: int, g: int, first: int, second: int, final: bool, repay: bool) -> bool:
-    """Replace bounds on p's best path, which ends in these two modifiers, by scores; whether there were any.
+    """Replace bounds on p's best path, which ends in these two modifiers, by scores; return whether any changed.
 
-    The cheapest to replace come first, and no others in the same call; see :func:`_settle`.
+    Only the cheapest kind of bound on the path is replaced per call; see :func:`_settle`.
     """
     arc, refined, exact, short, back = s.a.arc[p], s.bounds.refined[p], s.exact[p], s.short[p], s.back
     begun, known, met = s.parts.begun[p], s.parts.grandparent_known[p], s.met
@@ -258,12 +255,12 @@ def _refine_path(s: _Pricing, p: int, g: int, first: int, second: int, final: bo
 
 @inner
 def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-untyped-def]
-    """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
+    """Compute upper bounds on p's automaton with arcs from ``sources``, refined until they meet the limits if possible.
 
-    While the value is above the limit, bounds on the best path are replaced by scores; if ``final``, arcs on it of
-    which all is known are given up then, so that the limit is met.  Source -1: any arc that is no candidate.  The
-    values replace the limits.  ``repay``: μ of arcs on it may fall to what their own parts ask for, because the
-    automata that they enter are looked at again.  Whether it had to end before its time.
+    While a value exceeds its limit, bounds on the best path are replaced by scores.  If ``final``, fully scored arcs on
+    it are then excluded, so that the limit is met.  Source -1: any non-candidate arc.  The values overwrite ``limits``.
+    ``repay``: μ of arcs on the path may fall to the gain of their own parts, because the automata that they enter are
+    examined again.  Returns whether time ran out.
     """
     a, bounds, gained, met = s.a, s.bounds, s.gained, s.met
     v = _Vertex(a.arc[p], a.modifiers, bounds.siblings[p], bounds.last[p], gained, s.costs[p], s.short[p], s.path)
@@ -280,8 +277,8 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
                         gained[m] = s.scores[m]
             else:
                 overwrite(gained, bounds.grandparents[p])
-            value, first = _extended(v, p, int64(-1), left, left_siblings, all_arcs, s.back)
-            more, second = _extended(v, p, int64(1), right, right_siblings, all_arcs, s.back)
+            value, first = _extend_path(v, p, int64(-1), left, left_siblings, all_arcs, s.back)
+            more, second = _extend_path(v, p, int64(1), right, right_siblings, all_arcs, s.back)
             value += more
             s.steps[0] += a.arc.shape[0] * (left.shape[0] + right.shape[0] + 2)
             if s.steps[0] > STEPS:
@@ -298,7 +295,6 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _pricing_of(a, bounds, parts, possible, local, leaving, entering, unit):  # type: ignore[no-untyped-def]
-    """What is known before any arc has been priced."""
     size = possible.shape[0]
     costs, pays = np.full((size, size), np.inf), np.zeros((size, size))
     for e in range(a.heads.shape[0]):
@@ -330,7 +326,7 @@ def _pricing_of(a, bounds, parts, possible, local, leaving, entering, unit):  # 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ignore[no-untyped-def]
-    """The best arborescence of candidates, the weight that no other arc may have, and reduced costs at that weight."""
+    """Return the best arborescence's bound, a weight too low for any best tree, and reduced costs at that weight."""
     n = possible.shape[0] - 1
     weights = np.full((n + 1, n + 1), -np.inf)
     least, largest = np.inf, -np.inf
@@ -340,7 +336,7 @@ def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ig
         least, largest = min(least, weight), max(largest, weight)
     heads = np.full(n + 1, -1)
     bound, _, reduced = best_tree(weights, single_root, heads)
-    # Arcs that are no candidates get a weight that no best tree has, to learn their prices.
+    # Give non-candidates a weight that keeps them out of the best tree, so that their reduced costs are their prices.
     charge = root_price(weights, heads, unit) if single_root else 0.0
     never = least - n * (largest - least) - charge - unit
     for h in range(n + 1):
@@ -357,10 +353,10 @@ def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ig
 def _list_sources(
     s: _Pricing, p: int, phase: int, entering: Floats, rises: Floats, sources: Ints, limits: Floats
 ) -> int:
-    """Write heads of arcs into p to look at in a phase, and what its automaton may be worth with them; how many."""
+    """Write the heads of arcs into p for a phase, and the limits on its automaton with them; return their number."""
     a, local, pays = s.a, s.local, s.pays
     count, kind = 0, (phase - 1) % 3
-    if phase == 0 or kind == 1:  # any arc into p that is no candidate
+    if phase == 0 or kind == 1:  # any non-candidate arc into p
         if p > 0:
             sources[0], limits[0], count = -1, s.usual[p], 1
     elif kind == 0:  # the candidates
@@ -369,7 +365,7 @@ def _list_sources(
         for e in range(a.incoming[p], a.incoming[p + 1]):
             sources[count], limits[count] = a.heads[e], local[p] + entering[e]
             count += 1
-    else:  # other arcs into p that have a price of their own, or have to
+    else:  # non-candidate arcs into p that have, or need, a price of their own
         for g in range(local.shape[0]):
             if a.arc[g, p] < 0 and s.possible[g, p] and not s.short[g, p]:
                 if s.exact[g, p] or (phase > 3 and rises[p] > 0.0):
@@ -383,7 +379,7 @@ def _list_sources(
 
 @folded
 def _note_values(s: _Pricing, p: int, phase: int, rises: Floats, sources: Ints, values: Floats) -> bool:
-    """Take in what p's automaton is worth with the arcs that were looked at; whether others are to pay more for it."""
+    """Store the values of p's automaton; return whether some arcs must pay more for it."""
     kind, repetition, risen = (phase - 1) % 3, phase > 3, False
     if phase == 0:
         s.usual[p] = values[0]
@@ -397,7 +393,7 @@ def _note_values(s: _Pricing, p: int, phase: int, rises: Floats, sources: Ints, 
             g = sources[k]
             rise = values[k] - s.local[p] - s.pays[g, p]
             if rise > s.epsilon and repetition:
-                s.short[g, p] = True  # nobody looks at the automaton of g again
+                s.short[g, p] = True  # the automaton of g is not examined again
             elif rise > s.epsilon:
                 risen = True
                 s.pays[g, p] += rise
@@ -407,7 +403,7 @@ def _note_values(s: _Pricing, p: int, phase: int, rises: Floats, sources: Ints, 
 
 @folded
 def _share_prices(s: _Pricing, arcs: Floats, reduced: Floats, never: float, gap: float) -> None:
-    """Let each arc that is no candidate pay what its modifier's automaton gains by any: what is left is its λ."""
+    """Set μ of each non-candidate to the largest gain of its modifier's automaton, and λ to the rest of its price."""
     for h in range(arcs.shape[0]):
         for m in range(1, arcs.shape[0]):
             if s.possible[h, m] and s.a.arc[h, m] < 0:
@@ -427,26 +423,26 @@ def price_arcs(
     lower: float,
     unit: float,
 ) -> tuple[float, Mask, Floats, Floats]:
-    """Price all arcs that are no candidates against the Lagrangian of those that are.
+    """Price all non-candidate arcs against the Lagrangian of the candidates.
 
-    **Theorem.**  Let L be the bound at λ, μ over the candidates, and let every other arc f = (h, m) have λ_f + μ_f no
-    more than its price in the arborescence's dual solution less s_f and less L - ``lower``.  If no automaton, with
-    upper bounds in place of the parts of these arcs, is worth more with them than without, then no tree that has one
-    of them is better than ``lower``.
+    **Theorem.**  Let L be the bound at λ, μ over the candidates.  Let every other arc f = (h, m) satisfy λ_f + μ_f ≤
+    p_f - s_f - (L - ``lower``), where p_f is its price in the arborescence's dual solution.  If no automaton's value,
+    with upper bounds in place of these arcs' parts, is larger with them than without, then no tree that contains one of
+    them is better than ``lower``.
 
-    *Proof.*  With λ_f + μ_f raised by L - ``lower`` the arborescence's dual solution is still feasible, so that L
-    bounds all trees at these multipliers.  A tree with k such arcs is counted k (L - ``lower``) too high there.  ∎
+    *Proof.*  If λ_f + μ_f is raised by L - ``lower``, the arborescence's dual solution is still feasible, so L bounds
+    all trees at these multipliers.  The score of a tree with k such arcs is overestimated there by k (L - ``lower``).
+    ∎
 
-    μ_f is what m's automaton gains by f, with bounds at first, and λ_f is what is left.  Where an automaton's value
-    rises all the same, the parts on its best path are scored; an arc on it of which all is known is given up.
-    Tolerances are relative to ``unit``, the typical size of a score.
+    μ_f is the gain of m's automaton by f, initially a bound, and λ_f is the remainder.  If an automaton's value still
+    rises, the parts on its best path are scored; a fully scored arc on it is excluded.  Tolerances are relative to
+    ``unit``, the typical size of a score.
 
     Returns
     -------
     tuple[float, Mask, Floats, Floats]
-        L, +inf if it had to end before its time
-        (:func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired`) and nothing is proved; the arcs that
-        were given up, which have to become candidates; λ and μ by head and modifier.
+        L; the excluded arcs, which must become candidates; λ and μ by head and modifier.  L is +inf, and nothing is
+        proved, if time ran out (:func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired`).
     """
     n = arcs.shape[0] - 1
     possible = arcs > -np.inf
@@ -458,7 +454,7 @@ def price_arcs(
         bound += local[p]
     s = _pricing_of(a, bounds, parts, possible, local, leaving, entering, unit)
     gap = max(bound - lower - s.epsilon, 0.0)
-    # One call of the kernel: each place that it is called from takes seconds to compile.
+    # Call _settle in one place: each call site takes seconds to compile.
     sources, limits, rises = np.empty(n + 1, dtype=np.int64), np.empty(n + 1), np.zeros(n + 1)
     risen = False
     for phase in range(7):

@@ -1,24 +1,24 @@
-r"""Trees with scores of arcs, grandparents and consecutive siblings: Lagrangian bounds from head automata and trees.
+"""Lagrangian bounds for trees with arc, grandparent and sibling scores, from head automata and arborescences.
 
-Over arborescences y of candidate arcs, with the score s_hm of an arc, r_gpc of a grandparent part and q_hsm of two
-consecutive modifiers of one side (s = h: none before; m = h: none after, on a side that has modifiers):
+The problem over arborescences y of candidate arcs has scores s_hm of arcs, r_gpc of grandparent parts, and q_hsm of two
+consecutive modifiers on one side (s = h: none before; m = h: none after, on a side that has modifiers):
 
     max Σ_hm s_hm y_hm + Σ_gpc r_gpc y_gp y_pc + Σ_hsm q_hsm [s, m consecutive under h].
 
-Give each vertex p its own copies of the arcs it touches: the one that enters it and those that leave it.  For a fixed
-entering arc the best leaving ones are a path on either side, found by a dynamic program over their order (a *head
-automaton*).  A third copy of the arcs has to be an arborescence.  Dualising that the copies agree,
+Give each vertex p its own copies of the arcs it touches: the entering arc and the leaving arcs.  For a fixed entering
+arc the best leaving arcs form a path on each side, found by a dynamic program over their order (a *head automaton*).  A
+third copy of the arcs must be an arborescence.  Dualising the agreement of the copies,
 
     L(λ, μ) = max_tree Σ (s + λ + μ) y  +  Σ_p max_{arcs of p} ( r + q - Σ_leaving λ - Σ_entering μ )
 
-is an upper bound for all λ, μ.  It is minimised by subgradient steps of Polyak's length; each tree on the way is a
-candidate for the answer.  Where the copies agree, or the bound meets the best tree, that tree is proved optimal.
+is an upper bound for all λ, μ.  It is minimised by subgradient steps of Polyak's length, and each tree on the way is a
+feasible solution.  If the copies agree, or the bound equals the best tree's score, that tree is optimal.
 
-*Reduced-cost fixing.*  The three problems are independent, so that what each of them loses if an arc is forced in adds
-up: a tree with the arc scores at most L minus the sum.  Arcs for which that is not above the best tree are deleted.
+*Reduced-cost fixing.*  The three problems are independent, so their losses when an arc is forced in add up: a tree with
+the arc scores at most L minus the sum.  Arcs for which this does not exceed the best tree's score are deleted.
 
-An iteration takes time O(a + Σ_p a_p d_p²) for a candidate arcs, a_p of them into p and d_p out of it; the sum is over
-the vertices that touch an arc whose multipliers the last step moved, less than half of them in the middle.  Deleting
+An iteration takes time O(a + Σ_p a_p d_p²) for a candidate arcs, a_p of them into p and d_p out of it.  The sum is over
+the vertices that touch an arc whose multipliers changed in the last step, less than half of them on average.  Deleting
 arcs needs reduced costs of the arborescence, O(n²).
 
 Source: T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with non-projective head
@@ -44,20 +44,20 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 EPSILON = 1e-9
-"""Trees that are better by no more than this, relative to the unit of the scores, are not looked for."""
+"""Minimum relevant improvement of a tree, relative to the unit of the scores."""
 
 _ARBORESCENCE = 20
-"""Elementary steps of the best arborescence for each pair of vertices, about."""
+"""Approximate number of elementary steps of the best arborescence per pair of vertices."""
 
 ENUMERATED = 256
-"""So many choices of heads that are left are tried one by one."""
+"""Maximum number of combinations of remaining heads that are enumerated."""
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
-    """Best arborescence: its bound, whether there is one, and its reduced costs; ``heads`` is filled.
+    """Return the bound of the best arborescence, whether one exists, and its reduced costs; fills ``heads``.
 
-    The best head of each modifier will do if these make a tree already.
+    The best head of each modifier is used directly if these form a tree.
     """
     n = weights.shape[0] - 1
     total = 0.0
@@ -87,10 +87,11 @@ def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
-    """What each arc of the root has to cost for the best arborescence, ``heads`` with a single root, to be the best.
+    """Return the cost per root arc at which the best single-root arborescence ``heads`` becomes the best overall.
 
-    The smallest such price K: max over trees of (weight - K (roots - 1)) falls in K until it meets the weight of the
-    best tree with one root, and is the upper envelope of lines.  Each step goes to where two of them meet.
+    This is the smallest such price K.  max over trees of (weight - K (roots - 1)) decreases in K until it equals the
+    weight of the best tree with one root, and is the upper envelope of lines.  Each step moves to the intersection of
+    two lines.
     """
     n = weights.shape[0] - 1
     least = 0.0
@@ -115,10 +116,10 @@ def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def force(a, alive, values, enters, local, steps, forced):  # type: ignore[no-untyped-def]
-    """The most that the automaton of an arc's head is worth with the arc, for each arc alive, in ``forced``.
+    """Write to ``forced`` the value of each live arc's head automaton when the arc is forced in.
 
-    ``values``: -λ of the arcs in their ``order``; ``enters``: worth of the automaton that each arc enters if it does;
-    ``local``: the best of these.  Elementary steps since the last look at the clock, and whether it had to end.
+    ``values``: -λ of the arcs in their ``order``.  ``enters``: value of the automaton that each arc enters, if it does.
+    ``local``: the largest of these.  Returns the steps since the last time check, and whether time ran out.
     """
     n = a.arc.shape[0] - 1
     incoming, outgoing, order, split = a.incoming, a.outgoing, a.order, a.split
@@ -154,9 +155,9 @@ def force(a, alive, values, enters, local, steps, forced):  # type: ignore[no-un
 
 @njit(cache=True, no_cpython_wrapper=True)
 def automata_values(a, leaving, entering, values, enters, local):  # type: ignore[no-untyped-def]
-    """Worth of each automaton with each arc into it (``enters``) and at best (``local``); ``values``: -λ by order.
+    """Compute each automaton's value with each arc into it (``enters``) and its largest value (``local``).
 
-    Whether it had to end before its time.
+    ``values``: -λ of the arcs in their ``order``.  Returns whether time ran out.
     """
     n, steps = a.arc.shape[0] - 1, 0
     path, back = np.empty(n + 2), np.empty(n + 2, dtype=np.int64)
@@ -185,9 +186,9 @@ def automata_values(a, leaving, entering, values, enters, local):  # type: ignor
 
 @njit(cache=True)
 def marginals(a: Automata, leaving: Floats, entering: Floats, single_root: bool) -> Floats:
-    """The most that a tree of candidate arcs with each of them can score, by the Lagrangian; shape (arcs,).
+    """Return, for each candidate arc, the Lagrangian bound on trees that contain it; shape (arcs,).
 
-    All +inf if it had to end before its time.
+    All +inf if time ran out.
     """
     n = a.arc.shape[0] - 1
     arcs = a.heads.shape[0]
@@ -213,22 +214,13 @@ def marginals(a: Automata, leaving: Floats, entering: Floats, single_root: bool)
 
 
 class _Copies(NamedTuple):
-    """Multipliers, and the copies of the arcs that are best at these.
+    """Multipliers, and the best copies of the arcs at these multipliers.
 
-    Attributes
-    ----------
-    leaving, entering
-        λ and μ of each arc.
-    heads
-        The best arborescence.
-    chosen, taken
-        The arc that enters each vertex in its own automaton, and whether each arc leaves its head there.
-    changed
-        Vertices whose arcs have other multipliers than when their automata were run.
-    values, enters, local
-        -λ of the arcs in their ``order``; worth of the automaton that each arc enters if it does; the best of these.
-    path, back
-        For work.
+    ``leaving``, ``entering``: λ and μ of each arc.  ``heads``: the best arborescence.  ``chosen``, ``taken``: the arc
+    that enters each vertex in its automaton, and whether each arc leaves its head there.  ``changed``: vertices with
+    multipliers that changed since their automata were run.  ``values``: -λ of the arcs in their ``order``.  ``enters``:
+    value of the automaton that each arc enters, if it does.  ``local``: the largest of these.  The others are
+    workspace.
     """
 
     leaving: Floats
@@ -246,7 +238,6 @@ class _Copies(NamedTuple):
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _copies_of(a, leaving, entering):  # type: ignore[no-untyped-def]
-    """Copies that no automaton has been run for."""
     n, arcs = a.arc.shape[0] - 1, a.heads.shape[0]
     return _Copies(
         leaving,
@@ -265,10 +256,7 @@ def _copies_of(a, leaving, entering):  # type: ignore[no-untyped-def]
 
 @folded
 def _run_automata(a: Automata, alive: Mask, s: _Copies, bound: float, steps: int) -> tuple[float, int, bool]:
-    """Run the automata of changed vertices, and add the values of all to a bound.
-
-    The bound, elementary steps since the last look at the clock, and whether it had to end.
-    """
+    """Run the automata of changed vertices; return the bound plus all values, the steps, and whether time ran out."""
     incoming, outgoing, order, split, changed = a.incoming, a.outgoing, a.order, a.split, s.changed
     grandparent_at, grandparents, sibling_at, siblings = a.grandparent_at, a.grandparents, a.sibling_at, a.siblings
     leaving, entering, values, local = s.leaving, s.entering, s.values, s.local
@@ -321,14 +309,12 @@ def _run_automata(a: Automata, alive: Mask, s: _Copies, bound: float, steps: int
 
 @folded
 def _weigh(a: Automata, alive: Mask, s: _Copies, worth: Floats) -> None:
-    """Write what arcs are worth to the arborescence."""
     for e in range(worth.shape[0]):
         worth[e] = a.scores[e] + s.leaving[e] + s.entering[e] if alive[e] else -np.inf
 
 
 @folded
 def _write_matrix(a: Automata, worth: Floats, weights: Floats) -> None:
-    """Write what arcs are worth by head and modifier."""
     weights[:, :] = -np.inf
     for e in range(worth.shape[0]):
         weights[a.heads[e], a.modifiers[e]] = worth[e]
@@ -336,10 +322,7 @@ def _write_matrix(a: Automata, worth: Floats, weights: Floats) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _delete(a, alive, s, reduced, bound, limit, steps):  # type: ignore[no-untyped-def]
-    """Delete arcs with which no tree is better than a limit, by their reduced costs.
-
-    Elementary steps since the last look at the clock, whether it had to end, and how many arcs were deleted.
-    """
+    """Delete arcs that only worse trees contain; return the steps, whether time ran out, and the number of arcs."""
     forced, deleted = np.empty(alive.shape[0]), 0
     steps, ended = force(a, alive, s.values, s.enters, s.local, steps, forced)
     if ended:
@@ -357,7 +340,7 @@ def _delete(a, alive, s, reduced, bound, limit, steps):  # type: ignore[no-untyp
 
 @folded
 def _disagreement(a: Automata, s: _Copies) -> float:
-    """The square of the subgradient: 0 where all copies agree."""
+    """Return the squared norm of the subgradient: 0 if all copies agree."""
     norm = 0.0
     for m in range(1, s.heads.shape[0]):
         e = a.arc[s.heads[m], m]
@@ -373,7 +356,6 @@ def _disagreement(a: Automata, s: _Copies) -> float:
 
 @folded
 def _step(a: Automata, s: _Copies, step: float) -> None:
-    """Move the multipliers of copies that disagree."""
     heads, leaving, entering, changed = s.heads, s.leaving, s.entering, s.changed
     for m in range(1, heads.shape[0]):
         e = a.arc[heads[m], m]
@@ -403,32 +385,27 @@ def relax(
     fix: bool,
     unit: float,
 ) -> tuple[float, float, int]:
-    """Minimise the Lagrangian bound over the arcs that are alive; look for better trees and delete arcs on the way.
+    """Minimise the Lagrangian bound over the live arcs, searching for better trees and deleting arcs on the way.
 
     Parameters
     ----------
     alive
-        Arcs in play; deleted ones are switched off here.
+        Live arcs; deleted ones are set to False.
     leaving, entering
-        λ and μ of each arc; the best that were found are left in them.
-    lower
-        Score of the best tree known, -inf if none is.
-    best_heads
-        Its heads, shape (n + 1,); a better tree is written here.
-    iterations
-        At most so many.
+        λ and μ of each arc; overwritten by the best found.
+    lower, best_heads
+        Score (or -inf) and heads, shape (n + 1,), of the best known tree; the heads are overwritten by a better tree.
     fix
-        Delete arcs by reduced costs.
+        Whether to delete arcs by reduced costs.
     unit
-        Typical size of a score: what tolerances are relative to.
+        Typical size of a score, to which tolerances are relative.
 
     Returns
     -------
     tuple[float, float, int]
-        Upper bound on trees of arcs alive at the start that are better than the best tree (-inf: there is none), score
-        of the best tree, and iterations taken.  The tree is optimal if the bound is not above its score.  If
-        :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired` says so it ends before its time; bound
-        and tree hold all the same.
+        Upper bound on trees of initially live arcs that are better than the best tree, or -inf; score of the best tree;
+        iterations taken.  The tree is optimal if the bound does not exceed its score.  Bound and tree are also valid if
+        time runs out.
     """
     n, arcs, epsilon = a.arc.shape[0] - 1, a.heads.shape[0], EPSILON * unit
     reduced = weights = np.empty((n + 1, n + 1))
@@ -482,7 +459,7 @@ def relax(
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _enumerate(a, alive, lower, best_heads, single_root):  # type: ignore[no-untyped-def]
-    """Try all trees of the arcs alive if they are few: whether that was done, and the best score known."""
+    """Enumerate all trees of the live arcs if they are few; return whether this was done, and the best score."""
     n = a.arc.shape[0] - 1
     count = 1
     for m in range(1, n + 1):

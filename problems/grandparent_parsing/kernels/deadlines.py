@@ -1,19 +1,13 @@
-"""Kernels that can run long look up now and then, so that a deadline or Ctrl-C is seen inside of them.
+"""Deadlines and Ctrl-C inside long-running kernels.
 
-Whoever calls such a kernel says around the call how to find out::
+The caller of such a kernel provides a function that returns whether time is up::
 
     with watching(lambda: budget.expired):
         bound, heads = kernel(...)
 
-and the kernel asks :func:`expired` every :data:`STEPS` elementary steps or so, which costs a few microseconds::
-
-    steps += work
-    if steps > STEPS:
-        steps = 0
-        if expired():
-            return what it has
-
-Python's handlers of signals run while it asks.  Without :func:`watching` around it nothing ever expires.
+The kernel calls :func:`expired` about every :data:`STEPS` elementary steps, which costs a few microseconds, and returns
+a partial result if it is True.  Python's signal handlers run during the call.  Outside of :func:`watching` kernels
+never expire.
 """
 
 from __future__ import annotations
@@ -28,9 +22,9 @@ from numba import objmode
 from colgen.solvers.kernel_cache import njit
 
 STEPS = 1_000_000
-"""Additions and comparisons between two looks: some thousandths of a second."""
+"""Additions and comparisons between two checks: some thousandths of a second."""
 
-_here = sys.modules[__name__]  # what compiled code can name: functions and modules
+_here = sys.modules[__name__]  # compiled code can refer to functions and modules only
 
 
 def _never() -> bool:
@@ -38,12 +32,12 @@ def _never() -> bool:
 
 
 LOOK: ContextVar[Callable[[], bool]] = ContextVar("look", default=_never)
-"""What :func:`expired` asks: in each thread its own."""
+"""The function that :func:`expired` calls, separate in each thread."""
 
 
 @njit(cache=True)
 def expired() -> bool:
-    """Whether the kernel must end with what it has; for kernels."""
+    """Return whether the kernel must stop and return a partial result; for use in kernels."""
     with objmode(answer="boolean"):
         answer = _here.LOOK.get()()
     return answer  # type: ignore[no-any-return]
@@ -51,17 +45,17 @@ def expired() -> bool:
 
 @contextmanager
 def watching(look: Callable[[], bool]) -> Iterator[None]:
-    """Let kernels inside ask ``look`` whether they must end.
+    """Let kernels called inside stop once ``look()`` returns True.
 
     Raises
     ------
     KeyboardInterrupt
-        If that is what a signal's handler has raised while a kernel asked: what it returned is no result then.
+        If a signal handler raised it during a kernel's check; the kernel's result is invalid then.
     """
     token = LOOK.set(look)
     try:
         yield
-    except SystemError as error:  # how numba's dispatcher tells of an exception out of a kernel
+    except SystemError as error:  # numba's dispatcher wraps exceptions from a kernel in this type
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from None
         raise

@@ -1,12 +1,7 @@
-r"""The bound that dual values of grandparent parts prove, from the scores alone: what a descent says is not asked.
+"""The bound D(π) at given dual values of grandparent parts, computed from the scores independently of the descent.
 
-For any π by parent and child,
-
-    D(π) = max_tree Σ w_hm z_hm,     w_hm = s_hm + π_hm + Σ_c max(0, r_hmc - π_mc)     (π_0m = 0),
-
-bounds all trees, and the relaxation with ``one_gp`` and ``gp_arc`` rows and cuts
-(:mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual`).  Parts that an upper bound prices out are not
-scored.
+D(π) is defined in :mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual`.  For any π it bounds all trees,
+and the relaxation with ``one_gp`` and ``gp_arc`` rows and cuts.  Parts that an upper bound prices out are not scored.
 """
 
 from __future__ import annotations
@@ -27,15 +22,7 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def lazy_weights(arcs: Floats, source: Source, pi: Floats) -> tuple[Floats, int]:
-    """W of a trained model's sentence by head and modifier, and how many parts were scored for it.
-
-    Parameters
-    ----------
-    arcs
-        By head and modifier, -inf where there is no arc; shape (n + 1, n + 1).
-    pi
-        π by parent and child.
-    """
+    """Return the weights w of a trained model's sentence by head and modifier, and the number of parts scored."""
     size = arcs.shape[0]
     bounds, entering = loose_bounds(source.codes, source.tokens), loose_bounds(source.codes, source.entering)
     refined = np.zeros((size, size), dtype=np.bool_)
@@ -65,7 +52,7 @@ def lazy_weights(arcs: Floats, source: Source, pi: Floats) -> tuple[Floats, int]
 
 @njit(cache=True)
 def lazy_bound(arcs: Floats, source: Source, pi: Floats, single_root: bool) -> tuple[Ints, float, int]:
-    """The tree that attains D(π), D(π) itself, -inf if there is no tree, and how many parts were scored for it."""
+    """Return the tree that attains D(π), D(π) or -inf if there is no tree, and the number of parts scored."""
     weights, scored = lazy_weights(arcs, source, pi)
     heads, value, _, _ = solve_arborescence(weights, single_root)
     return heads, value, scored

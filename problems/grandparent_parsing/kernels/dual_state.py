@@ -1,6 +1,6 @@
-"""Where a descent to the combinatorial dual is: dual values, weights of arcs, and what is known of the parts' scores.
+"""State of a descent on the combinatorial dual: dual values, arc weights, and known part scores.
 
-Changing one dual value, or putting a score in the place of its bound, takes time O(n) or O(1).
+Changing one dual value takes time O(n), and replacing a bound by a score O(1).
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ Mask = NDArray[np.bool_]
 
 
 class Dual(NamedTuple):
-    """Where a descent is; all arrays are written to.
+    """State of a descent; all arrays are written to.
 
     Attributes
     ----------
     arcs
-        Scores of the arcs by *modifier and head*, -inf where there is no arc, shape (n + 1, n + 1).
+        Arc scores by *modifier and head*, -inf where there is no arc, shape (n + 1, n + 1).
     bounds, entering
-        No part (g, p, c) scores more than ``bounds[p, c]``, nor more than ``entering[p, g]``.
+        A part (g, p, c) scores at most ``bounds[p, c]`` and at most ``entering[p, g]``.
     refined, entered
-        Which of them cannot be made better.
+        Which of these bounds cannot be improved.
     pi
-        π by parent and child; at its bound where the pair has not been touched.
+        π by parent and child; equal to its bound for untouched pairs.
     scores
-        Of parts by parent, child and grandparent: exact where ``known``, else an upper bound; meaningful where the pair
-        has been ``touched``.
+        Part scores by parent, child and grandparent: exact where ``known``, else an upper bound; valid for ``touched``
+        pairs.
     known, touched
-        Shapes (n + 1, n + 1, n + 1) and (n + 1, n + 1).
+        Masks of shape (n + 1, n + 1, n + 1) and (n + 1, n + 1).
     pairs, used
-        Parents and children that have been touched, shape (n², 2), and how many they are, shape (1,).
+        Touched pairs of parent and child, shape (n², 2), and their number, shape (1,).
     weights
         w by modifier and head.
     heads, best
-        The tree that attains the present D(π), and the best tree so far, shape (n + 1,).
+        The tree that attains the current D(π), and the best tree so far, shape (n + 1,).
     best_pi
-        Where the best bound was found.
+        π of the best bound.
     """
 
     arcs: Floats
@@ -67,16 +67,11 @@ class Dual(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where scores and bounds of a sentence's parts come from, inside the kernel.
+    """Source of scores and bounds of a sentence's parts inside kernels.
 
-    Attributes
-    ----------
-    codes, grandparents
-        See :mod:`colgen.problems.dependency.features.factored_scores`.
-    parent_child, grandparent_parent
-        Bound tables of the two pairs of tokens.
-    tokens, entering
-        Bounds of these by one token.
+    ``codes`` and ``grandparents``: see :mod:`colgen.problems.dependency.features.factored_scores`.  ``parent_child``
+    and ``grandparent_parent`` are bound tables of pairs of tokens, ``tokens`` and ``entering`` their bounds by single
+    tokens.
     """
 
     codes: Codes
@@ -101,10 +96,10 @@ NO_SOURCE = Source(
 
 @njit(cache=True)
 def begin(arcs, bounds, entering, given):  # type: ignore[no-untyped-def]
-    """A descent that has not begun: no part is scored; ``given``: the bounds are the best there are."""
+    """Return an initial state without scored parts; ``given``: the bounds cannot be improved."""
     size = arcs.shape[0]
     pi = bounds.copy()
-    pi[0] = 0.0  # what hangs from the root has no grandparent
+    pi[0] = 0.0  # modifiers of the root have no grandparent
     by_modifier = arcs.T.copy()
     weights = by_modifier.copy()
     for m in range(1, size):
@@ -117,7 +112,7 @@ def begin(arcs, bounds, entering, given):  # type: ignore[no-untyped-def]
         np.full((size, size), given),
         np.full((size, size), given),
         pi,
-        np.empty((size, size, size)),  # memory that is never touched costs nothing
+        np.empty((size, size, size)),  # untouched pages use no memory
         np.empty((size, size, size), dtype=np.bool_),
         np.zeros((size, size), dtype=np.bool_),
         np.empty((size * size, 2), dtype=np.int64),
@@ -130,14 +125,10 @@ def begin(arcs, bounds, entering, given):  # type: ignore[no-untyped-def]
 
 
 def start(arcs: Floats, bounds: Floats, entering: Floats) -> Dual:
-    """A descent that has not begun: no part is scored.
+    """Return an initial state without scored parts.
 
-    Parameters
-    ----------
-    arcs
-        By head and modifier, -inf where there is no arc, in column 0 and on the diagonal; shape (n + 1, n + 1).
-    bounds, entering
-        Upper bounds of the parts' scores, by parent and child, and by grandparent and parent.
+    ``arcs`` are given by head and modifier, -inf where there is no arc, in column 0 and on the diagonal.  ``bounds``
+    are by parent and child, ``entering`` by grandparent and parent; all have shape (n + 1, n + 1).
     """
     arcs = as_floats(arcs, "arcs", shape=("n", "n"), minus_infinity=True)
     bounds = as_floats(bounds, "bounds", shape=arcs.shape)
@@ -152,7 +143,7 @@ def start(arcs: Floats, bounds: Floats, entering: Floats) -> Dual:
 
 @inner
 def touch(dual, p, c):  # type: ignore[no-untyped-def]
-    """See to it that there is a row of bounds for a parent and a child."""
+    """Initialise the bounds of a parent and child unless this was done before."""
     if dual.touched[p, c]:
         return
     dual.touched[p, c] = True
@@ -168,7 +159,7 @@ def touch(dual, p, c):  # type: ignore[no-untyped-def]
 
 @inner
 def move(dual, p, c, new):  # type: ignore[no-untyped-def]
-    """Change the dual value of a pair that has been touched, and all weights that depend on it."""
+    """Change the dual value of a touched pair, and all weights that depend on it."""
     old = dual.pi[p, c]
     dual.pi[p, c] = new
     dual.weights[c, p] += new - old
@@ -177,12 +168,12 @@ def move(dual, p, c, new):  # type: ignore[no-untyped-def]
     for g in range(row.shape[0]):
         before, after = scores[g] - old, scores[g] - new
         row[g] += (after if after > 0.0 else 0.0) - (before if before > 0.0 else 0.0)
-    row[c] = own  # c is no grandparent of itself
+    row[c] = own  # c is not its own grandparent
 
 
 @inner
-def learn(dual, p, c, g, score):  # type: ignore[no-untyped-def]
-    """Put a score in the place of its bound."""
+def set_score(dual, p, c, g, score):  # type: ignore[no-untyped-def]
+    """Replace the bound on a part by its score."""
     before, after = dual.scores[p, c, g] - dual.pi[p, c], score - dual.pi[p, c]
     dual.weights[p, g] += max(after, 0.0) - max(before, 0.0)
     dual.scores[p, c, g] = score
@@ -191,17 +182,17 @@ def learn(dual, p, c, g, score):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def supply(dual: Dual, triples: Ints, scores: Floats) -> None:
-    """Take in scores of parts (g, p, c) that :func:`descend` has asked for, shape (parts, 3)."""
+    """Store the scores of parts (g, p, c) that :func:`descend` requested, shape (parts, 3)."""
     for k in range(triples.shape[0]):
         g, p, c = triples[k]
-        learn(dual, p, c, g, scores[k])
+        set_score(dual, p, c, g, scores[k])
 
 
 @inner
 def refine(dual, source, stale):  # type: ignore[no-untyped-def]
-    """Better bounds for the present tree's arcs; whether there were any to be had.
+    """Improve the bounds of the current tree's arcs; return whether any changed.
 
-    π follows its bound down: no part can have a positive reduced cost there.
+    π decreases with its bound, at which no part can have a positive reduced cost.
     """
     found = False
     for c in range(1, dual.arcs.shape[0]):

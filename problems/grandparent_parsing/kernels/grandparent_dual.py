@@ -1,4 +1,4 @@
-r"""Trees with scores of arcs and grandparent parts: the linear relaxation's dual problem, without a linear program.
+"""The dual problem of parsing with grandparent parts: the bound of the linear relaxation without a linear program.
 
 Over arborescences z and parts u, with scores s_hm of arcs and r_gpc of parts (g, p, c), the relaxation is
 
@@ -8,22 +8,20 @@ with z in the arborescence polytope.  The best ρ for given π is max(0, r_gpc -
 
     D(π) = max_tree Σ w_hm z_hm,     w_hm = s_hm + π_hm + Σ_c max(0, r_hmc - π_mc)     (π_0m = 0),
 
-one maximum arborescence.  Its minimum over π *is* the optimum of the relaxation, and each D(π) bounds all trees from
-above.  Where a tree's score meets it, the tree is optimal, the relaxation has no better solution, and no linear program
-is needed.
+one maximum arborescence.  Its minimum over π equals the optimum of the relaxation, and each D(π) bounds all trees from
+above.  If a tree's score equals it, the tree is optimal and solves the relaxation.
 
-*Descent.*  For the tree that attains D(π), with g the head of p: where (p, c) is in the tree and π_pc > r_gpc,
-lowering π_pc lowers D; where it is not and π_pc < r_gpc, raising it does.  If there is no such arc then D(π) is the
-tree's score.  Steps have Polyak's length with the best tree's score in place of the optimum.
+*Descent.*  Take the tree that attains D(π), with g the head of p.  If (p, c) is in the tree and π_pc > r_gpc, lowering
+π_pc lowers D; if it is not and π_pc < r_gpc, raising π_pc does.  If there is no such arc, D(π) is the tree's score.
+Steps have Polyak's length with the best tree's score in place of the optimum.
 
-*Lazy scores.*  A part that has not been scored counts with an upper bound B_pc of its score, which leaves D an upper
-bound.  π starts at B, where no part can have a positive reduced cost.  Scored are only parts of the trees on the way,
-and those of the same arcs into p that their dual values do not price out: it is pricing, of parts whose arc a solution
-of the dual problem wants.  Bounds are lazy as well: B starts from cheap bounds
-(:mod:`colgen.problems.grandparent_parsing.kernels.token_bounds`), and only arcs of the trees on the way get better
-ones.
+*Lazy scores.*  A part that has not been scored counts with an upper bound B_pc, so D remains an upper bound.  π starts
+at B, where no part can have a positive reduced cost.  Only two kinds of parts are scored: parts of the trees on the
+way, and parts of the same arcs into p that their dual values do not price out.  This is pricing, restricted to parts
+whose arc a solution of the dual problem uses.  Bounds are lazy too: B starts from cheap bounds
+(:mod:`colgen.problems.grandparent_parsing.kernels.token_bounds`), which are improved for arcs of the trees on the way.
 
-An iteration takes time O(n) for each dual value that changes, and O(n²) where the best heads are no tree.
+An iteration takes time O(n) for each dual value that changes, and O(n²) where the best heads form no tree.
 
 Source: the relaxation of S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), with cuts for
 connectivity; B. T. Polyak, *Minimization of unsmooth functionals*, USSR Computational Mathematics 9 (1969).
@@ -41,9 +39,9 @@ from colgen.problems.grandparent_parsing.kernels.dual_state import (
     Dual,
     Source,
     begin,
-    learn,
     move,
     refine,
+    set_score,
     touch,
 )
 from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds
@@ -55,13 +53,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 EPSILON = 1e-9
-"""A bound so near to a tree's score, relative to the larger of it and the unit of the scores, meets it."""
+"""Tolerance between a bound and a tree's score, relative to the larger of the score and the unit."""
 
 PATIENCE = 15
-"""After so many iterations without progress the steps become shorter."""
+"""Number of iterations without progress after which steps become shorter."""
 
 SHORTEST = 1e-3
-"""Steps shorter than this, relative to Polyak's, are given up: the bound will not meet a tree's score."""
+"""The descent stops when steps are shorter than this, relative to Polyak's: the bound will not meet a tree's score."""
 
 
 # --- trees -----------------------------------------------------------------------------------------------------------
@@ -69,10 +67,10 @@ SHORTEST = 1e-3
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _best_tree(dual, single_root, stale, tops, args, mark):  # type: ignore[no-untyped-def]
-    """The tree that attains D(π), left in ``dual.heads``, and D(π); whether there is one.
+    """Write the tree that attains D(π) to ``dual.heads``; return D(π), and whether there is a tree.
 
-    ``tops`` and ``args``: the best head of each modifier, with ``single_root`` other than the root; brought up to date
-    where ``stale``.
+    ``tops`` and ``args``: the best head of each modifier (excluding the root if ``single_root``), updated where
+    ``stale``.
     """
     n = dual.arcs.shape[0] - 1
     value, margin, root = 0.0, -np.inf, -1
@@ -94,7 +92,7 @@ def _best_tree(dual, single_root, stale, tops, args, mark):  # type: ignore[no-u
             whole = False
         if single_root and dual.weights[m, 0] > -np.inf and dual.weights[m, 0] - top > margin:
             margin, root = dual.weights[m, 0] - top, m
-    if root >= 0:  # of the best heads exactly one is the root
+    if root >= 0:  # exactly one token is attached to the root
         dual.heads[root] = 0
         value += margin if margin < np.inf else dual.weights[root, 0]
     if single_root:
@@ -109,8 +107,8 @@ def _best_tree(dual, single_root, stale, tops, args, mark):  # type: ignore[no-u
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
-    """D at the best π, without what rounding has done to the weights on the way."""
+def _recompute_bound(dual, single_root, mark):  # type: ignore[no-untyped-def]
+    """Return D at the best π without accumulated rounding errors."""
     n = dual.arcs.shape[0] - 1
     weights = dual.weights
     for m in range(1, n + 1):
@@ -134,7 +132,7 @@ def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  # type: ignore[no-untyped-def]
     n = dual.arcs.shape[0] - 1
-    wanted = np.empty((0 if lazy else (n + 1) * (n + 1), 3), dtype=np.int64)  # what is never touched costs nothing
+    wanted = np.empty((0 if lazy else (n + 1) * (n + 1), 3), dtype=np.int64)  # untouched pages use no memory
     stale = np.ones(n + 1, dtype=np.bool_)
     tops, args, mark = np.empty(n + 1), np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     upper, lower, number = _iterate(
@@ -147,7 +145,7 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
 def _iterate(  # type: ignore[no-untyped-def]
     dual, source, lazy, iterations, single_root, lower, state, unit, wanted, stale, tops, args, mark
 ):
-    """The descent; what it wants is written into ``wanted``, and how many parts these are is returned."""
+    """Run the descent; write requested parts to ``wanted`` and return their number."""
     n = dual.arcs.shape[0] - 1
     heads, pi, pairs = dual.heads, dual.pi, dual.pairs
     arcs, weights, scores, known = dual.arcs, dual.weights, dual.scores, dual.known
@@ -165,7 +163,7 @@ def _iterate(  # type: ignore[no-untyped-def]
             upper = value
             for h in range(n + 1):
                 overwrite(dual.best_pi[h], pi[h])
-        # --- the tree's own parts, and those of its arcs that their dual values do not price out
+        # --- score the tree's parts, and parts of its arcs that their dual values do not price out
         for c in range(1, n + 1):
             if heads[c] > 0:
                 touch(dual, heads[c], c)
@@ -175,16 +173,16 @@ def _iterate(  # type: ignore[no-untyped-def]
             g = heads[p]
             if g != c and not known[p, c, g] and (heads[c] == p or scores[p, c, g] > pi[p, c]):
                 if lazy:
-                    learn(dual, p, c, g, score_triple(source.codes, source.grandparents, int64(0), g, p, c))
+                    set_score(dual, p, c, g, score_triple(source.codes, source.grandparents, int64(0), g, p, c))
                     state[4] += 1
                     stale[p] = True
                 else:
                     wanted[number, 0], wanted[number, 1], wanted[number, 2] = g, p, c
                     number += 1
-        if number > 0:  # the same π again, once they are known
+        if number > 0:  # repeat the iteration at the same π once they are scored
             state[0], state[1], state[2], state[3] = upper, scale, since, state[3] - 1
             return upper, lower, number
-        # --- its score, and what D(π) would be if it were the best tree still
+        # --- the tree's score, and its weight, which is D(π) if it is still the best tree
         score, exact, violated = 0.0, 0.0, 0
         for m in range(1, n + 1):
             g = heads[m]
@@ -224,7 +222,7 @@ def _iterate(  # type: ignore[no-untyped-def]
                     move(dual, p, c, pi[p, c] - step if child else pi[p, c] + step)
                     stale[p] = stale[c] = True
     if upper < np.inf:
-        upper = _recomputed(dual, single_root, mark)
+        upper = _recompute_bound(dual, single_root, mark)
     state[0], state[1], state[2] = upper, scale, since
     return upper, lower, 0
 
@@ -232,29 +230,25 @@ def _iterate(  # type: ignore[no-untyped-def]
 def descend(
     dual: Dual, iterations: int, single_root: bool, lower: float, state: Floats, unit: float = 1.0
 ) -> tuple[float, float, Ints]:
-    """Minimise D until a tree's score meets it, steps become short, or scores are wanted.
-
-    It ends before its time if :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired` says so.
+    """Minimise D until it equals a tree's score, steps become short, scores are requested, or time runs out.
 
     Parameters
     ----------
     dual
-        ``best_pi`` and ``best`` hold the best in the end.
-    iterations
-        At most so many in all.
+        State; ``best_pi`` and ``best`` hold the best values at the end.
     lower
-        Score of ``dual.best``, -inf if there is none.
+        Score of ``dual.best``, or -inf.
     state
-        Best bound so far, length of the steps, iterations since the last progress, iterations in all, and parts scored
-        inside: shape (5,), +inf, 1, 0, 0, 0 at the start.
+        Best bound, step length, iterations since the last progress, total iterations, and parts scored inside: shape
+        (5,), initially +inf, 1, 0, 0, 0.
     unit
-        Typical size of a score: what tolerances are relative to.
+        Typical size of a score, to which tolerances are relative.
 
     Returns
     -------
     tuple[float, float, Ints]
-        The best bound, the best tree's score (-inf both if there is no tree), and parts (g, p, c) to be given to
-        :func:`supply` before the descent can go on, shape (parts, 3).
+        The best bound, the best tree's score (both -inf if there is no tree), and requested parts (g, p, c), shape
+        (parts, 3).  Pass their scores to :func:`supply` and call again.
     """
     found: tuple[float, float, Ints] = _descend(dual, NO_SOURCE, False, iterations, single_root, lower, state, unit)
     return found
@@ -264,17 +258,9 @@ def descend(
 def descend_lazily(
     arcs: Floats, source: Source, iterations: int, single_root: bool, unit: float
 ) -> tuple[float, float, Dual, Floats]:
-    """The whole descent, with scores and bounds looked up as they are wanted.
+    """Run the complete descent, reading scores and bounds from a model's tables.
 
-    Parameters
-    ----------
-    arcs, unit
-        As for :func:`start` and :func:`descend`.
-
-    Returns
-    -------
-    tuple[float, float, Dual, Floats]
-        The best bound, the best tree's score, where the descent ended, and the state of :func:`descend`.
+    Returns the best bound, the best tree's score, the final dual, and the ``state`` of :func:`descend`.
     """
     entering = loose_bounds(source.codes, source.entering)
     dual = begin(arcs, loose_bounds(source.codes, source.tokens), entering, boolean(False))

@@ -1,10 +1,8 @@
-"""Head automata: candidate arcs with all parts that they can form, and a head's best modifiers by a dynamic program.
+"""Head automata: candidate arcs with all their parts, and the best modifiers of a head by a dynamic program.
 
-For a fixed entering arc the best leaving arcs of a vertex are a path on either side of it, in the order of their
-modifiers: each step scores two consecutive siblings, each arc a grandparent part with the one that enters.
-
-Source: T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with non-projective head
-automata*, EMNLP (2010), with the grandparent inside the automaton.
+For a fixed entering arc, the best leaving arcs of a vertex form a path on each side in the order of their modifiers.
+Each step scores two consecutive siblings; each arc scores a grandparent part with the entering arc.  For the source see
+:mod:`colgen.problems.grandparent_parsing.kernels.automata_dual`.
 """
 
 from __future__ import annotations
@@ -23,24 +21,24 @@ Mask = NDArray[np.bool_]
 
 
 class Automata(NamedTuple):
-    """Candidate arcs and the scores of all parts that they can form.
+    """Candidate arcs and the scores of all their parts.
 
     Attributes
     ----------
     heads, modifiers, scores
-        Of the arcs, in the order of modifier and head; shape (arcs,).
+        Of the arcs, ordered by modifier and head; shape (arcs,).
     incoming
         Arcs into vertex p: ``incoming[p] : incoming[p + 1]``; shape (n + 2,).
     outgoing, order
-        Arcs out of p: ``order[outgoing[p] : outgoing[p + 1]]``, the left side first, on each side the nearest first.
+        Arcs out of p: ``order[outgoing[p] : outgoing[p + 1]]``, left side first, nearest first on each side.
     split
-        Where the right side begins within ``order``; shape (n + 1,).
+        Start of the right side within ``order``; shape (n + 1,).
     grandparent_at, grandparents
-        Scores of p's grandparent parts, by arc into p and arc out of p (in ``order``), from ``grandparent_at[p]`` on;
+        Scores of p's grandparent parts start at ``grandparent_at[p]``, by arc into p and arc out of p (in ``order``);
         -inf where the two arcs exclude each other.
     sibling_at, siblings
-        Scores of p's sibling parts on a side with k candidates: a square of k + 1, from ``sibling_at[p, side]`` on;
-        row 0 stands for none before, column 0 for none after; shape (n + 1, 2).
+        Scores of p's sibling parts start at ``sibling_at[p, side]``: a square of size k + 1 for k candidates.  Row 0
+        stands for none before, column 0 for none after.  ``sibling_at`` has shape (n + 1, 2).
     arc
         Number of each arc by head and modifier, -1 where there is none; shape (n + 1, n + 1).
     """
@@ -61,7 +59,7 @@ class Automata(NamedTuple):
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _list_arcs(candidates, scores):  # type: ignore[no-untyped-def]
-    """Heads, modifiers and scores of candidate arcs, where those into each vertex begin, and their numbers."""
+    """Return heads, modifiers and scores of candidate arcs, the start of the arcs into each vertex, and arc numbers."""
     n = candidates.shape[0] - 1
     total = 0
     for h in range(n + 1):
@@ -86,7 +84,7 @@ def _list_arcs(candidates, scores):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def lay_out(candidates: Mask, scores: Floats) -> Automata:
-    """The automata of candidate arcs, with all parts worth 0."""
+    """Return the automata of candidate arcs, with all part scores 0."""
     n = candidates.shape[0] - 1
     heads, modifiers, weights, incoming, arc = _list_arcs(candidates, scores)
     outgoing = np.zeros(n + 2, dtype=np.int64)
@@ -132,7 +130,7 @@ def lay_out(candidates: Mask, scores: Floats) -> Automata:
 
 @njit(cache=True, borrows=True)
 def tree_score(a: Automata, heads: Ints) -> float:
-    """Score of a tree (heads of all vertices, that of the root is not looked at); -inf if an arc is no candidate."""
+    """Return the score of a tree (heads of all vertices, the root's is ignored); -inf if an arc is not a candidate."""
     n = a.arc.shape[0] - 1
     total = 0.0
     for m in range(1, n + 1):
@@ -162,24 +160,17 @@ def tree_score(a: Automata, heads: Ints) -> float:
     return total
 
 
-# Kernels that run often take the few arrays that they read, not the automata: to pass two dozen arrays costs more than
-# most paths take.
+# The most frequently called kernels take only the arrays they read: passing two dozen arrays takes longer than most
+# paths.
 
 
 @inner
 def forward(siblings, at, width, grandparents, row, values, low, best, back):  # type: ignore[no-untyped-def]
-    """Best path of modifiers on one side of a head: its value and its last modifier, 0 for none.
+    """Return the value of the best path of modifiers on one side of a head, and its last modifier (0: none).
 
-    Parameters
-    ----------
-    siblings, at, width
-        The side's square of sibling parts, and where it begins.
-    grandparents, row
-        Grandparent parts of the entering arc and where those of the side begin; ``row`` < 0: none.
-    values, low
-        Value of each arc of the side, from ``low`` on; -inf where it is deleted.
-    best, back
-        Take the value of the best path that ends in modifier k, and the modifier before it.
+    ``siblings`` from ``at`` on is the side's square of sibling scores; ``grandparents`` from ``row`` on (< 0: none) the
+    parts of the side with the entering arc; ``values`` from ``low`` on the value of each arc, -inf where deleted.
+    ``best`` and ``back`` receive the value of the best path that ends in modifier k, and the modifier before it.
     """
     best[0] = 0.0
     value, last = 0.0, 0
@@ -205,7 +196,7 @@ def forward(siblings, at, width, grandparents, row, values, low, best, back):  #
 
 @inner
 def backward(siblings, at, width, grandparents, row, values, low, rest):  # type: ignore[no-untyped-def]
-    """Of each modifier of one side of a head: the best value of what comes after it."""
+    """Write the best value of what follows each modifier on one side of a head to ``rest``."""
     for k in range(width - 1, 0, -1):
         top = siblings[at + k * width]
         for j in range(k + 1, width):
@@ -218,8 +209,8 @@ def backward(siblings, at, width, grandparents, row, values, low, rest):  # type
 
 
 @njit(cache=True)
-def optimistic(a: Automata, alive: Mask) -> Floats:
-    """A first λ: of each arc the most that the parts which it is the last arc of can score."""
+def optimistic_multipliers(a: Automata, alive: Mask) -> Floats:
+    """Return initial λ: for each arc, the maximum score of the parts whose last arc it is."""
     n = a.arc.shape[0] - 1
     result = np.zeros(a.heads.shape[0])
     for p in range(n + 1):

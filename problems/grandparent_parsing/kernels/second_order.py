@@ -1,16 +1,16 @@
-r"""The best second-order tree without looking at most parts: a few candidate arcs, head automata, prices for the rest.
+"""The best second-order tree without scoring most parts: few candidate arcs, head automata, prices for the rest.
 
-*Guessing* (:func:`ascend`).  A few candidate heads of each modifier make a small problem for the Lagrangian of
-:mod:`colgen.problems.grandparent_parsing.kernels.automata_dual`; what it ends with is a tree and multipliers.
+*Guess* (:func:`ascend`).  A few candidate heads per modifier define a small Lagrangian problem
+(:mod:`colgen.problems.grandparent_parsing.kernels.automata_dual`), which yields a tree and multipliers.
 
-*Proving* (:func:`bound_at`).  At any multipliers of the copies of candidate arcs, the best arborescence and the best
-path of each automaton bound the trees of candidates, and all other arcs are *priced* against these multipliers
-(:mod:`colgen.problems.grandparent_parsing.kernels.arc_prices`), with upper bounds in place of the scores of their
-parts.  If no automaton is worth more with them, that bounds all trees.  Arcs that make one worth more have to become
-candidates, and the Lagrangian goes on.
+*Proof* (:func:`bound_at`).  At any multipliers of candidate arcs, the best arborescence and the best path of each
+automaton bound the trees of candidates.  All other arcs are *priced* against these multipliers
+(:mod:`colgen.problems.grandparent_parsing.kernels.arc_prices`), with upper bounds in place of part scores.  If no
+automaton's value rises with them, the bound holds for all trees.  Arcs that raise a value must become candidates, and
+the ascent continues.
 
-A trained model's parts are all scored beforehand, by lists (:mod:`colgen.problems.dependency.features.triple_lists`);
-those of a long sentence, and while a model learns, when they are first looked at, and once.
+A trained model's parts are all scored in advance, by lists (:mod:`colgen.problems.dependency.features.triple_lists`).
+In long sentences and during training, a part is scored once, on first use.
 
 Source: after S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), without a linear program.
 """
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
 from colgen.problems.grandparent_parsing.kernels.automata_dual import best_tree, relax
-from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic
+from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic_multipliers
 from colgen.problems.grandparent_parsing.kernels.tree_parts import TreeParts, automata_of
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import boolean
@@ -35,15 +35,7 @@ Mask = NDArray[np.bool_]
 
 
 class Candidates(NamedTuple):
-    """Candidate arcs and their multipliers, by head and modifier, shape (n + 1, n + 1) each.
-
-    Attributes
-    ----------
-    there
-        Which arcs are candidates.
-    leaving, entering
-        λ and μ.
-    """
+    """Candidate arcs (``there``) and multipliers λ (``leaving``) and μ (``entering``), shape (n + 1, n + 1) each."""
 
     there: Mask
     leaving: Floats
@@ -51,22 +43,22 @@ class Candidates(NamedTuple):
 
 
 @njit(cache=True)
-def restricted(
+def solve_candidates(
     arcs: Floats, candidates: Mask, parts: TreeParts, iterations: int, single_root: bool, unit: float
 ) -> tuple[Ints, float, float]:
-    """The best tree of candidate arcs as far as a number of iterations finds it: its heads, its score, a bound."""
+    """Return the best tree of candidate arcs found in a number of iterations: heads, score, bound."""
     n = arcs.shape[0] - 1
     a = automata_of(candidates, arcs, parts)
     alive = np.ones(a.heads.shape[0], dtype=np.bool_)
     heads = np.full(n + 1, -1)
-    leaving, entering = optimistic(a, alive), np.zeros(a.heads.shape[0])
+    leaving, entering = optimistic_multipliers(a, alive), np.zeros(a.heads.shape[0])
     upper, lower, _ = relax(a, alive, leaving, entering, -np.inf, heads, iterations, single_root, boolean(True), unit)
     return heads, lower, max(upper, lower)
 
 
 @njit(cache=True)
-def narrowed(scores: Floats, width: int) -> Mask:
-    """The ``width`` best heads of each modifier, and all arcs from the root's best tree on top of that."""
+def select_heads(scores: Floats, width: int) -> Mask:
+    """Return the ``width`` best heads of each modifier, plus the arcs of the best arborescence."""
     n = scores.shape[0] - 1
     candidates = np.zeros(scores.shape, dtype=np.bool_)
     for m in range(1, n + 1):
@@ -88,12 +80,12 @@ def narrowed(scores: Floats, width: int) -> Mask:
 
 @njit(cache=True)
 def first_candidates(arcs: Floats, bounds: Bounds, single_root: bool, width: int) -> tuple[Mask, bool]:
-    """Candidates to begin with: the most promising heads of each modifier, a tree among them; whether there is one."""
+    """Return the most promising heads of each modifier, including those of a tree; and whether a tree exists."""
     n = arcs.shape[0] - 1
     heads = np.full(n + 1, -1)
     if not best_tree(arcs, single_root, heads)[1]:
         return arcs > -np.inf, False
-    candidates = narrowed(arcs + bounds.grandparents + bounds.siblings, width)
+    candidates = select_heads(arcs + bounds.grandparents + bounds.siblings, width)
     for m in range(1, n + 1):
         candidates[heads[m], m] = True
     return candidates, True
@@ -111,31 +103,29 @@ def ascend(
     single_root: bool,
     unit: float,
 ) -> tuple[float, int]:
-    """Better multipliers of candidate arcs, and a better tree of these if one is met.
+    """Improve the multipliers of candidate arcs, and record a better tree if one is found.
 
     Parameters
     ----------
     candidates, known
-        Multipliers of arcs ``known`` are started from; better ones are left in them.
+        Candidates; multipliers of ``known`` arcs are the starting point, and all are updated in place.
     arcs
         Scores by head and modifier, -inf where there is no arc.
     lower, best
-        Score and heads of the best tree known, -inf if none is; a better tree's heads are written there.
-    iterations
-        At most so many.
+        Score (or -inf) and heads of the best known tree; the heads of a better tree are written to ``best``.
     unit
-        Typical size of a score: what tolerances are relative to.
+        Typical size of a score, to which tolerances are relative.
 
     Returns
     -------
     tuple[float, int]
-        The score of the best tree, and iterations taken.
+        The score of the best tree, and the number of iterations taken.
     """
     leaving, entering = candidates.leaving, candidates.entering
     a = automata_of(candidates.there, arcs, parts)
     total = a.heads.shape[0]
     alive = np.ones(total, dtype=np.bool_)
-    leaves, enters = optimistic(a, alive), np.zeros(total)
+    leaves, enters = optimistic_multipliers(a, alive), np.zeros(total)
     for e in range(total):
         h, m = a.heads[e], a.modifiers[e]
         if known[h, m]:
@@ -157,23 +147,17 @@ def bound_at(
     lower: float,
     unit: float,
 ) -> tuple[float, Mask, Floats, Floats]:
-    """What multipliers of candidate arcs prove, whatever they are.
+    """Return the bound that multipliers of candidate arcs prove; any multipliers are valid.
 
-    Parameters
-    ----------
-    candidates, arcs
-        See :func:`ascend`.
-    bounds
-        Upper bounds on parts; replaced by maxima where that is needed.
-    lower
-        Trees with other arcs than candidates are to be proved no better than this; with +inf, no better than the bound.
+    ``bounds`` on parts are replaced by maxima of scores where needed.  ``lower`` is the score that trees with other
+    arcs must be proved not to exceed; +inf: the bound on trees of candidates.
 
     Returns
     -------
     tuple[float, Mask, Floats, Floats]
-        The bound: no tree is better than the larger of it and a finite ``lower``, if no arc has to become a candidate;
-        +inf if nothing is proved; -inf if there is no tree at all.  Which arcs have to become candidates; λ and μ by
-        head and modifier.
+        The bound, the arcs that must become candidates, and λ and μ by head and modifier.  If no arc must become a
+        candidate, no tree is better than the larger of the bound and a finite ``lower``.  The bound is +inf if nothing
+        is proved, and -inf if there is no tree.
     """
     size, leaving, entering = arcs.shape[0], candidates.leaving, candidates.entering
     short, heads = np.zeros((size, size), dtype=np.bool_), np.full(size, -1)

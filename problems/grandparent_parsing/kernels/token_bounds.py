@@ -1,12 +1,12 @@
-r"""Upper bounds of a part's score by what each of its tokens is alone: looser than by pairs of tokens, and cheaper.
+"""Upper bounds on part scores by single tokens: cheaper and looser than those by pairs of tokens.
 
-The bound of a pair (i, k) is Σ_t b_t(i, k), one look into a hash table for each template and *pair*.  With the maxima
+The bound of a pair (i, k) is Σ_t b_t(i, k), one hash-table look-up per template and *pair*.  Define the maxima
 
     f_t(i) = max_k b_t(i, k),     g_t(k) = max_i b_t(i, k)
 
-over all that i or k could be beside each other, taken offline, Σ_t min(f_t(i), g_t(k)) is an upper bound that takes two
-looks into an array for each template and *token*, O(n) in all, and O(n²) additions.  Who works on few pairs looks up
-those alone.
+over all possible partners of i and k, computed offline.  Then Σ_t min(f_t(i), g_t(k)) is an upper bound.  It takes two
+array look-ups per template and *token*, O(n) in all, and O(n²) additions.  If few pairs are needed, look up their
+bounds directly.
 
 Source: the factored bounds of S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 4.3.2,
 taken one step further.
@@ -29,16 +29,14 @@ Ints = NDArray[np.int64]
 
 
 class TokenBounds(NamedTuple):
-    """The largest weights of a bound table by what one of its two tokens is.
+    """The largest weights of a bound table for each value of one of its two tokens.
 
     Attributes
     ----------
     templates
-        Conjunction of either token, and how many codes it has here, shape (templates, 4).
-    offsets
-        Where a template's maxima begin for either token, shape (templates, 2).
-    first, second
-        f and g: by code and relation, from the offset on.
+        Feature conjunction of each token, and its number of codes, shape (templates, 4).
+    offsets, first, second
+        Start of a template's maxima for each token, shape (templates, 2), and f and g by code and relation.
     """
 
     templates: Ints
@@ -48,7 +46,7 @@ class TokenBounds(NamedTuple):
 
 
 def token_bounds(pairs: WeightTable) -> TokenBounds:
-    """The maxima of a bound table over one token, never negative.
+    """Return the maxima of a bound table over one token, never negative.
 
     See :func:`colgen.problems.dependency.features.score_bounds.bound_table`.
     """
@@ -70,7 +68,7 @@ def token_bounds(pairs: WeightTable) -> TokenBounds:
 
 @njit(cache=True)
 def loose_bounds(codes: Codes, bounds: TokenBounds) -> Floats:
-    """Upper bounds by first and second token, shape (n + 1, n + 1), not less than those by pairs; 0 on the diagonal."""
+    """Return upper bounds by first and second token, shape (n + 1, n + 1), no less than the pair bounds; diagonal 0."""
     n = codes.shape[1] - 3
     result = np.zeros((n + 1, n + 1))
     first, second = np.zeros((2, n + 1), dtype=np.float32), np.zeros((2, n + 1), dtype=np.float32)
@@ -97,7 +95,7 @@ def loose_bounds(codes: Codes, bounds: TokenBounds) -> Floats:
 
 @njit(cache=True, borrows=True)
 def pair_bound(codes, pairs, i, k):  # type: ignore[no-untyped-def]
-    """The bound of one pair of tokens; for kernels."""
+    """Return the bound of one pair of tokens; for kernels."""
     total = 0.0
     for t in range(pairs.templates.shape[0]):
         a, b = codes[pairs.templates[t, 0], i], codes[pairs.templates[t, 1], k]

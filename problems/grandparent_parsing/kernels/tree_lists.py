@@ -1,6 +1,6 @@
-"""Lists of the best trees: those near others, and all of a few candidate arcs.
+"""Lists of the best trees: neighbours of given trees, and all trees of few candidate arcs.
 
-A list is an array of heads, shape (k, n + 1), and one of scores, shape (k,), best first, of which so many are filled.
+A list consists of heads, shape (k, n + 1), scores, shape (k,), best first, and the number of filled entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 
 @njit(cache=True)
 def is_wanted(heads, single_root, projective, mark):  # type: ignore[no-untyped-def]
-    """Whether heads of all vertices are a tree, with one root and projective if it has to be; ``mark`` is for work."""
+    """Return whether heads form a tree, with a single root or projective if required; ``mark`` is workspace."""
     n = heads.shape[0] - 1
     roots = 0
     for m in range(1, n + 1):
@@ -29,7 +29,7 @@ def is_wanted(heads, single_root, projective, mark):  # type: ignore[no-untyped-
             roots += 1
     if roots == 0 or (single_root and roots != 1) or not is_tree(heads, mark):
         return False
-    if projective:  # words between a head and its modifier descend from it if all of them have their heads there
+    if projective:  # words between a head and its modifier must have their heads in the same interval
         for m in range(1, n + 1):
             low, high = min(heads[m], m), max(heads[m], m)
             for k in range(low + 1, high):
@@ -40,7 +40,7 @@ def is_wanted(heads, single_root, projective, mark):  # type: ignore[no-untyped-
 
 @njit(cache=True, no_cpython_wrapper=True)
 def keep(trees, scores, tried, count, heads, score):  # type: ignore[no-untyped-def]
-    """Put a tree into a list, if it is new and among the best k; how many there are.  ``tried`` moves with them."""
+    """Insert a tree if it is new and among the best k; return the number of trees.  ``tried`` moves with them."""
     k, size = trees.shape
     if count == k and score <= scores[k - 1]:
         return count
@@ -64,9 +64,9 @@ def keep(trees, scores, tried, count, heads, score):  # type: ignore[no-untyped-
 
 @njit(cache=True)
 def list_near(a: Automata, trees: Ints, scores: Floats, count: int, single_root: bool, projective: bool) -> int:
-    """Trees of candidate arcs that differ from one of the list in one head, until none is better than the last.
+    """Add trees that differ in one head from a tree in the list, until none is good enough; return the number of trees.
 
-    It may end before its time; how many are in the list.
+    It may stop early when time is up.
     """
     size = trees.shape[1]
     tried, mark = np.zeros(trees.shape[0], dtype=np.bool_), np.empty(size, dtype=np.int64)
@@ -98,7 +98,7 @@ def list_near(a: Automata, trees: Ints, scores: Floats, count: int, single_root:
 
 @njit(cache=True)
 def list_all(a: Automata, trees: Ints, scores: Floats, single_root: bool, projective: bool) -> int:
-    """The best trees of all those of the candidate arcs, of which there are few; how many are in the list."""
+    """Enumerate the trees of few candidate arcs and keep the best; return the number of trees."""
     size = trees.shape[1]
     tried, mark = np.zeros(trees.shape[0], dtype=np.bool_), np.empty(size, dtype=np.int64)
     heads, choice = np.full(size, -1), a.incoming[:size] - 1

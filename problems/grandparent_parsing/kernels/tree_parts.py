@@ -1,4 +1,4 @@
-"""Scores of the parts of a sentence's trees for kernels: scored when they are first looked at, and once."""
+"""Part scores for kernels, computed once on first use."""
 
 from __future__ import annotations
 
@@ -29,41 +29,37 @@ Mask = NDArray[np.bool_]
 
 
 WORK = 100
-"""Elementary steps of scoring a part, about."""
+"""Approximate number of elementary steps to score a part."""
 
 
 NO_PAIRS = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
 NO_TRIPLES = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
-"""Tables that hold nothing."""
+"""Empty tables."""
 
 _NO_BOUNDS = np.zeros((0, 0))
 
 
 class TreeParts(NamedTuple):
-    """Where scores of parts come from, and those that have been asked for.
+    """Source of part scores, and the scores computed so far.
 
     Attributes
     ----------
     codes, grandparents, siblings
-        A sentence and the weights of its parts (:mod:`colgen.problems.dependency.features.factored_scores`); looked at
-        if ``dense`` is False.
+        A sentence and the weights of its parts (:mod:`colgen.problems.dependency.features.factored_scores`); used
+        unless ``dense``.
     grandparent_pairs, sibling_pairs
-        Bound tables of parent and child, and of head and modifier; without keys: there are none.
+        Bound tables of parent and child, and of head and modifier; may be empty.
     dense
-        All scores are in the arrays from the start.
+        Whether the arrays contain all scores from the start.
     grandparent_values
-        By parent, grandparent and child: scores where ``grandparent_known``, elsewhere upper bounds, in rows that are
-        ``begun``; of others there are but bounds.
+        By parent, grandparent and child.  In rows that are ``begun``: scores where ``grandparent_known``, else upper
+        bounds.  Other rows are not filled; use ``bounds``, by parent and child.
     sibling_values
-        Scores by head, modifier and sibling where ``sibling_known``: sibling = head says none before, and sibling =
-        modifier stands for the part of a last modifier.  Of no tokens, as those of grandparents then are: nothing is
-        kept, whoever asks has the parts scored anew.
+        Scores by head, modifier and sibling where ``sibling_known``; sibling = head means none before, and sibling =
+        modifier stands for the part of a last modifier.  The arrays have size 0 if scores are not stored; each use then
+        computes them again.
     scored
-        How often parts of either kind have been asked for, by those who keep them once; shape (2,).
-    begun
-        By parent and grandparent.
-    bounds
-        Upper bounds on grandparent parts by parent and child.
+        Number of parts of each type scored, shape (2,).
     """
 
     codes: Codes
@@ -91,14 +87,10 @@ def lazy_parts(
     *,
     keep: bool = True,
 ) -> TreeParts:
-    """The parts of a sentence, none of them scored yet.
+    """Return the parts of a sentence, none of them scored yet.
 
-    Parameters
-    ----------
-    keep
-        Keep what is scored, in arrays for all that there can be.  Without it they are for :func:`automata_of` alone.
-    bounds
-        On grandparent parts, by parent and child; for :func:`search`, as are the tables of pairs.
+    ``keep``: store scores in arrays of all possible parts; without it only :func:`automata_of` may be used.
+    ``bounds``, by parent and child, and the tables of pairs are needed for pricing arcs.
     """
     vertices = codes.shape[1] - 2 if keep else 0
     shape = (vertices, vertices, vertices)
@@ -122,13 +114,10 @@ def lazy_parts(
 def all_parts(
     codes: Codes, grandparents: TripleLists, siblings: TripleLists
 ) -> tuple[TreeParts, Floats, Floats, Floats]:
-    """The parts of a sentence, all scored.
+    """Return the parts of a sentence, all scored, and three arrays of bounds.
 
-    Returns
-    -------
-    tuple[Parts, Floats, Floats, Floats]
-        Parts; the largest score of a grandparent part by parent and child, of a sibling part by head and modifier, that
-        of a last modifier not meant; and those of last modifiers.
+    The bounds are the largest score of a grandparent part by parent and child, the largest score of a sibling part by
+    head and modifier, not counting that of a last modifier, and the scores of last modifiers.
     """
     size = codes.shape[1] - 2
     shape = (size, size, size)
@@ -154,7 +143,7 @@ def all_parts(
 
 
 def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | None) -> TreeParts:
-    """Parts with scores from arrays, by grandparent, parent, child and head, sibling, modifier; None: all are 0."""
+    """Return parts with scores from arrays by grandparent, parent, child and head, sibling, modifier; None: all 0."""
     vertices = as_integer(vertices, "vertices", low=1)
     if grandparents is not None:
         grandparents = as_floats(grandparents, "grandparents", shape=(vertices,) * 3)
@@ -184,7 +173,7 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
 
 @inner
 def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def]
-    """Score the parts of the arc (p, c) with the grandparents wanted, none of which is known; ``row`` is for work."""
+    """Score the parts of the arc (p, c) with the grandparents ``wanted``, none of them known; ``row`` is workspace."""
     if not parts.dense:
         score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, int64(0), p, c, wanted, row)
     for g in range(wanted.shape[0]):
@@ -200,7 +189,7 @@ def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def
 
 @inner
 def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
-    """The same for the parts of the arc (h, m) with siblings, and for that of m as the last modifier."""
+    """Score the parts of the arc (h, m) with the siblings ``wanted``, and the part of m as the last modifier."""
     if not parts.dense:
         score_row(parts.codes, parts.siblings, parts.sibling_pairs, int64(1), h, m, wanted, row)
     for s in range(wanted.shape[0]):
@@ -217,8 +206,8 @@ def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
 
 
 @inner
-def look_at_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
-    """The score of one part, which is kept nowhere."""
+def compute_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
+    """Return the score of one part without storing it."""
     parts.scored[0] += 1
     if parts.dense:
         return parts.grandparent_values[p, g, c]
@@ -226,10 +215,10 @@ def look_at_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
 
 
 @inner
-def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
-    """Write scores of the parts of the arc (h, m) with siblings, and with m as the last modifier, into ``row`` alone.
+def compute_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
+    """Write the scores of the arc (h, m) with siblings, and with m as the last modifier, into ``row`` only.
 
-    h as a sibling, and m, stand for what they do in :class:`TreeParts`.
+    Siblings h and m have the meaning described in :class:`TreeParts`.
     """
     if parts.dense:
         overwrite(row, parts.sibling_values[h, m])
@@ -243,7 +232,7 @@ def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _score_in_place(parts: TreeParts, a: Automata, p: int, wanted: Mask, row: Floats) -> None:
-    """Score the parts of a vertex's automaton where they belong, and keep them nowhere else."""
+    """Write the part scores of a vertex's automaton without storing them elsewhere."""
     tails, modifiers, order = a.heads, a.modifiers, a.order
     start, stop = a.outgoing[p], a.outgoing[p + 1]
     first, final = a.incoming[p], a.incoming[p + 1]
@@ -268,7 +257,7 @@ def _score_in_place(parts: TreeParts, a: Automata, p: int, wanted: Mask, row: Fl
             a.siblings[at + k * width] = score_triple(parts.codes, parts.siblings, int64(1), p, m, p)
             for j in range(1, k):
                 a.siblings[at + j * width + k] = row[modifiers[order[low + j - 1]]]
-            wanted[m] = True  # of those further from the head it can be the sibling
+            wanted[m] = True  # it can be the sibling of modifiers further from the head
         for k in range(1, width):
             wanted[modifiers[order[low + k - 1]]] = False
         wanted[p] = False
@@ -279,10 +268,10 @@ def _score_in_place(parts: TreeParts, a: Automata, p: int, wanted: Mask, row: Fl
 
 @njit(cache=True)
 def automata_of(candidates: Mask, arcs: Floats, parts: TreeParts) -> Automata:
-    """The automata of candidate arcs, with the scores of all parts that they can form.
+    """Return the automata of candidate arcs, with the scores of all their parts.
 
-    Some are missing if it had to end before its time: ask
-    :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired` after it.
+    Scores may be missing if time runs out: check :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired`
+    afterwards.
     """
     a = lay_out(candidates, arcs)
     n = candidates.shape[0] - 1

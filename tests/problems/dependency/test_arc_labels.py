@@ -1,4 +1,4 @@
-"""Relations in the arcs' scores: against dictionaries and all trees with all relations; learned, kept in models."""
+"""Relations in arc scores: against dictionaries and all labelled trees; training and files."""
 
 import dataclasses
 import itertools
@@ -13,14 +13,14 @@ from colgen.problems.dependency import MiraLearner, MiraSettings, Vocabulary, We
 from colgen.problems.dependency.arc_labels import TEMPLATES, ArcLabels, GrowingArcLabels
 from colgen.problems.dependency.features.label_scores import PLACES
 from colgen.problems.grandparent_parsing import parse
-from colgen.problems.grandparent_parsing.training import NarrowDecoder, measured, train
+from colgen.problems.grandparent_parsing.training import NarrowDecoder, measure_attachment, train
 from colgen.solvers.arrays import ArrayError
 from tests.problems.dependency.treebank import labelled, random_weights, sentence, sentences
 from tests.problems.grandparent_parsing.trees import all_trees
 
 
 def key(codes, sizes, t, h, m):
-    """The key of a feature, as the kernels number them, by sums of Python's."""
+    """The key of a feature, computed in Python."""
     head, modifier, places, _ = TEMPLATES[t]
     a, b = int(codes[head, h]), int(codes[modifier, m])
     if a < 0 or b < 0:
@@ -33,8 +33,8 @@ def key(codes, sizes, t, h, m):
     return start + (a * int(sizes[modifier]) + b) * places + place
 
 
-def by_dictionary(labels, codes, h, m):
-    """What each relation of an arc scores."""
+def scores_by_dictionary(labels, codes, h, m):
+    """The score of each relation of an arc."""
     held = labels.weights
     rows = {int(k): slice(*ends) for k, ends in zip(held.keys, itertools.pairwise(held.starts), strict=True)}
     scores = np.zeros(len(labels.relations))
@@ -46,7 +46,7 @@ def by_dictionary(labels, codes, h, m):
 
 
 def random_labels(text, vocabulary, seed, share=0.5):
-    """Labels with random weights of the features of the right trees, a share of the relations each."""
+    """Labels with random weights of the gold trees' features, for a share of the relations each."""
     encoded = [vocabulary.encode(each) for each in text]
     growing = GrowingArcLabels(text, encoded, vocabulary)
     rng = np.random.default_rng(seed)
@@ -64,8 +64,8 @@ def text():
     return [labelled(each) for each in sentences(40, 0)]
 
 
-@pytest.mark.parametrize("share", [0.05, 0.5, 1.0])  # of lists, of lists and rows, of rows
-def test_the_best_relations_are_those_of_dictionaries(text, share):
+@pytest.mark.parametrize("share", [0.05, 0.5, 1.0])  # lists, lists and rows, rows
+def test_best_relations_match_dictionaries(text, share):
     vocabulary = Vocabulary.of(text)
     labels = random_labels(text, vocabulary, 1, share)
     rng = np.random.default_rng(2)
@@ -74,14 +74,14 @@ def test_the_best_relations_are_those_of_dictionaries(text, share):
         best, which = labels.best(encoded)
         for h, m in itertools.product(range(length + 1), range(1, length + 1)):
             if h != m:
-                scores = by_dictionary(labels, encoded.codes, h, m)
+                scores = scores_by_dictionary(labels, encoded.codes, h, m)
                 assert best[h, m] == pytest.approx(scores.max(), abs=1e-4)
                 assert scores[which[h, m]] == pytest.approx(scores.max(), abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("single_root", [True, False])
-def test_no_tree_with_any_relations_is_better(text, seed, single_root):
+def test_no_labelled_tree_is_better(text, seed, single_root):
     weights = random_weights(text, seed, single_root=single_root)
     labels = random_labels(text, weights.vocabulary, seed)
     both = dataclasses.replace(weights, arc_labels=labels)
@@ -90,7 +90,7 @@ def test_no_tree_with_any_relations_is_better(text, seed, single_root):
     found = parse(scorer)
     assert found.is_optimal
     plain = weights.scorer(given)
-    tables = [[by_dictionary(labels, plain.encoded.codes, h, m) for m in range(1, 5)] for h in range(5)]
+    tables = [[scores_by_dictionary(labels, plain.encoded.codes, h, m) for m in range(1, 5)] for h in range(5)]
     best = -np.inf
     for heads in all_trees(4):
         if not single_root or heads.count(0) == 1:
@@ -103,7 +103,7 @@ def test_no_tree_with_any_relations_is_better(text, seed, single_root):
 
 
 def tree_score(scorer, heads):
-    """What a tree scores without relations."""
+    """The score of a tree without relations."""
     n = len(heads)
     total = sum(scorer.arcs[h, m] for m, h in enumerate(heads, 1))
     for m, h in enumerate(heads, 1):
@@ -117,22 +117,22 @@ def tree_score(scorer, heads):
     return total
 
 
-def test_a_model_in_use_is_written_and_sent_as_one_that_is_new(text, tmp_path):
-    """What is remembered of sentences goes nowhere, and scores stay the same to the last bit."""
+def test_caches_are_not_saved(text, tmp_path):
+    """Caches are neither written nor pickled, and scores are bitwise equal afterwards."""
     weights = random_weights(text, 5)
     both = dataclasses.replace(weights, arc_labels=random_labels(text, weights.vocabulary, 5))
     given = [sentence(np.random.default_rng(seed), 6) for seed in range(4)]
     new = pickle.dumps(both)
     before = [both.scorer(each).arcs for each in given]
     again = pickle.loads(pickle.dumps(both))
-    assert len(pickle.dumps(both)) < len(new) + 10_000  # vocabulary's tables beside what was there
+    assert len(pickle.dumps(both)) < len(new) + 10_000  # the vocabulary's tables
     both.save(tmp_path / "model")
     for model in (both, again, Weights.load(tmp_path / "model")):
         for each, expected in zip(given, before, strict=True):
             np.testing.assert_array_equal(model.scorer(each).arcs, expected)
 
 
-def test_losses_are_of_what_is_wrong(text):
+def test_losses_of_wrong_heads_and_relations(text):
     vocabulary = Vocabulary.of(text)
     encoded = [vocabulary.encode(each) for each in text]
     growing = GrowingArcLabels(text, encoded, vocabulary)
@@ -141,13 +141,13 @@ def test_losses_are_of_what_is_wrong(text):
     best, which, of_right = growing.best_with_losses(encoded[k].codes, heads, right, np.array([0.5, 1.0]))
     n = len(text[k])
     for h, m in itertools.product(range(n + 1), range(1, n + 1)):
-        if h != m:  # no weight has been learned
+        if h != m:  # all weights are 0
             assert best[h, m] == (0.5 if h == heads[m] else 1.0)
             assert (which[h, m] != right[m]) == (h == heads[m]) or h != heads[m]
     assert not of_right.any()
 
 
-def test_a_step_counts_what_differs(text):
+def test_a_step_changes_features_that_differ(text):
     vocabulary = Vocabulary.of(text)
     encoded = [vocabulary.encode(each) for each in text]
     growing = GrowingArcLabels(text, encoded, vocabulary)
@@ -189,7 +189,7 @@ def test_a_step_counts_what_differs(text):
         expected = {place: weight for place, weight in expected.items() if abs(weight) > 1e-9}
         assert held.keys() == expected.keys()
         assert held == pytest.approx(expected, abs=1e-5)
-    # What was not marked is not changed: a tree against itself.
+    # A tree against itself marks nothing.
     assert growing.mark(encoded[0].codes, *2 * [(np.array([-1, *text[0].heads]), growing.right[0])]) == 0.0
 
 
@@ -200,7 +200,7 @@ def test_relations_are_learned_with_the_trees(text, relations, tmp_path):
     weights = train(more, settings, tune=text, state=tmp_path / "state")
     assert not list(tmp_path.iterdir())
     assert (weights.labels is None) == (relations == "arcs")
-    reached = measured([labelled(each) for each in sentences(60, 2)], weights)
+    reached = measure_attachment([labelled(each) for each in sentences(60, 2)], weights)
     assert reached.uas > 85.0
     assert reached.las > reached.uas - 4.0
     weights.save(tmp_path / "model")
@@ -211,7 +211,7 @@ def test_relations_are_learned_with_the_trees(text, relations, tmp_path):
         assert one.relations(each.heads) == other.relations(each.heads)
 
 
-def test_training_with_relations_goes_on_where_it_stopped(text):
+def test_training_with_relations_can_be_resumed(text):
     runs = [MiraLearner(text, NarrowDecoder(), MiraSettings(relations="arcs")) for _ in range(2)]
     order = np.arange(len(text))
     runs[0].learn(order)
@@ -222,7 +222,7 @@ def test_training_with_relations_goes_on_where_it_stopped(text):
     np.testing.assert_allclose(one.arcs, other.arcs)
 
 
-def test_relations_count_in_both_places_where_they_are_told(text):
+def test_default_use_of_relations(text):
     for given, expected in ((text, "both"), (sentences(5, 0), "tree"), ([*text, *sentences(1, 0)], "tree")):
         learner = MiraLearner(given, NarrowDecoder(), MiraSettings())
         assert learner.settings.relations == expected
@@ -243,7 +243,7 @@ def test_sentences_without_relations_are_refused():
         ("weights", lambda a: a * np.nan),
     ],
 )
-def test_arrays_of_something_else_are_refused(text, name, value):
+def test_wrong_arrays_are_refused(text, name, value):
     vocabulary = Vocabulary.of(text)
     labels = random_labels(text, vocabulary, 0)
     arrays, name = labels.arrays(), f"arc_labels.{name}"
@@ -251,7 +251,7 @@ def test_arrays_of_something_else_are_refused(text, name, value):
         ArcLabels.from_arrays(labels.relations, {**arrays, name: value(arrays[name])}, vocabulary)
 
 
-def test_small_averages_of_relations_are_left_out(text):
+def test_small_averages_of_relations_are_dropped(text):
     learner = MiraLearner(text, NarrowDecoder(), MiraSettings(cutoff=0.3))
     learner.learn(np.arange(len(text)))
     every, kept = learner._labels.averaged(learner.steps).weights, learner.averaged().arc_labels.weights

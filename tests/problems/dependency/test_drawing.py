@@ -18,7 +18,7 @@ def texts(figure):
 
 
 def ends(patch):
-    """Where an arrow begins and ends."""
+    """Start and end of an arrow."""
     vertices = patch.get_path().vertices if patch._path_original is None else patch._path_original.vertices
     return vertices[0].tolist(), vertices[-1].tolist()
 
@@ -41,7 +41,7 @@ def test_every_word_has_an_arrow_to_it(tmp_path):
 
 
 def test_arcs_at_a_word_do_not_cross():
-    # Both hang from the last word: the longer arc is over the shorter one, so it ends to the right of it.
+    # Both are attached to the last word: the longer arc is above the shorter one, so it ends to its right.
     figure = draw_tree(("a", "b", "c"), (3, 3, 0))
     starts = sorted((ends(p)[0][0], ends(p)[1][0]) for p in figure.axes[0].patches if ends(p)[0][1] == 0.0)
     assert starts[0][1] > starts[1][1]
@@ -55,13 +55,13 @@ def test_fractional_arcs_are_dashed_with_their_values():
     assert sum(patch.get_linestyle() not in ("-", "solid") for patch in patches) == 2
 
 
-def test_it_draws_where_it_is_told():
+def test_draws_on_given_axes():
     axes = Figure().subplots()
     assert draw_tree(("a",), (0,), ax=axes) is axes.figure
     assert len(axes.patches) == 1
 
 
 @pytest.mark.parametrize("tree", [(2,), {(1, 1): 1.0}, {(0, 2): 0.5}, (-1,)])
-def test_arcs_that_cannot_be(tree):
-    with pytest.raises(InputError, match="there is no arc"):
+def test_impossible_arcs(tree):
+    with pytest.raises(InputError, match="does not fit"):
         draw_tree(("a",), tree)

@@ -1,4 +1,4 @@
-"""Whole numbers of trees: what potentials prove is what the checker finds, in 64 bits and beyond."""
+"""Integer tree scores: the checker confirms the bounds of potentials, in 64 bits and beyond."""
 
 from fractions import Fraction
 
@@ -7,13 +7,13 @@ import pytest
 
 from colgen.certificate.checker_pricing import CheckerState
 from colgen.certificate.checker_trees import TreePricing
-from colgen.problems.dependency.exact import TreeScores, WholeScores
+from colgen.problems.dependency.exact import IntegerScores, TreeScores
 
 
 @pytest.mark.parametrize("finest", [0, -70])
 @pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_checker_finds_what_potentials_prove(seed, projective, finest):
+def test_the_checker_confirms_bounds_of_potentials(seed, projective, finest):
     chance, size = np.random.default_rng(seed), 5
     arcs = chance.integers(-9, 10, (size, size)).astype(float)
     arcs[2, 1] = -np.inf
@@ -21,7 +21,7 @@ def test_the_checker_finds_what_potentials_prove(seed, projective, finest):
     chains = chance.integers(-3, 4, (size, size, size)).astype(float)
     chains[2, 3, 1] = -np.inf
     factors = [([(0, 1), (1, 2)], 2.0), ([(1, 3), (3, 4), (1, 2)], -3.0)]
-    scores = WholeScores(TreeScores(arcs, chains, factors, bool(seed % 2), projective))
+    scores = IntegerScores(TreeScores(arcs, chains, factors, bool(seed % 2), projective))
     checked = TreePricing(0, scores.data, 0)
     heads = [0, 1, 1, 3]
     assert Fraction(scores.total(heads), checked.unit) == checked.column(heads)[0]

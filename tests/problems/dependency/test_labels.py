@@ -1,4 +1,4 @@
-"""Relations that follow from tags and sides are learned, kept in models, and found."""
+"""Relations that depend on tags and sides are learned, saved and predicted."""
 
 import dataclasses
 
@@ -19,23 +19,23 @@ def learned():
     return vocabulary, learn_labels(text, [vocabulary.encode(each) for each in text], vocabulary)
 
 
-def test_what_follows_from_tags_is_learned(learned):
+def test_relations_are_learned(learned):
     vocabulary, labels = learned
     right = total = 0
     for sentence in map(labelled, sentences(60, 1)):
         found = labels.of(vocabulary.encode(sentence), sentence.heads)
         right += sum(a == b for a, b in zip(found, sentence.relations, strict=True))
         total += len(sentence)
-    assert right / total > 0.97  # 0.23 by the most frequent relation
+    assert right / total > 0.97  # the most frequent relation gives 0.23
 
 
-def test_nothing_is_learned_of_relations_that_nobody_tells():
+def test_no_labels_without_relations():
     text = sentences(5, 0)
     vocabulary = Vocabulary.of(text)
     assert learn_labels(text, [vocabulary.encode(each) for each in text], vocabulary) is None
 
 
-def test_models_keep_labels_and_old_ones_have_none(learned, tmp_path):
+def test_models_with_and_without_labels(learned, tmp_path):
     vocabulary, labels = learned
     weights = Weights.zero(vocabulary)
     weights.save(tmp_path / "old")
@@ -58,8 +58,8 @@ def test_models_keep_labels_and_old_ones_have_none(learned, tmp_path):
         ("labels.transitions", lambda a: a[:, 1:]),
     ],
 )
-def test_arrays_of_something_else_are_refused(learned, name, value):
+def test_wrong_arrays_are_refused(learned, name, value):
     vocabulary, labels = learned
     arrays = labels.arrays()
-    with pytest.raises((InputError, ArrayError), match="labels"):  # whoever reads a file says which file
+    with pytest.raises((InputError, ArrayError), match="labels"):  # the reader adds the file name
         Labels.from_arrays(labels.relations, {**arrays, name: value(arrays[name])}, vocabulary)

@@ -30,7 +30,7 @@ def test_a_step_makes_the_right_tree_score_more():
 
 
 @pytest.mark.parametrize("kinds", [(), ("grandparents",), ("siblings",)])
-def test_kinds_that_are_not_wanted_have_no_weights(kinds):
+def test_excluded_part_types_have_no_weights(kinds):
     model = learner(sentences(20, 4), kinds=kinds)
     weights = train(model, 1).weights
     assert ("grandparents" in kinds) == bool((weights.grandparents.keys >= 0).any())
@@ -38,20 +38,20 @@ def test_kinds_that_are_not_wanted_have_no_weights(kinds):
     assert weights.parts == kinds
 
 
-def test_states_of_other_trainings_are_not_taken():
+def test_fingerprints_differ_between_trainings():
     one, other, more = learner(sentences(10, 6)), learner(sentences(11, 7)), learner(sentences(10, 6), epochs=3)
     assert one.fingerprint() != other.fingerprint()
     assert one.fingerprint() == more.fingerprint()
 
 
-def test_what_cannot_be_learned_from():
-    with pytest.raises(InputError, match="there are none"):
+def test_training_needs_annotated_sentences():
+    with pytest.raises(InputError, match="sentences is empty"):
         learner([])
     with pytest.raises(InputError, match="sentence 1 has no heads"):
         learner([Sentence(("a",))])
 
 
-def test_single_roots_are_noticed():
+def test_single_root_is_detected():
     assert learner([Sentence(("a", "b"), heads=(0, 1))]).averaged().single_root
     assert not learner([Sentence(("a", "b"), heads=(0, 0))]).averaged().single_root
 
@@ -59,7 +59,7 @@ def test_single_roots_are_noticed():
 def test_small_weights_are_dropped():
     models = [learner(sentences(30, 3), cutoff=cutoff) for cutoff in (0.0, 0.05)]
     everything, large = (train(model, 1).weights for model in models)
-    # What an arc's feature has to weigh holds for those of triples too.
+    # The threshold of arc features also applies to triples.
     least = 0.05 * np.quantile(np.abs(everything.arcs.values[everything.arcs.keys >= 0]).max(axis=1), 0.99)
     for name in ("arcs", "grandparents", "siblings"):
         all_rows, rows = (getattr(weights, name) for weights in (everything, large))

@@ -1,4 +1,4 @@
-"""Certificates of trees: potentials, splits on arcs, and what is said where rounding has decided."""
+"""Certificates of trees: potentials, splits on arcs, and claims within rounding."""
 
 import json
 from fractions import Fraction
@@ -41,8 +41,8 @@ def test_trees_are_proved(tmp_path, problem):
     assert not unfound([lines], range(30))
 
 
-def test_potentials_that_are_none_are_refused(tmp_path):
-    """Each number of a claim's, brought to the other side of what it may be."""
+def test_wrong_potentials_are_refused(tmp_path):
+    """Each number of a claim is moved to an invalid value."""
     _, lines = certified(NonlocalParsing(random_factors(4, 1, projective=False)), tmp_path / "proof.jsonl")
     k = next(k for k, line in enumerate(lines) if '"potentials"' in line and '"weight":1' in line)
     far = 10**30
@@ -64,8 +64,8 @@ def assert_refused(lines, k, change):
         check([*lines[:k], json.dumps(record), *lines[k + 1 :]])
 
 
-def test_what_rounding_has_decided_is_said_to_be_within_tolerance(tmp_path):
-    """Trees whose sums are the same number in floating point, and not exactly."""
+def test_claims_within_rounding_are_marked(tmp_path):
+    """Trees whose scores are equal in floating point but not exactly."""
     tiny = 2.0**-60
     arcs = np.full((3, 3), -np.inf)
     arcs[0, 1], arcs[0, 2], arcs[1, 2], arcs[2, 1] = 1.0, 1.0, tiny, 2.0 * tiny
@@ -78,7 +78,7 @@ def test_what_rounding_has_decided_is_said_to_be_within_tolerance(tmp_path):
     assert (result.termination is Termination.OPTIMAL) == (verdict.objective == best)
 
 
-def test_what_the_checker_does_not_know_is_trusted(tmp_path):
+def test_unsupported_claims_are_trusted(tmp_path):
     for problem in (
         GrandparentParsing(random_chains(4, 0, siblings=True)),
         NonlocalParsing(random_factors(4, 0, order=2)),

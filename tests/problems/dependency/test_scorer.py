@@ -92,7 +92,7 @@ def test_triples_are_sums_over_templates(model, scorer, kind):
         assert score == pytest.approx(naive_triple(model, scorer, kind, *part), abs=1e-5)
 
 
-def test_only_what_is_asked_for_is_scored(model):
+def test_only_requested_parts_are_scored(model):
     scorer = model.scorer(sentence(np.random.default_rng(5), 6))
     scorer.grandparents([(0, 1, 2), (2, 1, 3)])
     scorer.siblings([(2, 2, 3)])
@@ -111,7 +111,7 @@ def test_bounds_hold_for_all_parts(scorer):
         assert s == h or score <= scorer.head_sibling_bounds[h, s] + 1e-5
 
 
-def test_a_model_is_read_as_it_was_written(model, scorer, tmp_path):
+def test_models_survive_a_round_trip(model, scorer, tmp_path):
     model.save(tmp_path / "model")
     again = Weights.load(tmp_path / "model")
     text = sentence(np.random.default_rng(9), 6)

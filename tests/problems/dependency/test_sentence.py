@@ -17,7 +17,7 @@ def is_arborescence(heads):
 
 
 @given(heads=some_heads)
-def test_trees_are_those_of_networkx(heads):
+def test_trees_match_networkx(heads):
     if is_arborescence(heads):
         assert find_cycle(heads) == []
         check_tree(heads)
@@ -36,21 +36,21 @@ def test_projective_means_that_no_two_arcs_cross(heads):
 
 
 @pytest.mark.parametrize(
-    ("heads", "how", "says"),
+    ("heads", "how", "message"),
     [
         ((0, 3), {}, "token 2: expected a head from 0 to 2, not 3"),
         ((0, -1), {}, "from 0 to 2"),
-        ((0, 1), {"length": 3}, "3 tokens, there are 2"),
-        ((0, 0, 1), {"single_root": True}, "there are 2: 1, 2"),
+        ((0, 1), {"length": 3}, "3 tokens, got 2"),
+        ((0, 0, 1), {"single_root": True}, "got 2: 1, 2"),
         ((2, 3, 2), {}, "tokens 2, 3 form a cycle"),
     ],
 )
-def test_what_is_no_tree(heads, how, says):
-    with pytest.raises(InputError, match=says):
+def test_check_tree_refuses(heads, how, message):
+    with pytest.raises(InputError, match=message):
         check_tree(heads, **how)
 
 
-def test_a_sentence_fills_in_what_is_unknown():
+def test_missing_fields_are_filled_in():
     sentence = Sentence(("a", "b"))
     assert sentence.lemmas == sentence.coarse == sentence.fine == ("_", "_")
     assert sentence.morphology == ({}, {})
@@ -60,14 +60,14 @@ def test_a_sentence_fills_in_what_is_unknown():
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"),
+    ("fields", "message"),
     [
-        ({"forms": ()}, "one token"),
+        ({"forms": ()}, "no tokens"),
         ({"forms": ("a", "")}, "token 2"),
         ({"forms": ("a",), "lemmas": ("a", "b")}, "lemmas for 1 tokens"),
         ({"forms": ("a", "b"), "heads": (2, 1)}, "cycle"),
     ],
 )
-def test_malformed_sentences(fields, says):
-    with pytest.raises(InputError, match=says):
+def test_malformed_sentences(fields, message):
+    with pytest.raises(InputError, match=message):
         Sentence(**fields)

@@ -1,4 +1,4 @@
-"""A small language of its own: random sentences with trees, and models with random weights."""
+"""A small artificial language: random sentences with trees, and models with random weights."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _ATTACHES = {"D": "N", "A": "N", "P": "N", "N": "V", "V": "V"}
 
 
 def sentence(rng, length=None):
-    """Most words hang from the next noun, nouns from the nearest verb, verbs from the first."""
+    """Most words are attached to the next noun, nouns to the nearest verb, verbs to the first verb."""
     n = int(rng.integers(2, 9)) if length is None else length
     tags = [str(tag) for tag in rng.choice(list(_WORDS), n)]
     tags[int(rng.integers(n))] = "V"
@@ -42,7 +42,7 @@ def sentences(count, seed):
 
 
 def random_weights(text, seed, *, single_root=False):
-    """A model whose tables hold features of the sentences, with random weights of either sign."""
+    """A model with random weights of either sign for features of the sentences."""
     learner = MiraLearner(text, NarrowDecoder(), MiraSettings(seed=seed, cutoff=0.0))
     weights = train(learner, 1, seed=seed).weights
     rng = np.random.default_rng(seed)

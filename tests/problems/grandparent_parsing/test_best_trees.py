@@ -42,7 +42,7 @@ both = pytest.mark.parametrize("projective", [False, True])
 
 @st.composite
 def cases(draw, most=5):
-    """An instance, with ties, arcs missing, parts ruled out or far too low, at an odd scale."""
+    """An instance at an odd scale, with ties, missing arcs, and forbidden or very low parts."""
     n = draw(st.integers(1, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     whole, scale = draw(st.booleans()), draw(st.sampled_from([1.0, 1.0, 1e-9, 1e9]))
@@ -66,7 +66,7 @@ def cases(draw, most=5):
     return GrandparentInstance(arcs, grandparents, siblings, single_root=draw(st.booleans()))
 
 
-def wanted(instance, projective=False):
+def tree_scores(instance, projective=False):
     """The score of each tree."""
     return {
         heads: score
@@ -76,7 +76,7 @@ def wanted(instance, projective=False):
 
 
 def agree(instance, found, worths, k):
-    """Whether these trees are k best ones."""
+    """Whether these trees are the k best."""
     best = sorted(worths.values(), reverse=True)[:k]
     assert len(found) == len(set(found)) == len(best)
     size = max(map(abs, best), default=0.0) + float(np.abs(instance.arcs[np.isfinite(instance.arcs)]).max(initial=0.0))
@@ -85,8 +85,8 @@ def agree(instance, found, worths, k):
 
 @settings(max_examples=150)
 @given(instance=cases(), projective=st.booleans(), k=st.sampled_from([1, 2, 3, 5, 10, 40, 2000]))
-def test_they_are_the_best_of_all_trees(instance, projective, k):
-    worths, found = wanted(instance, projective), parse(instance, projective=projective, k=k)
+def test_lists_contain_the_best_trees(instance, projective, k):
+    worths, found = tree_scores(instance, projective), parse(instance, projective=projective, k=k)
     agree(instance, [each.heads for each in found], worths, k)
     for each in found:
         assert each.is_optimal
@@ -100,20 +100,20 @@ def test_they_are_the_best_of_all_trees(instance, projective, k):
 
 @settings(max_examples=80)
 @given(instance=cases(), projective=st.booleans(), k=st.sampled_from([1, 2, 3, 5, 10, 40]))
-def test_they_are_so_too_where_all_that_is_left_is_much(instance, projective, k):
-    """As of long sentences: nodes are split, and arcs are given up before a dynamic program looks at the others."""
+def test_lists_with_many_remaining_arcs(instance, projective, k):
+    """As for long sentences: nodes are split, and arcs are deleted before the dynamic program."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree_list, "LISTED", 6)
         patch.setattr(automata, "PROJECTIVE_SIZE", 1)
         found = parse(instance, projective=projective, k=k)
-    agree(instance, [each.heads for each in found], wanted(instance, projective), k)
+    agree(instance, [each.heads for each in found], tree_scores(instance, projective), k)
     assert all(each.is_optimal for each in found)
 
 
 @settings(max_examples=60)
 @given(instance=cases())
 def test_the_best_projective_tree(instance):
-    worths, found = wanted(instance, True), parse(instance, projective=True)
+    worths, found = tree_scores(instance, True), parse(instance, projective=True)
     if not worths:
         assert found.termination is Termination.INFEASIBLE
         assert found.heads is None
@@ -129,7 +129,7 @@ def test_the_best_projective_tree(instance):
 @both
 @pytest.mark.parametrize("single_root", [False, True])
 def test_all_projective_trees_are_counted(projective, single_root):
-    """Of four words: 125 trees, 64 with one root, 55 projective ones, 30 of these with one root."""
+    """Four words have 125 trees, 64 of them with one root, and 55 projective ones, 30 of them with one root."""
     instance = GrandparentInstance(np.zeros((5, 5)), single_root=single_root)
     count = {(False, False): 125, (False, True): 64, (True, False): 55, (True, True): 30}[projective, single_root]
     assert len(parse(instance, projective=projective, k=1000)) == count
@@ -138,8 +138,8 @@ def test_all_projective_trees_are_counted(projective, single_root):
 
 @both
 @pytest.mark.parametrize("seed", range(4))
-def test_longer_sentences_in_every_order_of_search(projective, seed):
-    """Lists of different lengths agree, and so do one tree and the first of several."""
+def test_lists_of_different_lengths_agree(projective, seed):
+    """One tree equals the first of several."""
     instance = random(11, seed, siblings=seed % 2 == 0, strength=(0.3, 1.5)[seed % 2], single_root=seed % 3 == 0)
     many = parse(instance, projective=projective, k=60)
     assert all(each.is_optimal for each in many)
@@ -156,7 +156,7 @@ def test_longer_sentences_in_every_order_of_search(projective, seed):
 
 @both
 @pytest.mark.parametrize("seed", range(3))
-def test_lazy_scores_and_scores_of_ones_own(projective, seed):
+def test_lazy_and_user_defined_scores(projective, seed):
     text = sentences(12, seed)
     weights = random_weights(text, seed, single_root=seed == 1)
     for sentence in text[:3]:
@@ -181,7 +181,7 @@ def test_parts_are_scored_only_where_they_are_needed():
     assert found.scored[0] < 0.2 * n**3
 
 
-def test_a_list_of_one_and_no_list():
+def test_k_of_one_returns_a_list():
     instance = random(6, 0)
     (only,) = parse(instance, k=1)
     assert only.heads == parse(instance).heads
@@ -207,7 +207,7 @@ def test_impossible_numbers_of_trees(k):
 
 
 @both
-def test_a_limit_leaves_trees_and_says_which_are_proved(projective):
+def test_a_limit_returns_trees_and_marks_the_proved_ones(projective):
     rng = np.random.default_rng(5)
     n, k = 11, 30
     instance = GrandparentInstance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3))
@@ -226,7 +226,7 @@ def test_a_limit_leaves_trees_and_says_which_are_proved(projective):
         assert not all(each.is_optimal for each in found) or stop == IterationLimit(5)
 
 
-def test_a_wrong_bound_of_the_oracle_is_found_out():
+def test_a_wrong_bound_of_the_oracle_is_detected():
     class TooLow(AutomataParsing):
         def pricing(self):
             oracle = super().pricing()
@@ -247,18 +247,18 @@ def test_a_wrong_bound_of_the_oracle_is_found_out():
 @both
 @pytest.mark.parametrize("k", [5, 2000])
 @pytest.mark.parametrize("broken", range(1, 5))
-def test_a_list_that_there_was_no_time_for_is_not_complete(projective, k, broken, monkeypatch):
-    """With no time for some of the trees it must not be said that there are no others."""
+def test_a_list_cut_off_by_time_is_not_complete(projective, k, broken, monkeypatch):
+    """If time ends while trees are listed, the list must not be marked as complete."""
     instance = random(4, 0, siblings=True)
     whole = parse(instance, k=k, projective=projective)
-    look_around, calls = TreeList.look_around, iter(range(1, 100))
+    add_neighbours, calls = TreeList.add_neighbours, iter(range(1, 100))
 
     def out_of_time(self, *arguments):
         if next(calls) in (broken, broken + 1):
             raise TreeTimeError
-        look_around(self, *arguments)
+        add_neighbours(self, *arguments)
 
-    monkeypatch.setattr(TreeList, "look_around", out_of_time)
+    monkeypatch.setattr(TreeList, "add_neighbours", out_of_time)
     found = parse(instance, k=k, projective=projective)
     assert all(each.termination is not Termination.INFEASIBLE for each in found)
     if all(each.is_optimal for each in found):
@@ -266,8 +266,8 @@ def test_a_list_that_there_was_no_time_for_is_not_complete(projective, k, broken
 
 
 @pytest.mark.parametrize("options", [{"k": 12}, {"projective": True}, {"projective": True, "k": 12}])
-def test_dual_values_and_trees_of_another_run(options):
-    """The warm start that lists trees is not asked then."""
+def test_restart_from_dual_values_and_trees_of_another_run(options):
+    """The warm start that lists trees is skipped then."""
     instance = random(8, 3, siblings=True, strength=1.5)
     whole, plain = solve(AutomataParsing(instance, **options)), AutomataParsing(instance)
     duals = plain.warm_start(Budget()).duals
@@ -278,30 +278,30 @@ def test_dual_values_and_trees_of_another_run(options):
         assert result.answer == whole.answer
 
 
-def test_what_is_no_list_of_best_trees_is_refused():
+def test_wrong_lists_are_refused():
     instance = GrandparentInstance(np.zeros((3, 3)))
     problem = AutomataParsing(instance, k=3)
     assert problem.check([(0, 0), (0, 1), (2, 0)]) == 0.0
-    for trees, says in [
-        ([], "there are 0"),
+    for trees, message in [
+        ([], "got 0"),
         ([(0, 0), (0, 0), (0, 1)], "twice"),
-        ([(0, 0), (0, 1)], "although there are more"),
+        ([(0, 0), (0, 1)], "got 2, but more"),
         ([(0, 0), (2, 1), (0, 1)], "cycle"),
     ]:
-        with pytest.raises(InfeasibleAnswerError, match=says):
+        with pytest.raises(InfeasibleAnswerError, match=message):
             problem.check(trees)
     worse = AutomataParsing(GrandparentInstance(np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])), k=2)
-    with pytest.raises(InfeasibleAnswerError, match="the one before it"):
+    with pytest.raises(InfeasibleAnswerError, match="tree 2 scores 2, tree 1 only 1"):
         worse.check([(0, 1), (0, 0)])
     with pytest.raises(InfeasibleAnswerError, match="not projective"):
         AutomataParsing(GrandparentInstance(np.zeros((5, 5))), projective=True).check((3, 4, 0, 0))
-    with pytest.raises(InfeasibleAnswerError, match="no candidate"):
+    with pytest.raises(InfeasibleAnswerError, match="-inf"):
         AutomataParsing(
             GrandparentInstance(np.array([[0.0, 1.0, -np.inf], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])), k=2
         ).check([(0, 0)])
 
 
-def test_trees_are_told_from_others():
+def test_is_wanted_matches_its_definition():
     mark = np.empty(5, dtype=np.int64)
     for heads in ((a, b, c, d) for a in range(5) for b in range(5) for c in range(5) for d in range(5)):
         tree = np.array([-1, *heads])
@@ -338,13 +338,13 @@ def test_projective_is_kept_in_files(tmp_path):
         dataclasses.replace(GrandparentInstance(np.zeros((5, 5))), projective=True).check((3, 4, 0, 0))
 
 
-# --- scores of pairs -------------------------------------------------------------------------------------------------
+# --- pair scores -----------------------------------------------------------------------------------------------------
 
 
 @both
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("k", [1, 4, 9])
-def test_with_scores_of_pairs(seed, k, projective):
+def test_lists_with_pair_scores(seed, k, projective):
     tokens = 1 + seed % 4
     instance = random(tokens, seed, siblings=seed % 2 == 0, single_root=seed % 3 == 0, pairs=True)
     if seed > 4:
@@ -364,7 +364,7 @@ def test_with_scores_of_pairs(seed, k, projective):
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
-def test_projective_trees_with_scores_of_pairs(seed, scale):
+def test_projective_trees_with_pair_scores(seed, scale):
     rng, size = np.random.default_rng(seed), 6
     arcs = np.where(rng.random((size, size)) < 0.15 * (seed % 3), -np.inf, scale * rng.normal(size=(size, size)))
     tables = [scale * rng.normal(size=(size,) * 3) for _ in range(3)]
@@ -384,7 +384,7 @@ def test_projective_trees_with_scores_of_pairs(seed, scale):
 
 
 def test_rows_of_projective_trees():
-    """They cut off every tree that is not projective and none that is, also together with others at once."""
+    """They cut off every non-projective tree and no projective one, also when all rows are added at once."""
     rule = Crossing(5)
     for heads in all_trees(5):
         variables = {("z", (h, m)): 1.0 for m, h in enumerate(heads, 1)}
@@ -396,7 +396,7 @@ def test_rows_of_projective_trees():
         PairParsing(random(4, 0, pairs=True), projective=True, start="parts")
 
 
-def test_a_limit_with_scores_of_pairs():
+def test_a_limit_with_pair_scores():
     instance = random(6, 0, siblings=True, pairs=True)
     whole = parse(instance, k=5)
     for each, best in zip(parse(instance, k=5, stop=TimeLimit(0.0)), whole, strict=False):
@@ -405,18 +405,18 @@ def test_a_limit_with_scores_of_pairs():
     assert parse(GrandparentInstance(np.full((3, 3), -np.inf), pair_scores=np.zeros((3, 3, 3))), k=2) == []
 
 
-# --- what knows no projective trees ----------------------------------------------------------------------------------
+# --- solvers without projective trees --------------------------------------------------------------------------------
 
 
-def test_programs_that_know_no_projective_trees_say_so():
+def test_solvers_without_projective_trees_refuse_them():
     instance = dataclasses.replace(random(4, 0), projective=True)
-    with pytest.raises(InputError, match="GrandparentParsing knows no projective trees"):
+    with pytest.raises(InputError, match=r"GrandparentParsing .*projective"):
         GrandparentParsing(instance)
-    with pytest.raises(InputError, match="full knows no projective trees"):
+    with pytest.raises(InputError, match=r"full .*projective"):
         full(instance)
-    with pytest.raises(InputError, match="solve_complete knows no projective trees"):
+    with pytest.raises(InputError, match=r"solve_complete .*projective"):
         solve_complete(instance)
 
 
-def test_all_trees_of_five_words_are_there():
+def test_all_trees_of_five_words_are_listed():
     assert len(all_trees(5)) == 1296

@@ -168,7 +168,7 @@ def test_several_trees_of_sentences(folder, model, tmp_path, capsys):
     assert one["answer"] == records[1]["answer"]
 
 
-def test_trees_at_a_limit_are_said_not_to_be_proved(folder, model, capsys):
+def test_trees_at_a_limit_are_marked_as_unproved(folder, model, capsys):
     arguments = ["solve", "grandparent_parsing", str(folder / "xx-ud-test.conllu"), "--model", str(model)]
     assert main([*arguments, "--option", "best=4", "--time-limit", "0"]) == NOT_PROVED
     shown = capsys.readouterr()
@@ -191,7 +191,7 @@ def test_scores_of_projective_trees(tmp_path, capsys):
 
 @pytest.mark.parametrize("siblings", [False, True])
 def test_certificates_of_projective_trees(siblings, tmp_path, capsys):
-    """Without siblings the checker knows them; with, the certificate says that it is to be trusted."""
+    """Without siblings the checker supports them; with siblings the certificate contains trusted claims."""
     instance = dataclasses.replace(random(6, 1, siblings=siblings), projective=True)
     write(instance, tmp_path / "scores.npz")
     certificate = str(tmp_path / "proof")
@@ -202,7 +202,7 @@ def test_certificates_of_projective_trees(siblings, tmp_path, capsys):
     assert ("trusted" in told.replace("0 trusted", "")) == siblings
 
 
-def test_what_cannot_be_read_keeps_what_was_parsed(folder, model, monkeypatch, capsys):
+def test_unreadable_input_keeps_earlier_parses(folder, model, monkeypatch, capsys):
     text = (folder / "xx-ud-dev.conllu").read_text(encoding="utf-8")
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{text}1\tword\n\n"))
     assert main(["solve", "grandparent_parsing", str(model)]) == 2
@@ -210,11 +210,11 @@ def test_what_cannot_be_read_keeps_what_was_parsed(folder, model, monkeypatch, c
     assert len(list(parse_conll(shown.out.splitlines()))) == 10
     where = f"line {len(text.splitlines()) + 1}"
     assert shown.err.splitlines()[1] == (
-        f"colgen: the standard input, {where}: expected 10 columns separated by tabs, there are 2"
+        f"colgen: the standard input, {where}: expected 10 columns separated by tabs, got 2"
     )
 
 
-def test_the_best_epoch_on_the_sentences_to_tune_on_is_kept(folder):
+def test_the_best_epoch_on_the_tuning_sentences_is_kept(folder):
     learn, tune = read_conll(folder / "xx-ud-train.conllu"), read_conll(folder / "xx-ud-dev.conllu")
     told = []
     best = train(learn, MiraSettings(epochs=4, kinds=()), tune=tune, say=told.append)
@@ -224,7 +224,7 @@ def test_the_best_epoch_on_the_sentences_to_tune_on_is_kept(folder):
     assert told[reached.index(max(reached))].endswith("on the development data, the best so far")
 
 
-def test_an_interrupted_training_goes_on(folder, tmp_path, monkeypatch):
+def test_an_interrupted_training_continues(folder, tmp_path, monkeypatch):
     learn, tune = read_conll(folder / "xx-ud-train.conllu"), read_conll(folder / "xx-ud-dev.conllu")
     settings, told = MiraSettings(epochs=3, kinds=()), []
     whole = train(learn, settings, tune=tune)
@@ -261,9 +261,9 @@ def test_options_of_training_are_checked(folder, tmp_path, option, says, capsys)
     assert says in capsys.readouterr().err
 
 
-def test_sentences_without_heads_teach_nothing(folder, tmp_path, capsys):
+def test_training_refuses_sentences_without_heads(folder, tmp_path, capsys):
     bare = tmp_path / "bare.conllu"
     write_conll([dataclasses.replace(sentences(1, 0)[0], heads=None)], bare)
     arguments = ["--train", str(folder / "xx-ud-train.conllu"), "--dev", str(bare), "--model", str(tmp_path / "m")]
     assert main(["train", "grandparent_parsing", *arguments]) == 2
-    assert "sentence 1 of those to tune on has no heads" in capsys.readouterr().err
+    assert "tuning sentence 1 has no heads" in capsys.readouterr().err

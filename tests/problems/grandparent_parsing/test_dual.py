@@ -1,4 +1,4 @@
-"""The combinatorial dual as the template uses it: lazy or from arrays, a proof where it closes, a start where not."""
+"""The combinatorial dual in the template: lazy or from arrays, a proof if it closes, else a start."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from colgen.problems.grandparent_parsing import (
     random,
 )
 from colgen.problems.grandparent_parsing.baseline import solve_complete
-from colgen.problems.grandparent_parsing.dual import contracted
+from colgen.problems.grandparent_parsing.dual import contracted_sets
 from colgen.problems.grandparent_parsing.model import trees
 from colgen.problems.grandparent_parsing.separation import TreeCuts
 from colgen.solvers.trees.arborescence import arborescence
@@ -39,7 +39,7 @@ def vars_of(weights):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("single_root", [False, True])
-def test_lazy_scores_give_what_all_scores_give(seed, single_root):
+def test_lazy_and_dense_scores_agree(seed, single_root):
     weights = grandparents_alone(seed, single_root=single_root)
     for sentence in sentences(12, seed)[:4]:
         instance = from_scores(weights.scorer(sentence), siblings=False, single_root=single_root)
@@ -58,13 +58,13 @@ def test_lazy_scores_give_what_all_scores_give(seed, single_root):
 
 
 class Own(SentenceScorer):
-    """A trained model's scorer whose grandparent parts are worth something else."""
+    """A trained model's scorer with other grandparent scores."""
 
     def grandparents(self, triples):
         return super().grandparents(triples) - 1.0
 
 
-def test_a_scorer_that_overrides_scores_is_asked_itself():
+def test_overridden_scores_are_used():
     weights = grandparents_alone(3)
     sentence = max(sentences(12, 3), key=len)
     own = Own(weights, weights.vocabulary.encode(sentence))
@@ -75,7 +75,7 @@ def test_a_scorer_that_overrides_scores_is_asked_itself():
     assert parse(both).score == pytest.approx(parse(from_scores(both, single_root=weights.single_root)).score)
 
 
-def test_a_guess_that_is_proved_needs_no_program():
+def test_a_proved_guess_needs_no_linear_program():
     arcs = np.zeros((4, 4))
     arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
     problem = GrandparentParsing(arcs, np.zeros((4, 4, 4)))
@@ -85,7 +85,7 @@ def test_a_guess_that_is_proved_needs_no_program():
     assert (result.objective, result.dual_bound) == (15.0, 15.0)
     (record,) = result.iterations
     assert (record.dual_bound, record.columns, record.rows) == (15.0, 2, 0)
-    other = GrandparentParsing(arcs, np.zeros((4, 4, 4)))  # whose oracles have seen no descent
+    other = GrandparentParsing(arcs, np.zeros((4, 4, 4)))  # its oracles have not seen a descent
     priced = [oracle.price(record.duals, PricingContext(Sense.MAXIMIZE)) for oracle in other.oracles]
     assert sum(result.total for result in priced) + other.standard.constant == 15.0
     columns = result.solution.columns
@@ -96,7 +96,7 @@ def test_a_guess_that_is_proved_needs_no_program():
 
 
 @pytest.mark.parametrize("relaxation", [False, True])
-def test_a_tree_that_is_not_worth_what_the_dual_says_is_found_out(relaxation, monkeypatch):
+def test_a_wrong_score_of_the_dual_tree_is_detected(relaxation, monkeypatch):
     arcs = np.zeros((4, 4))
     arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
     whole = CombinatorialDual.solution
@@ -105,7 +105,7 @@ def test_a_tree_that_is_not_worth_what_the_dual_says_is_found_out(relaxation, mo
         solve(GrandparentParsing(arcs, np.zeros((4, 4, 4))), relaxation=relaxation)
 
 
-def test_what_is_left_starts_near_the_optimum():
+def test_the_linear_program_starts_near_the_optimum():
     for seed in range(30):
         instance = random(7, seed, strength=2.5)
         problem = GrandparentParsing(instance)
@@ -127,7 +127,7 @@ def test_cuts_of_contracted_sets_prove_the_best_arborescence(seed):
     m = trees(n, "cuts")
     m.score = pyo.Objective(expr=sum(float(instance.arcs[arc]) * m.z[arc] for arc in m.arc), sense=pyo.maximize)
     master = LinearMaster(compile_model(m))
-    sets = contracted(instance.arcs)
+    sets = contracted_sets(instance.arcs)
     master.add((), [TreeCuts(n).row(members) for members in sets])
     assert master.solve().objective == pytest.approx(arborescence(instance.arcs)[1])
     assert all(len(members) > 1 and 0 not in members for members in sets)
@@ -146,23 +146,23 @@ class Stated(GrandparentParsing):
         return super().separation()
 
 
-def test_a_subclass_that_states_rows_is_not_decided_beforehand():
+def test_a_subclass_with_rows_does_not_use_the_dual():
     instance = random(5, 0)
     assert Stated(instance).start == "tree"
     warm = Stated(instance).warm_start(Budget())
     assert warm.duals is None
     assert warm.answers
-    with pytest.raises(InputError, match="declare plain = True in Stated"):
+    with pytest.raises(InputError, match=r"Stated: .*plain = True"):
         Stated(instance, start="dual")
-    with pytest.raises(InputError, match="grandparent parts alone"):
+    with pytest.raises(InputError, match="siblings=False"):
         GrandparentParsing(instance, connectivity="flow", start="dual")
     with pytest.raises(InputError, match="one of dual, tree, parts"):
         GrandparentParsing(instance, start="warm")
 
 
-def test_a_subclass_with_a_master_of_its_own_does_not_get_another_ones():
+def test_a_subclass_with_its_own_master_uses_it():
     class Shallow(GrandparentParsing):
-        """Tokens hang from the root alone."""
+        """All tokens are attached to the root."""
 
         def master(self):
             rows = super().master()

@@ -9,20 +9,20 @@ from tests.problems.grandparent_parsing.trees import all_trees, instances, worth
 
 
 @given(instance=instances(), data=st.data())
-def test_objective_is_that_of_the_definition(instance, data):
+def test_objective_matches_its_definition(instance, data):
     heads = data.draw(st.sampled_from(all_trees(len(instance))))
     assert instance.objective(heads) == pytest.approx(worth(instance, heads))
     assert tree_objective(instance, heads) == pytest.approx(worth(instance, heads))
 
 
-def test_check_refuses_what_is_no_answer():
+def test_check_refuses_wrong_trees():
     arcs = np.zeros((3, 3))
     arcs[0, 2] = -np.inf
     instance = GrandparentInstance(arcs, single_root=True)
     assert instance.check((0, 1)) == 0.0
     with pytest.raises(InputError, match="cycle"):
         instance.check((2, 1))
-    with pytest.raises(InputError, match="no candidate"):
+    with pytest.raises(InputError, match=r"not allowed: .*-inf"):
         GrandparentInstance(arcs).check((0, 0))
     with pytest.raises(InputError, match="whose head is 0"):
         GrandparentInstance(np.zeros((3, 3)), single_root=True).check((0, 0))
@@ -31,19 +31,19 @@ def test_check_refuses_what_is_no_answer():
 
 
 @pytest.mark.parametrize(
-    ("arcs", "grandparents", "says"),
+    ("arcs", "grandparents", "message"),
     [
         (np.zeros((2, 3)), None, "shape"),
         (np.zeros((1, 1)), None, "n ≥ 1"),
         (np.full((3, 3), np.nan), None, "NaN"),
         (np.full((3, 3), np.inf), None, "NaN or"),
         (np.zeros((3, 3)), np.zeros((2, 2, 2)), "grandparent_scores of shape"),
-        (np.zeros((3, 3)), np.full((3, 3, 3), np.nan), "not NaN"),
-        (np.zeros((3, 3)), np.full((3, 3, 3), np.inf), "not NaN or"),
+        (np.zeros((3, 3)), np.full((3, 3, 3), np.nan), "grandparent_scores contain NaN"),
+        (np.zeros((3, 3)), np.full((3, 3, 3), np.inf), "grandparent_scores contain NaN or"),
     ],
 )
-def test_scores_are_refused(arcs, grandparents, says):
-    with pytest.raises(InputError, match=says):
+def test_scores_are_refused(arcs, grandparents, message):
+    with pytest.raises(InputError, match=message):
         GrandparentInstance(arcs, grandparents)
 
 
@@ -86,12 +86,12 @@ def test_malformed_files(tmp_path):
 
 
 @given(instance=instances(4))
-def test_from_scores_keeps_what_trees_are_worth(instance):
+def test_from_scores_preserves_tree_scores(instance):
     again = from_scores(instance, siblings=instance.sibling_scores is not None, single_root=instance.single_root)
     for heads in all_trees(len(instance)):
         assert worth(again, heads) == pytest.approx(worth(instance, heads))
 
 
 def test_no_tokens():
-    with pytest.raises(InputError, match="one token"):
+    with pytest.raises(InputError, match="at least 1, not 0"):
         random(0, 0)

@@ -1,4 +1,4 @@
-"""Limits and signals: rounds of very many parts end between two slices, and an interrupt is called one."""
+"""Limits and signals: large rounds stop between slices, and interrupts are reported as such."""
 
 import math
 import os
@@ -21,7 +21,7 @@ from tests.amounts import BUSY
 LIMIT = 0.2
 
 
-def test_a_spent_budget_ends_the_making_of_columns_and_the_growth_of_the_master():
+def test_a_spent_budget_stops_column_creation_and_master_growth():
     problem = GrandparentParsing(random(20, 1), start="tree")
     assert problem.warm_start(Budget()).answers
     master = restricted_master(problem.master())
@@ -29,17 +29,17 @@ def test_a_spent_budget_ends_the_making_of_columns_and_the_growth_of_the_master(
     triples = np.argwhere(np.ones((21, 21, 21)))
     g, p, c = triples.T
     triples = triples[(p > 0) & (c > 0) & (g != p) & (g != c) & (p != c)][: 2 * SLICE]
-    columns = oracle.take(triples)
+    columns = oracle.make_columns(triples)
     problem._budget.deadline = -math.inf
     with pytest.raises(OutOfBudget):
-        oracle.take(triples, problem._budget)
+        oracle.make_columns(triples, problem._budget)
     with pytest.raises(OutOfBudget):
         master.add(columns)
     assert master.num_columns - len(problem.rows().costs) == SLICE
 
 
 @pytest.mark.parametrize("settings", [{"start": "tree"}, {"siblings": True}, {"connectivity": "flow"}])
-def test_a_limit_holds_where_a_round_has_very_many_parts(settings):
+def test_a_limit_holds_in_a_round_with_many_parts(settings):
     instance = random(60, 1, siblings=True)
 
     def seconds():
@@ -48,7 +48,7 @@ def test_a_limit_holds_where_a_round_has_very_many_parts(settings):
         assert result.termination is Termination.TIME_LIMIT
         assert result.answer is not None
         assert result.objective <= result.dual_bound
-        assert result.dual_bound < math.inf or not result.iterations  # there was no time for a round
+        assert result.dual_bound < math.inf or not result.iterations  # no round was completed
         return time.monotonic() - started
 
     seconds()  # compiles
@@ -56,7 +56,7 @@ def test_a_limit_holds_where_a_round_has_very_many_parts(settings):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_parse_calls_an_interrupt_one():
+def test_parse_reports_an_interrupt():
     instance = random(120, 1, siblings=True)
     parse(random(20, 1, siblings=True), stop=TimeLimit(60.0))  # compiles
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
@@ -72,9 +72,9 @@ def test_a_parse_calls_an_interrupt_one():
 
 PROGRAM = """
 import os, signal, sys, threading, time
-import colgen.problems.grandparent_parsing.command  # what takes long to import is there before the time is counted
+import colgen.problems.grandparent_parsing.command  # slow imports before the time is measured
 from colgen.cli.main import main
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell in the background switches off
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background shells disable it
 sent = time.monotonic() + 2.0
 threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 code = main()

@@ -1,4 +1,4 @@
-"""The formulations: the same best trees, relaxations in the order that theory says, what is implied is implied."""
+"""Formulations: the same best trees, bounds ordered as in theory, and implied rows."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def relaxed(instance, *how, **more):
 
 @settings(max_examples=15)
 @given(instance=instances(4), formulation=st.sampled_from(FORMULATIONS), connectivity=st.sampled_from(["flow", "cuts"]))
-def test_whole_optimum_is_that_of_enumeration(instance, formulation, connectivity):
+def test_integer_optimum_equals_enumeration(instance, formulation, connectivity):
     compiled = LinearMaster(compile_model(full(instance, formulation, connectivity=connectivity)))
     best = optimum(instance)
     if best is None:
@@ -41,7 +41,7 @@ def test_bounds_are_ordered(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_all_implies_the_rows_that_it_leaves_out(seed):
+def test_all_implies_the_omitted_rows(seed):
     instance = random(4, seed, strength=2.0)
     compiled = compile_model(full(instance, "all"))
     values = LinearMaster(compiled).solve().values
@@ -64,12 +64,12 @@ def test_cuts_describe_the_arborescences():
 
 @pytest.mark.parametrize("connectivity", ["cuts", "flow"])
 @pytest.mark.parametrize("seed", [3, 5])
-def test_brute_force_through_the_compiled_shape(seed, connectivity):
+def test_brute_force_with_the_compiled_model(seed, connectivity):
     instance = random(5, seed, strength=1.0)
     found = solve_complete(instance, connectivity=connectivity)
     assert found.objective == pytest.approx(relaxed(instance, "all", connectivity=connectivity))
     assert found.parts == len(grandparent_triples(5)) == 5 * 4 * 4
-    if found.is_whole:
+    if found.is_integral:
         assert instance.check(found.heads()) == pytest.approx(found.objective)
 
 
@@ -89,7 +89,7 @@ def test_unknown_names_are_refused():
         full(instance, "some")
     with pytest.raises(ValueError, match="connectivity"):
         trees(3, "wires")
-    with pytest.raises(ValueError, match="columns to come"):
+    with pytest.raises(ValueError, match="column generation, not 'gp_arc"):
         master(3, formulation="gp_arc+arc_gp")
     with pytest.raises(InputError, match="at most 14"):
         complete(15, connectivity="cuts")

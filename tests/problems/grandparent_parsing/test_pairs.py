@@ -24,7 +24,7 @@ from colgen.problems.grandparent_parsing.model import full
 from tests.problems.grandparent_parsing.trees import all_worths
 
 
-def of_pairs(pairs, heads):
+def pair_score(pairs, heads):
     tokens = range(1, len(heads) + 1)
     return sum(pairs[heads[s - 1], s, m] for s, m in itertools.combinations(tokens, 2) if heads[s - 1] == heads[m - 1])
 
@@ -42,7 +42,7 @@ def test_the_best_of_all_trees_is_proved(seed, sign):
     instance = GrandparentInstance(arcs, *tables, single_root=seed % 3 == 1)
     pairs = rng.normal(size=(tokens + 1,) * 3) * scale * (1.0 + seed % 4)
     pairs = {"mixed": pairs, "positive": abs(pairs), "negative": -abs(pairs), "ties": scale * np.sign(pairs)}[sign]
-    worths = {heads: worth + of_pairs(pairs, heads) for heads, worth in all_worths(instance).items()}
+    worths = {heads: worth + pair_score(pairs, heads) for heads, worth in all_worths(instance).items()}
     best = max(worths.values())
     problem = PairParsing(instance, pairs)
     result = solve(problem)
@@ -53,7 +53,7 @@ def test_the_best_of_all_trees_is_proved(seed, sign):
     assert problem.check(result.answer) == pytest.approx(worths[result.answer], abs=1e-9 * scale)
 
 
-def test_pairs_outweigh_arcs_that_are_far_too_low_for_a_tree_without():
+def test_pairs_can_outweigh_very_low_arcs():
     arcs = np.zeros((4, 4))
     arcs[1, 2] = arcs[1, 3] = -1e7
     pairs = np.zeros((4, 4, 4))
@@ -64,7 +64,7 @@ def test_pairs_outweigh_arcs_that_are_far_too_low_for_a_tree_without():
     assert result.objective == pytest.approx(1e7)
 
 
-def test_what_is_no_score_of_pairs_is_refused():
+def test_wrong_pair_scores_are_refused():
     instance = random(3, 0)
     with pytest.raises(InputError, match="shape"):
         PairParsing(instance, np.zeros((3, 3, 3)))
@@ -72,44 +72,44 @@ def test_what_is_no_score_of_pairs_is_refused():
         PairParsing(instance, np.full((4, 4, 4), -np.inf))
     ruled = np.zeros((4, 4, 4))
     ruled[0, 1, 2] = -np.inf
-    with pytest.raises(InputError, match="rule out arcs"):
+    with pytest.raises(InputError, match="forbid arcs"):
         PairParsing(GrandparentInstance(instance.arc_scores, ruled), np.zeros((4, 4, 4)))
 
 
-def test_what_leaves_pairs_out_is_refused():
+def test_solvers_without_pairs_refuse_them():
     instance = random(4, 0, pairs=True)
     for made in (GrandparentParsing, AutomataParsing, solve_complete):
-        with pytest.raises(InputError, match="knows no scores of pairs"):
+        with pytest.raises(InputError, match="does not support pair_scores"):
             made(instance)
     with pytest.raises(InputError, match="expected pair_scores"):
         PairParsing(random(4, 0))
 
 
-def test_penalties_in_the_place_of_parts_ruled_out_are_no_scores():
+def test_forbidden_parts_with_pairs_are_refused():
     ruled = np.zeros((4, 4, 4))
     ruled[0, 1, 2] = -np.inf
-    with pytest.raises(InputError, match="rule out arcs"):
+    with pytest.raises(InputError, match="forbid arcs"):
         GrandparentInstance(np.zeros((4, 4)), ruled).with_pairs(np.zeros((4, 4, 4)))
-    with pytest.raises(InputError, match="rule out arcs"):
+    with pytest.raises(InputError, match="forbid arcs"):
         GrandparentInstance(np.zeros((4, 4)), ruled, pair_scores=np.zeros((4, 4, 4)))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_parse_and_files_know_pairs(seed, tmp_path):
+def test_parse_and_files_support_pairs(seed, tmp_path):
     instance = random(4, seed, siblings=seed % 2 == 0, pairs=True, single_root=seed > 1)
     write(instance, tmp_path / "scores.npz")
     again = read(tmp_path / "scores.npz")
     assert np.array_equal(again.pair_scores, instance.pair_scores)
     worths = all_worths(instance)
-    best = max(worths, key=lambda heads: worths[heads] + of_pairs(instance.pair_scores, heads))
+    best = max(worths, key=lambda heads: worths[heads] + pair_score(instance.pair_scores, heads))
     found = parse(again)
     assert found.is_optimal
     assert found.heads == best
     assert found.score == pytest.approx(instance.check(best), abs=1e-9)
-    assert instance.check(best) == pytest.approx(worths[best] + of_pairs(instance.pair_scores, best), abs=1e-9)
+    assert instance.check(best) == pytest.approx(worths[best] + pair_score(instance.pair_scores, best), abs=1e-9)
 
 
-def test_the_command_line_takes_pairs_in(tmp_path, capsys):
+def test_the_command_line_supports_pairs(tmp_path, capsys):
     arcs = np.zeros((4, 4))
     arcs[1, 2] = arcs[1, 3] = -1.0
     pairs = np.zeros((4, 4, 4))
@@ -120,7 +120,7 @@ def test_the_command_line_takes_pairs_in(tmp_path, capsys):
     assert shown["objective"] == pytest.approx(1.0)
 
 
-def test_without_a_tree_there_is_none_with_pairs():
+def test_no_tree_with_pairs():
     arcs = np.full((3, 3), -np.inf)
     arcs[1, 2] = arcs[2, 1] = 0.0
     found = parse(GrandparentInstance(arcs, pair_scores=np.ones((3, 3, 3))))
@@ -139,7 +139,7 @@ def test_the_complete_program_agrees(single_root):
 
 
 def complete_with_pairs(instance, pairs):
-    """The optimum of the complete program, all rows of logic and every pair in it, by HiGHS."""
+    """The optimum of the complete program with all pairs and their rows, by HiGHS."""
     m = full(instance.with_pairs(pairs))
     pyo.SolverFactory("appsi_highs").solve(m)
     return pyo.value(m.score)

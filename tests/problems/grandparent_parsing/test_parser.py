@@ -38,8 +38,8 @@ def test_parse_is_the_best_tree(instance):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("single_root", [False, True])
 @pytest.mark.parametrize("at_once", [True, False])
-def test_lazy_scores_give_the_tree_of_all_scores(seed, single_root, at_once, monkeypatch):
-    if not at_once:  # as of long sentences
+def test_lazy_and_dense_scores_give_the_same_tree(seed, single_root, at_once, monkeypatch):
+    if not at_once:  # as for long sentences
         monkeypatch.setattr(work, "_ALL", 0)
     text = sentences(12, seed)
     weights = random_weights(text, seed, single_root=single_root)
@@ -52,8 +52,8 @@ def test_lazy_scores_give_the_tree_of_all_scores(seed, single_root, at_once, mon
         assert instance.check(lazy.heads) == pytest.approx(lazy.score)
 
 
-def test_arcs_are_given_up_only_where_no_other_arc_can_matter():
-    """Of trees of few arcs none was better than the tree known, with 0 → 1 in it; of trees of all arcs the best was."""
+def test_arcs_are_deleted_only_if_no_other_arc_matters():
+    """No tree of few arcs with 0 → 1 is better than the known tree, but the best tree of all arcs is."""
     arcs, grandparents, siblings = np.zeros((5, 5)), np.zeros((5, 5, 5)), np.zeros((5, 5, 5))
     arcs[1, 2], arcs[2, 4], arcs[4, 3] = -4.0, 6.0, 11.0
     grandparents[0, 2, 4] = -20.0
@@ -76,7 +76,7 @@ def test_few_parts_are_scored_where_bounds_are_tight():
     assert found.scored[0] < 0.2 * n**3
 
 
-def test_arrays_of_arcs_are_parsed_as_they_are():
+def test_arc_arrays_are_parsed_directly():
     scores = np.random.default_rng(0).normal(size=(5, 5)).astype(np.float32)
     scores[0, 2] = -np.inf
     whole = parse(GrandparentInstance(scores))
@@ -107,13 +107,13 @@ def test_no_tree_is_infeasible():
     assert found.score == -np.inf
 
 
-def test_single_root_can_be_asked_for():
+def test_single_root_option():
     instance = GrandparentInstance(np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]]))
     assert parse(instance).heads == (0, 0)
     assert parse(instance, single_root=True).heads == (0, 1)
 
 
-def test_a_limit_leaves_a_tree_and_a_bound():
+def test_a_limit_returns_a_tree_and_a_bound():
     rng = np.random.default_rng(5)
     n = 12
     instance = GrandparentInstance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3))
@@ -127,8 +127,8 @@ def test_a_limit_leaves_a_tree_and_a_bound():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_below_a_branching_candidates_alone_are_left(seed):
-    """Arcs that a better tree may need become candidates first, so that all others are given up at once."""
+def test_only_candidates_remain_after_branching(seed):
+    """Arcs that a better tree may need become candidates first, so that all others are deleted at once."""
     rng = np.random.default_rng(seed)
     n = 12
     problem = AutomataParsing(GrandparentInstance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3)))
@@ -148,8 +148,8 @@ def test_below_a_branching_candidates_alone_are_left(seed):
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5])
-def test_arcs_that_become_candidates_do_not_throw_multipliers_far_away(seed):
-    """Prices of arcs that nobody looked at, as large as all scores, once made a bound of 11,000 from one of 160."""
+def test_new_candidates_do_not_spoil_multipliers(seed):
+    """Regression: prices of unscored arcs, as large as all scores, raised a bound from 160 to 11,000."""
     rng = np.random.default_rng(seed)
     n = 24
     problem = AutomataParsing(GrandparentInstance(rng.normal(size=(n + 1,) * 2), 2.0 * rng.normal(size=(n + 1,) * 3)))
@@ -159,12 +159,12 @@ def test_arcs_that_become_candidates_do_not_throw_multipliers_far_away(seed):
     assert len(rounds) >= 3
     elementary = problem.standard.bound + problem.standard.constant
     assert max(rounds) <= elementary + 1e-9
-    # More candidates may leave a worse bound than there was: a node keeps the best.
+    # More candidates may worsen the bound: a node keeps the best.
     assert result.nodes[0].bound == pytest.approx(min(rounds))
     assert result.nodes[0].bound < 0.8 * elementary
 
 
-def test_arcs_of_no_better_tree_are_forbidden():
+def test_branching_forbids_deleted_arcs():
     allowed = np.ones((4, 4), dtype=bool)
     gone = np.zeros((4, 4), dtype=bool)
     gone[[0, 2, 3], [1, 3, 1]] = True
@@ -178,7 +178,7 @@ def test_arcs_of_no_better_tree_are_forbidden():
 
 
 class Own:
-    """A scorer of one's own: no arrays, no weights."""
+    """A user-defined scorer without arrays or weights."""
 
     def __init__(self, instance):
         self.instance = instance
@@ -192,7 +192,7 @@ class Own:
         return getattr(self.instance, name)
 
 
-def test_scores_of_ones_own():
+def test_user_defined_scores():
     instance = random(6, 1, siblings=True)
     assert parse(Own(instance)).score == pytest.approx(parse(instance).score)
 
@@ -212,10 +212,10 @@ def test_an_oracle_call_at_the_last_dual_values_proves_the_tree(seed):
     assert result.iterations
     root = [record for record in result.iterations if record.node == 0]
     if len(result.nodes) > 1:
-        return  # its bound is put together from many nodes
+        return  # the bound combines many nodes
     problem = AutomataParsing(instance)
     oracle, context = problem.pricing(), PricingContext(Sense.MAXIMIZE)
-    for record in root:  # another problem's oracle, which has seen no ascent, states the same bounds
+    for record in root:  # an oracle that has not seen the ascent returns the same bounds
         priced = oracle.price(record.duals, context)
         total = np.inf if priced.total is None else priced.total
         assert total + problem.standard.constant >= record.dual_bound - 1e-9
@@ -223,8 +223,8 @@ def test_an_oracle_call_at_the_last_dual_values_proves_the_tree(seed):
     assert parse(instance).proved_by_engine
 
 
-def test_a_wrong_bound_of_the_oracle_is_found_out():
-    """An oracle that states too little is beaten by the tree that the ascent hands over."""
+def test_a_wrong_bound_of_the_oracle_is_detected():
+    """The tree of the ascent contradicts an oracle with too low a bound."""
     instance = random(6, 0, siblings=True)
     optimum = parse(instance).score
 
@@ -248,7 +248,7 @@ def test_a_wrong_bound_of_the_oracle_is_found_out():
 # --- raw arrays ------------------------------------------------------------------------------------------------------
 
 
-def test_a_batch_is_its_sentences_each_to_its_length():
+def test_a_batch_equals_its_cropped_sentences():
     whole = [random(n, seed).arcs for seed, n in enumerate((6, 3, 5))]
     batch = np.full((3, 7, 7), np.nan, dtype=np.float32)
     for own, arcs in zip(batch, whole, strict=True):
@@ -259,7 +259,7 @@ def test_a_batch_is_its_sentences_each_to_its_length():
         assert len(one.heads) == len(arcs) - 1
 
 
-def test_lengths_belong_to_a_batch():
+def test_lengths_need_a_batch():
     with pytest.raises(InputError, match="lengths"):
         parse(random(4, 0), lengths=[4])
     with pytest.raises(InputError, match="lengths"):
@@ -268,8 +268,8 @@ def test_lengths_belong_to_a_batch():
         parse(random(4, 0).arcs[np.newaxis], lengths=[5])
 
 
-def test_a_run_leaves_nothing_for_the_collector_of_cycles():
-    """A model that was given up once stayed in memory, one for each epoch of a training, until it was collected."""
+def test_a_run_creates_no_reference_cycles():
+    """Regression: a discarded model stayed in memory, one per epoch of training, until garbage collection."""
     gc.collect()
     gc.disable()
     try:

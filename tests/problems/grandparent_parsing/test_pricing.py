@@ -1,4 +1,4 @@
-"""What the oracle of grandparent parts proves at any dual values, by the complete linear program."""
+"""Bounds of the grandparent oracle at arbitrary dual values, against the complete linear program."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ TOKENS = 5
 
 
 def best_of_parts(gains):
-    """The most that the parts of a relaxed tree gain together."""
+    """The maximum total gain of the parts of a relaxed tree."""
     program = compile_model(complete(TOKENS, "all", connectivity="flow"))
     parts = program.column_blocks["u"].indices
     program.change_variables("u", cost=[gains[part] for part in parts])
@@ -21,7 +21,7 @@ def best_of_parts(gains):
 
 
 @pytest.mark.parametrize("seed", seeds(20, fast=6))
-def test_a_total_bounds_what_parts_gain(seed):
+def test_totals_bound_the_gain_of_parts(seed):
     rng = np.random.default_rng(seed)
     instance = random(TOKENS, seed, strength=1.0)
     problem = GrandparentParsing(instance, siblings=False, start="parts", connectivity="flow")
@@ -38,7 +38,7 @@ def test_a_total_bounds_what_parts_gain(seed):
         every = np.argwhere(np.ones_like(gains, dtype=bool))
         g, p, c = every[(every[:, 1] > 0) & (every[:, 2] > 0) & (np.diff(every, axis=1) != 0).all(1)].T
         g, p, c = (side[g != c] for side in (g, p, c))
-        price, own = oracle.matrix(duals, "one_gp"), oracle.own_rows(duals)
+        price, own = oracle.matrix(duals, "one_gp"), oracle.own_row_prices(duals)
         gains[g, p, c] = oracle.scores.grandparents(np.stack([g, p, c], axis=1)) - price[p, c] - own[g, p, c]
         result = oracle.price(duals, context)
         assert result.total >= best_of_parts(gains) - 1e-7

@@ -1,4 +1,4 @@
-"""Rounding: a tree near a fractional solution that no single change of a head to another used one improves."""
+"""Rounding: a tree near a fractional solution that no change of one head to another used one improves."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_no_single_change_improves_the_tree(single_root, siblings):
         found = TreeRounding(problem).search(Context(relaxation))
         heads = problem.answer(found)
         assert instance.check(heads) == pytest.approx(found.objective)
-        assert problem.worth(heads) + problem.offset == pytest.approx(found.objective)
+        assert problem.standard_score(heads) + problem.offset == pytest.approx(found.objective)
         assert found.objective <= relaxation.objective + 1e-6
         for h, m in np.argwhere(z > 1e-6).tolist():
             other = (*heads[: m - 1], h, *heads[m:])

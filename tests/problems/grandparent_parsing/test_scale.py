@@ -1,4 +1,4 @@
-"""Scores of any size, with constants and penalties: every way of solving proves what is so, and no more."""
+"""Scores of any size, with constants and penalties: all solvers prove correct results."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ WAYS = {
 
 
 def heads_by(way, instance):
-    """The tree that is proved to be the best, and what is said of it."""
+    """The tree that is proved to be the best, and its score and bound."""
     found = parse(instance) if WAYS[way] is None else solve(GrandparentParsing(instance, **WAYS[way]))
     assert found.is_optimal
     return (found.heads, found.score) if WAYS[way] is None else (found.answer, found.objective)
@@ -64,7 +64,7 @@ def test_scores_of_any_size(way, times):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("constant", [1e7, -1e9])
-def test_a_number_added_to_all_arcs_into_a_token(way, constant):
+def test_a_constant_added_to_all_arcs_into_a_token(way, constant):
     for seed in range(1, examples(5, 6), examples(3, 1)):
         instance = random(5, seed, strength=1.5, single_root=seed % 2 == 0)
         added = constant * (1.0 if seed < 3 else np.random.default_rng(seed).random(6))
@@ -75,7 +75,7 @@ def test_a_number_added_to_all_arcs_into_a_token(way, constant):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("penalty", [-1e4, -1e8, -1e12, -1e15])
-def test_scores_that_rule_parts_out(way, penalty):
+def test_penalties(way, penalty):
     for seed in range(examples(3, 8)):
         given = random(4, seed, siblings=way != "dual" and seed % 2 == 0)
         tables = [given.arc_scores.copy(), given.grandparent_scores.copy()]
@@ -91,7 +91,7 @@ def test_scores_that_rule_parts_out(way, penalty):
 
 
 @pytest.mark.parametrize("seed", range(examples(8, 20)))
-def test_no_tree_with_a_raised_score_is_as_good_as_the_one_known(seed):
+def test_trees_with_raised_scores_are_worse_than_the_known_tree(seed):
     given = random(4, seed, siblings=True, single_root=seed % 2 == 0)
     tables = [given.arc_scores.copy(), given.grandparent_scores.copy(), given.sibling_scores.copy()]
     rng = np.random.default_rng(seed)
@@ -102,7 +102,9 @@ def test_no_tree_with_a_raised_score_is_as_good_as_the_one_known(seed):
     if standard.known is None:
         return
     raised = GrandparentInstance(
-        standard.arcs, standard.raised(instance.grandparent_scores), standard.raised(instance.sibling_scores)
+        standard.arcs,
+        standard.raise_to_floor(instance.grandparent_scores),
+        standard.raise_to_floor(instance.sibling_scores),
     )
     least = worth(raised, standard.known)
     assert least == pytest.approx(worth(instance, standard.known) - standard.constant)
@@ -121,22 +123,22 @@ def test_standard_scores_of_multiples_are_multiples():
     assert (other.arcs[1:, 1:] == one.arcs[1:, 1:] * 2.0**-20).all()
 
 
-def test_rounding_returns_no_tree_with_a_part_that_is_ruled_out():
-    """The program counts such a part as it counts what is just too bad; the tree scores 50,000 less."""
+def test_rounding_returns_no_tree_with_a_forbidden_part():
+    """The program raises the score of such a part; the tree's true score is 50,000 lower."""
     failure, _ = judge(second_order.draw(np.random.default_rng([1003, 348])))
     assert failure is None, failure.words
 
 
-def test_a_relaxation_that_is_whole_with_a_part_that_is_ruled_out_is_no_answer():
-    """Nor is it looked at: the tree beside which such parts are ruled out is better, and known from the outset."""
+def test_an_integral_relaxation_with_a_forbidden_part_is_not_returned():
+    """The known tree, relative to which such parts are too low, is better."""
     failure, _ = judge(second_order.draw(np.random.default_rng([1003, 14])))
     assert failure is None, failure.words
 
 
 @pytest.mark.parametrize("anything", [-2e7, 2e7])
 @pytest.mark.parametrize("start", ["dual", "tree", "parts"])
-def test_parts_that_there_are_not_say_nothing_of_the_others_size(start, anything):
-    """What arrays have where the root would be a child or a parent, or a vertex its own grandparent."""
+def test_scores_of_impossible_parts_do_not_affect_the_unit(start, anything):
+    """Entries where the root is a child, or a vertex is its own grandparent."""
     arcs = np.array([[0.0, -0.2, 0.1], [0.0, 0.0, 0.0], [0.0, -0.7, 0.0]])
     grandparents = np.full((3, 3, 3), anything)
     grandparents[0, 1, 2], grandparents[0, 2, 1] = 0.0, 1.0
@@ -148,7 +150,7 @@ def test_parts_that_there_are_not_say_nothing_of_the_others_size(start, anything
 
 
 @pytest.mark.parametrize("start", ["dual", "tree", "parts"])
-def test_a_first_tree_with_a_part_that_is_ruled_out_is_not_offered(start):
+def test_a_first_tree_with_a_forbidden_part_is_not_used(start):
     arcs = np.zeros((3, 3))
     arcs[2, 1] = 1.0
     grandparents = np.zeros((3, 3, 3))
@@ -170,7 +172,7 @@ HARD = {
     )
     for name, drawn in json.loads(Path(__file__).with_name("hard_scores.json").read_text()).items()
 }
-"""As they were drawn: not proved, or proved wrongly, by some way."""
+"""Drawn instances that some solver once failed to prove, or proved wrongly."""
 
 
 @pytest.mark.parametrize("name", HARD)
@@ -185,13 +187,13 @@ def test_hard_scores(name, way):
     assert worth(instance, heads) == pytest.approx(best, rel=1e-9)
 
 
-def test_a_tree_without_penalties_is_found_where_an_ascent_finds_none_among_them():
-    """Sizes of penalties that no good tree pays are no unit: differences of the others would be below it."""
+def test_a_tree_without_penalties_is_found_among_many_penalties():
+    """The unit ignores penalties that no good tree pays, because other differences would be below it."""
     assert standard_scores(HARD["penalties of siblings"]).unit < 1.0
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "parse"])
-def test_no_tree_is_said_whatever_rows_are_still_to_come(way):
+def test_infeasibility_is_proved_before_all_rows_are_separated(way):
     arcs = np.full((4, 4), -np.inf)
     arcs[1, 2], arcs[1, 3], arcs[2, 1], arcs[2, 3], arcs[3, 1] = 0.8, 0.01, -7.4, 145.0, -127.0  # none from the root
     grandparents = np.random.default_rng(0).normal(0.0, 50.0, (4, 4, 4))
@@ -203,7 +205,7 @@ def test_no_tree_is_said_whatever_rows_are_still_to_come(way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("power", [-60, -40, -29, 0, 30])
-def test_where_all_trees_are_worth_the_same_places_without_a_part_have_no_unit_of_their_own(way, power):
+def test_impossible_parts_do_not_set_the_unit_if_all_trees_are_equal(way, power):
     arcs, siblings = (
         np.array([[3.0, 998.0], [-3.0, 0.0]]),
         np.array([[[-2.0, 0.0], [0.0, 3.0]], [[2.0, 1.0], [3.0, 1.0]]]),
@@ -221,8 +223,8 @@ def test_where_all_trees_are_worth_the_same_places_without_a_part_have_no_unit_o
 
 @pytest.mark.parametrize("penalty", [-1e12, -1e300])
 @pytest.mark.parametrize("start", ["tree", "parts"])
-def test_a_penalty_where_no_part_is_says_nothing(penalty, start):
-    """One tree, worth nothing; a bound that a score of no part made 6 was called its proof."""
+def test_a_penalty_of_an_impossible_part_is_ignored(penalty, start):
+    """Regression: the only tree scores 0, but an impossible part raised its proved bound to 6."""
     siblings = np.zeros((2, 2, 2))
     siblings[0, 1, 1], siblings[1, 1, 1] = 3.0, penalty
     result = solve(GrandparentParsing(GrandparentInstance(np.zeros((2, 2)), None, siblings), start=start))
@@ -231,15 +233,15 @@ def test_a_penalty_where_no_part_is_says_nothing(penalty, start):
     assert result.dual_bound == pytest.approx(0.0, abs=1e-6)
 
 
-def test_of_the_only_tree_that_is_left_the_bound_is_exact():
-    """Arcs rule out all others by a hair, and nothing is there to branch on; multipliers are not at their best yet."""
+def test_the_bound_of_a_single_remaining_tree_is_exact():
+    """Arc bounds narrowly exclude all other trees, so there is no branching; multipliers have not converged."""
     failure, _ = judge(second_order.draw(np.random.default_rng([31000, 650])))
     assert failure is None, failure.words
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_parts_that_are_ruled_out_are_in_no_tree(way):
-    """Of any share of all parts; where every tree has one there is no tree."""
+def test_forbidden_parts_are_in_no_tree(way):
+    """For any share of forbidden parts; if every tree has one, there is no tree."""
     seen = set()
     for seed in range(examples(12, 40)):
         rng = np.random.default_rng(seed)
@@ -268,7 +270,7 @@ def test_parts_that_are_ruled_out_are_in_no_tree(way):
     assert seen == {True, False}
 
 
-def test_parts_that_are_ruled_out_are_kept_in_files(tmp_path):
+def test_forbidden_parts_are_kept_in_files(tmp_path):
     drawn = random(3, 1, siblings=True)
     barred = np.where(np.arange(64).reshape(4, 4, 4) % 3 == 0, -np.inf, drawn.sibling_scores)
     write(GrandparentInstance(drawn.arc_scores, drawn.grandparent_scores, barred), tmp_path / "barred.npz")

@@ -1,4 +1,4 @@
-"""The published method begins at the basis of the best tree of the arcs alone."""
+"""The published method starts from the basis of the best first-order tree."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.problems.grandparent_parsing.trees import all_trees
 
 
 def around(heads, seed, single_root):
-    """Arcs into each token score a little, those of a tree much more; parts score something in between."""
+    """Scores: low for arcs, high for arcs of a tree, and intermediate for parts."""
     rng, size = np.random.default_rng(seed), len(heads) + 1
     arcs = rng.normal(size=(size, size))
     arcs[heads, np.arange(1, size)] += 12.0
@@ -21,8 +21,8 @@ def around(heads, seed, single_root):
 @pytest.mark.parametrize("connectivity", ["cuts", "flow"])
 @pytest.mark.parametrize("single_root", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_tree_that_stays_the_best_takes_no_pivot(seed, single_root, connectivity):
-    """One linear program, optimal where it begins, and one round that proves it."""
+def test_no_pivot_if_the_first_tree_is_optimal(seed, single_root, connectivity):
+    """One linear program, optimal at its first basis, and one round that proves it."""
     heads = (3, 1, 0, 3, 6, 4, 6)
     problem = GrandparentParsing(around(heads, seed, single_root), start="parts", connectivity=connectivity)
     result = solve(problem, relaxation=True)
@@ -33,8 +33,8 @@ def test_a_tree_that_stays_the_best_takes_no_pivot(seed, single_root, connectivi
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_any_tree_will_do_to_begin_at(seed, monkeypatch):
-    """The worst tree there is: the optimum is the same."""
+def test_any_first_tree_gives_the_same_optimum(seed, monkeypatch):
+    """Starts from the worst tree."""
     instance = random(6, seed, strength=2.0)
     problem = GrandparentParsing(instance, siblings=False, start="parts", connectivity="flow")
     monkeypatch.setattr(problem, "_first_tree", lambda: tuple(range(6)))
@@ -44,7 +44,7 @@ def test_any_tree_will_do_to_begin_at(seed, monkeypatch):
     assert result.dual_bound == pytest.approx(complete.objective)
 
 
-def test_without_a_tree_nothing_is_begun_at():
+def test_no_first_basis_without_a_tree():
     scores = np.full((4, 4), -np.inf)
     scores[1, 2] = scores[2, 1] = scores[1, 3] = 1.0
     problem = GrandparentParsing(GrandparentInstance(scores, np.zeros((4, 4, 4))), start="parts", connectivity="flow")
@@ -53,7 +53,7 @@ def test_without_a_tree_nothing_is_begun_at():
 
 
 def test_arcs_are_not_fixed_at_dual_values_of_trees():
-    """The guess proves more than the master's own dual values, which come from a tightened relaxation."""
+    """The guess proves a better bound than the master's dual values, which are from a tightened relaxation."""
     arcs, parts = np.zeros((4, 4)), np.zeros((4, 4, 4))
     arcs[[0, 1, 3, 3], [3, 3, 1, 2]] = 3, 2, 3, 3
     parts[[0, 1, 2, 3, 3], [3, 3, 1, 2, 3], [1, 2, 3, 1, 2]] = -2, 2, 1, 1, 3

@@ -38,7 +38,7 @@ ways = st.fixed_dictionaries(
 
 @settings(max_examples=25)
 @given(instance=instances(4), how=ways)
-def test_optimum_is_that_of_enumeration(instance, how):
+def test_optimum_equals_enumeration(instance, how):
     result, best = solve(GrandparentParsing(instance, **how)), optimum(instance)
     if best is None:
         assert result.termination is Termination.INFEASIBLE
@@ -51,7 +51,7 @@ def test_optimum_is_that_of_enumeration(instance, how):
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("tighten", [False, True])
 @pytest.mark.parametrize("start", [None, "tree", "parts"])
-def test_relaxation_is_that_of_the_complete_model(seed, tighten, start):
+def test_relaxation_equals_the_complete_model(seed, tighten, start):
     instance = random(5, seed, siblings=seed % 2 == 1, strength=2.0, single_root=seed % 3 == 0)
     for connectivity in ("flow", "cuts"):
         problem = GrandparentParsing(instance, connectivity=connectivity, tighten=tighten, start=start)
@@ -64,7 +64,7 @@ def test_relaxation_is_that_of_the_complete_model(seed, tighten, start):
 
 @pytest.mark.parametrize("single_root", [False, True])
 @pytest.mark.parametrize("connectivity", ["cuts", "flow"])
-def test_parts_of_the_root_make_phase_1_needless(single_root, connectivity, monkeypatch):
+def test_parts_of_the_root_avoid_phase_1(single_root, connectivity, monkeypatch):
     entered = []
     enter = PresentObjective.enter
     monkeypatch.setattr(PresentObjective, "enter", lambda self, *args: [entered.append(args[0]), enter(self, *args)])
@@ -74,8 +74,8 @@ def test_parts_of_the_root_make_phase_1_needless(single_root, connectivity, monk
 
 
 @pytest.mark.parametrize("seed", seeds(12, fast=6))
-def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
-    """One head a modifier at the start, and a dual that has hardly begun: other arcs have to come as columns."""
+def test_omitted_arcs_are_priced(seed, monkeypatch):
+    """With one initial head per modifier and few dual iterations, other arcs must be added as columns."""
     monkeypatch.setattr(dual, "WIDTH", 1)
     monkeypatch.setattr(GrandparentParsing, "iterations", 2)
     instance = random(6, seed, strength=2.0, single_root=seed % 2 == 0)
@@ -95,7 +95,7 @@ def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
 
 
 def reduced_costs(oracle, scores, duals, triples, siblings):
-    """Of each part, naively."""
+    """Reduced cost of each part, from its definition."""
     found = {}
     for i, j, k in triples:
         if siblings:
@@ -111,7 +111,7 @@ def reduced_costs(oracle, scores, duals, triples, siblings):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_oracles_miss_no_part_that_improves(seed, monkeypatch):
-    if seed % 2:  # of few heads at a time, as where sentences are long
+    if seed % 2:  # few heads at a time, as in long sentences
         monkeypatch.setattr(pricing, "_AT_ONCE", 100)
     instance = random(6, seed, siblings=True, strength=1.0)
     problem = GrandparentParsing(instance, tighten=False)
@@ -119,12 +119,12 @@ def test_oracles_miss_no_part_that_improves(seed, monkeypatch):
     warm = problem.warm_start(Budget())
     first.add(list(warm.columns))
     solved = first.solve()
-    while solved.phase == 1:  # with the parts of a tree there is no need for artificial variables
+    while solved.phase == 1:  # artificial variables are only needed without the parts of a tree
         first.add([column for column, _ in warm.answers[0].columns])
         solved = first.solve()
     for oracle in problem.oracles:
         siblings = isinstance(oracle, SiblingParts)
-        oracle.charges = False  # what arcs pay for is priced out
+        oracle.charges = False  # otherwise parts that arcs pay for are omitted
         priced = oracle.price(solved.duals, PricingContext(Sense.MAXIMIZE))
         scores = instance.sibling_scores if siblings else instance.grandparent_scores
         triples = sibling_triples(6) if siblings else grandparent_triples(6)
@@ -136,7 +136,7 @@ def test_oracles_miss_no_part_that_improves(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("formulation", ["all", "one_gp+no_gp"])
-def test_parts_in_a_batch_are_the_columns_that_they_are_one_by_one(formulation):
+def test_a_batch_of_parts_equals_single_columns(formulation):
     problem = GrandparentParsing(random(6, 1, strength=2.0), formulation=formulation, start="parts")
     batch, triples = problem.warm_start(Budget()).columns, np.array(grandparent_triples(6))
     assert isinstance(batch, Columns)
@@ -147,12 +147,12 @@ def test_parts_in_a_batch_are_the_columns_that_they_are_one_by_one(formulation):
     assert isinstance(priced, Columns)
     assert len(priced)
     master.add(priced)
-    every = oracle.take(triples)
+    every = oracle.make_columns(triples)
     there = [column for column, where in zip(every, master.find(every), strict=True) if where >= 0]
     assert len(there) == len(batch) + len(priced)
     own = frozenset(("gp_arc", column.key[1]) for column in there) if formulation == "all" else frozenset()
     assert {key for key in master.rows.names.keys if key[0] == "gp_arc"} == own
-    # At any dual values, those of the parts' own rows among them.
+    # At any dual values, including those of the parts' own rows.
     duals = duals.replace(np.arange(1.0, master.num_rows + 1))
     stated = dict(zip(master.table.keys(), master.objective.reduced_costs(duals), strict=True))
     assert [stated[column.key] for column in there] == pytest.approx(master.price(there, duals))
@@ -171,7 +171,7 @@ def test_bounds_save_scoring():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_arc_gp_is_never_violated_where_columns_bring_their_rows(seed):
+def test_arc_gp_is_never_violated_with_gp_arc_rows(seed):
     instance = random(6, seed, strength=2.0)
     result = solve(GrandparentParsing(instance), relaxation=True)
     assert ArcGP(6).separate(result.solution) == []
@@ -191,15 +191,15 @@ def test_a_problem_can_be_solved_again(seed):
 
 
 @pytest.mark.parametrize("seed", [17, 50, 53, 71])
-def test_parts_that_arc_gp_rows_want_are_not_filtered_out(seed):
-    """Such a row pays for its part, more than the bounds of scores say."""
+def test_parts_rewarded_by_arc_gp_rows_are_not_filtered_out(seed):
+    """Such a row may reward its part by more than the score bounds."""
     instance = random(2 + seed % 3, seed, strength=3.0, siblings=True, single_root=seed % 2 == 0)
     for start in ("tree", "parts"):
         result = solve(GrandparentParsing(instance, formulation="one_gp+no_gp", start=start))
         assert result.objective == pytest.approx(optimum(instance))
 
 
-def test_arrays_will_do():
+def test_arrays_as_input():
     arcs = np.zeros((3, 3))
     arcs[0, 1] = arcs[1, 2] = 1.0
     result = solve(GrandparentParsing(arcs))
@@ -209,15 +209,15 @@ def test_arrays_will_do():
     assert solve(GrandparentParsing(arcs, grandparents)).answer == (2, 0)
 
 
-def test_one_token_and_none_to_hang_from():
+def test_one_token_with_and_without_an_arc():
     assert solve(GrandparentParsing(GrandparentInstance(np.zeros((2, 2))))).answer == (0,)
     assert (
         solve(GrandparentParsing(GrandparentInstance(np.full((2, 2), -np.inf)))).termination is Termination.INFEASIBLE
     )
 
 
-def test_arrays_beside_a_scorer_are_refused():
-    with pytest.raises(InputError, match="not both"):
+def test_arrays_with_a_scorer_are_refused():
+    with pytest.raises(InputError, match="either a scorer or arrays"):
         GrandparentParsing(random(3, 0), np.zeros((4, 4, 4)))
 
 
@@ -226,7 +226,7 @@ def test_dual_values_of_trees_pass_the_conformance_kit(start):
     check_problem(GrandparentParsing(random(3, 1, strength=2.0), start=start), seconds=1.0).raise_if_any()
 
 
-def test_a_guess_that_knows_of_cuts_to_come_may_be_better_than_the_program_without_them():
+def test_the_dual_bound_may_be_better_than_the_program_without_its_cuts():
     instance = random(5, 2, single_root=True)
     found = solve(GrandparentParsing(instance))
     assert found.is_optimal

@@ -1,4 +1,4 @@
-"""Raised dual values are optimal ones, and fewer parts price in; fixing keeps every better tree."""
+"""Raised dual values are optimal and improve fewer parts; fixing keeps every better tree."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def solved_master(instance):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_raised_values_are_optimal_ones(seed):
+def test_raised_values_are_optimal(seed):
     problem, master, solved = solved_master(random(6, seed, siblings=seed % 2 == 1))
     raised = Tightening(master).propose(solved.duals)
     reduced = master.objective.reduced_costs(raised)
@@ -50,8 +50,8 @@ def test_raising_saves_scoring():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_certificate_is_of_the_values_that_prove_the_bound(seed):
-    """The stated dual values give the stated bound, and no part improves at them but what its arc pays for."""
+def test_the_certificate_contains_the_values_that_prove_the_bound(seed):
+    """The reported dual values give the reported bound; only parts that their arc pays for improve."""
     instance = random(6, seed)
     problem = GrandparentParsing(instance, start="parts")
     result = solve(problem, relaxation=True)

@@ -37,7 +37,7 @@ def worth(instance, heads):
 
 
 def all_worths(instance):
-    """The score of every tree, those with arcs that are no candidates left out."""
+    """The score of every tree without excluded arcs."""
     every = [heads for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1]
     tokens = np.arange(1, len(instance) + 1)
     arcs = instance.arc_scores[np.array(every), tokens].sum(axis=1)
@@ -45,7 +45,7 @@ def all_worths(instance):
 
 
 def optimum(instance):
-    """The best score of any tree, None if there is none."""
+    """The best score of any tree, or None."""
     values = [
         worth(instance, heads) for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1
     ]
@@ -57,7 +57,7 @@ def optimum(instance):
 def instances(draw, most=5):
     n = draw(st.integers(1, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    whole = draw(st.booleans())  # small whole numbers make ties
+    whole = draw(st.booleans())  # small integers make ties
 
     def scores(dimensions, scale):
         shape = (n + 1,) * dimensions

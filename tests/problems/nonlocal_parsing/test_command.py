@@ -163,7 +163,7 @@ def test_malformed_sentences_are_left_out(folder, small_model, tmp_path, capsys)
     assert main(command) == 2
     assert main([*command, "--skip-bad"]) == 0
     err = capsys.readouterr().err
-    assert "line 1: expected 10 columns separated by tabs, there are 2; the sentence is left out" in err
+    assert "line 1: expected 10 columns separated by tabs, got 2; the sentence is skipped" in err
     assert "12 instances" in err
     assert main(["solve", "nonlocal_parsing", str(tmp_path / "bad.conllu"), "--skip-bad"]) == 2
 

@@ -1,4 +1,4 @@
-"""Breaks between sentences: the most probable parting, weights of least loss, and what tokens tell."""
+"""Sentence breaks: the most probable segmentation, weights of minimum loss, and features."""
 
 import itertools
 import math
@@ -39,12 +39,12 @@ def test_kinds_of_tokens(form, kinds):
     assert (kind(form), shape(form), ending(form)) == kinds
 
 
-def test_features_do_not_tell_forms():
+def test_features_do_not_depend_on_forms():
     one, other = sentence("The", "dog_", ".", "It"), sentence("Our", "elephant_", ".", "She")
     assert list(features(one)) == list(features(other))
 
 
-def test_every_place_but_the_last_may_be_a_break():
+def test_features_of_every_position_but_the_last():
     names = list(features(sentence("(", "Yes_", ".", "no_", ")", "...", "So")))
     assert len(names) == 6
     assert len({len(row) for row in names}) == 1
@@ -59,7 +59,7 @@ def test_every_place_but_the_last_may_be_a_break():
     assert list(features([])) == list(features(sentence("a"))) == []
 
 
-def test_the_parting_is_the_most_probable_of_all():
+def test_the_segmentation_is_the_most_probable():
     breaks = learn_breaks(PARAGRAPHS)
     for paragraph in [*PARAGRAPHS[:2], [sentence("Home", "...", "dogs_", ".", "mr._", "Lee", "!")]]:
         given = tokens(paragraph)
@@ -69,13 +69,13 @@ def test_the_parting_is_the_most_probable_of_all():
             return math.prod(c if ends else 1.0 - c for c, ends in zip(chances, way, strict=True))
 
         best = max(itertools.product((False, True), repeat=len(chances)), key=probability)
-        found = breaks.parted(given)
+        found = breaks.split(given)
         assert tokens(found) == given
         ends = {sum(map(len, found[:k])) for k in range(1, len(found))}
         assert tuple(k in ends for k in range(1, len(given))) == best
 
 
-def test_weights_are_of_least_loss():
+def test_weights_minimise_the_loss():
     breaks = learn_breaks(PARAGRAPHS)
     weights = breaks.weights[:-1]
 
@@ -94,16 +94,16 @@ def test_weights_are_of_least_loss():
         assert loss(weights + 0.05 * rng.standard_normal(len(weights))) > least
 
 
-def test_what_is_learned_comes_back():
+def test_training_sentences_are_reproduced():
     breaks = learn_breaks(PARAGRAPHS, tune=PARAGRAPHS[:2])
     for paragraph in PARAGRAPHS:
-        assert breaks.parted(tokens(paragraph)) == paragraph
-    assert breaks.parted([]) == []
+        assert breaks.split(tokens(paragraph)) == paragraph
+    assert breaks.split([]) == []
     again = Breaks.from_data(*breaks.data())
-    assert again.parted(tokens(PARAGRAPHS[0])) == PARAGRAPHS[0]
+    assert again.split(tokens(PARAGRAPHS[0])) == PARAGRAPHS[0]
 
 
-def test_sentences_to_tune_on_say_how_eagerly_sentences_are_ended(monkeypatch):
+def test_tuning_sentences_set_the_threshold(monkeypatch):
     monkeypatch.setattr("colgen.problems.pipeline.breaks.OFFSETS", (-50.0, 0.0, 50.0))
     given = tokens(PARAGRAPHS[1])
     chosen = [
@@ -113,6 +113,6 @@ def test_sentences_to_tune_on_say_how_eagerly_sentences_are_ended(monkeypatch):
     assert chosen == [-50.0, 0.0, 50.0]
 
 
-def test_nothing_to_learn_from_parts_nothing_wrongly():
+def test_training_without_sentences():
     breaks = learn_breaks([[sentence("a")]])
     assert len(breaks.weights) == 1

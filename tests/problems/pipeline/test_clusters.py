@@ -1,4 +1,4 @@
-"""Characters that belong together, against examples of Unicode's own test of extended grapheme clusters."""
+"""Grapheme clusters, against examples from Unicode's own test."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from colgen.problems.pipeline.clusters import cluster_begins, letters_of, outline
 
-# from GraphemeBreakTest.txt: clusters as code points, a bar between two of them
+# from GraphemeBreakTest.txt: clusters as code points, separated by bars
 STANDARD = """
 0061 0308
 0646 200D
@@ -48,7 +48,7 @@ AC00 1160
 17A0 17D2 17AB | 1791 17D0 | 1799
 """
 
-JOINED = [  # of these the standard breaks more: marks, format characters and symbols that words ignore or join
+JOINED = [  # the standard breaks these further: marks, format characters and symbols that word rules ignore or join
     ("1019 1039 1018 102C 1037", 1),
     ("2701 200D 2701", 1),
     ("0063 00AD 0061", 2),
@@ -56,21 +56,21 @@ JOINED = [  # of these the standard breaks more: marks, format characters and sy
 ]
 
 
-def parsed(line):
+def parse_line(line):
     clusters = ["".join(chr(int(code, 16)) for code in part.split()) for part in line.split("|")]
     return "".join(clusters), clusters
 
 
 @pytest.mark.parametrize("line", STANDARD.strip().split("\n"))
 def test_clusters_of_the_standard(line):
-    text, clusters = parsed(line)
+    text, clusters = parse_line(line)
     begins = cluster_begins(text)
     assert [text[a:b] for a, b in zip(begins, [*begins[1:], None], strict=True)] == clusters
 
 
 @pytest.mark.parametrize(("line", "count"), JOINED)
-def test_what_words_ignore_is_joined(line, count):
-    assert len(cluster_begins(parsed(line)[0])) == count
+def test_characters_ignored_by_word_rules_are_joined(line, count):
+    assert len(cluster_begins(parse_line(line)[0])) == count
 
 
 @given(
@@ -78,7 +78,7 @@ def test_what_words_ignore_is_joined(line, count):
         st.sampled_from("aé́\u0308\u00ad\u200d\u200c\ufe0f 我\u0e44\u0e33\u094dक🇩🇰👩🏽❤\u1100\u1161\u11a8한\u0600\n")
     )
 )
-def test_no_mark_begins_a_cluster_but_after_a_blank(text):
+def test_marks_only_begin_clusters_after_blanks(text):
     begins = cluster_begins(text)
     assert begins == sorted({*begins})
     assert begins[:1] == [0] * bool(text)

@@ -22,7 +22,7 @@ TEXT = "the old cat sees a dog .\n\na tree sees the house\nin the dog .\n"
 
 
 def ending(sentence):
-    """The sentence with a full stop, which tells where it ends."""
+    """The sentence with a full stop at its end."""
     root = sentence.heads.index(0) + 1
     return type(sentence)(
         (*sentence.forms, "."),
@@ -59,7 +59,7 @@ def model(folder):
     return path
 
 
-def test_training_says_how_good_each_step_is(folder, model):
+def test_training_measures_each_step(folder, model):
     figures = {figure["name"]: figure["value"] for figure in json.loads((folder / "figures.json").read_text())}
     assert figures["test.tokens"] == figures["test.sentences"] == figures["test.words"] == pytest.approx(100)
     assert figures["test.all_tags"] > 95
@@ -83,7 +83,7 @@ def test_a_text_becomes_trees(model, monkeypatch, capsys):
     assert "2 proved optimal (the tags given the words, the tree given the tags)" in err
 
 
-def test_a_tree_of_a_text_is_solved_with_a_report(model, tmp_path, capsys):
+def test_one_sentence_is_solved_with_a_report(model, tmp_path, capsys):
     (tmp_path / "text").write_text(TEXT, encoding="utf-8")
     arguments = [str(tmp_path / "text"), "--model", str(model), "--option"]
     assert main(["solve", "pipeline", *arguments, "sentence=2"]) == 0
@@ -106,7 +106,7 @@ def test_a_pipeline_survives_its_file(folder, model):
     assert main(["solve", "pipeline", str(folder / "xx-ud-test.conllu"), "--model", str(folder / "figures.json")]) == 2
 
 
-def test_an_analysis_keeps_all_characters(model):
+def test_analysis_keeps_all_characters(model):
     pipeline = Pipeline.load(model)
     odd = "The  cat\u00a0sees... \u201cdogs\u201d (3.5%)!\n http://a.b/c?d \U0001f600 x@y.z"
     found = [one.sentence for one in pipeline.analyse([odd, "", "a"])]

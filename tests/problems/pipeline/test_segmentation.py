@@ -1,4 +1,4 @@
-"""Atoms, tokens and texts: nothing of a text is lost, and what is learned comes back."""
+"""Atoms, tokens and texts: no characters are lost, and training texts are reproduced."""
 
 import unicodedata
 
@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from colgen.core.errors import InputError
 from colgen.problems.dependency.conll import parse_conll
-from colgen.problems.pipeline.segmentation import SAME, TOKEN, atoms_of, labelled_atoms, learn_segmenter
+from colgen.problems.pipeline.segmentation import SAME, TOKEN, atoms_of, label_atoms, learn_segmenter
 from colgen.problems.pipeline.texts import Token, paragraphs_of, read_paragraphs, text_of, tokens_of
 from tests.problems.pipeline.test_evaluation import GOLD
 
 
 def sentence(*forms):
-    """Tokens; a form with ``_`` at its end is followed by no blank."""
+    """Tokens; no blank follows a form that ends with ``_``."""
     return [Token(form.rstrip("_"), (form.rstrip("_"),), not form.endswith("_")) for form in forms]
 
 
@@ -44,7 +44,7 @@ def test_atoms(text, parts):
     assert [text[b:e] for b, e in zip(atoms.begins, atoms.ends, strict=True)] == parts
 
 
-def test_a_sign_is_told_by_its_neighbours():
+def test_names_of_signs_depend_on_neighbours():
     names = {text: atoms_of(text).names[1] for text in ("Mr. Day", "Dr. Lee", "Words. Day", "etc. day", "a.day", "a.")}
     assert names["Mr. Day"] == names["Dr. Lee"]
     assert len(set(names.values())) == 5
@@ -56,17 +56,17 @@ def test_tokens_of_lines():
     assert text_of([tokens_of(first)]) == "I don't."
 
 
-def test_comments_part_paragraphs():
+def test_comments_separate_paragraphs():
     lines = "# newpar\n1\ta\t_\t_\t_\t_\t0\t_\n\n1\tb\t_\t_\t_\t_\t0\t_\n\n# newdoc\n1\tc\t_\t_\t_\t_\t0\t_\n"
     assert [text_of(paragraph) for paragraph in paragraphs_of(parse_conll(lines.split("\n")))] == ["a b", "c"]
 
 
-def test_empty_lines_part_paragraphs():
+def test_empty_lines_separate_paragraphs():
     assert list(read_paragraphs(["", "a", "b ", " ", "", "c"])) == ["a\nb ", "c"]
 
 
 def test_labels_of_atoms():
-    text, tagged = labelled_atoms([sentence("It", "is_", "."), sentence("No_", "!", "a-b")])
+    text, tagged = label_atoms([sentence("It", "is_", "."), sentence("No_", "!", "a-b")])
     assert text == "It is. No! a-b "
     assert tagged.tags == (TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, SAME, SAME)
 
@@ -96,27 +96,27 @@ def test_a_script_without_blanks_is_segmented():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             sentence("i_", "love_", "cats_", "."),
             "50% of the tokens begin inside a run of letters .* before 'lovecats.'",
         ),
-        (sentence("我", "看见", "书", "。"), "expected SpaceAfter=No in the last column"),
+        (sentence("我", "看见", "书", "。"), "SpaceAfter=No"),
     ],
 )
-def test_texts_whose_tokens_cannot_be_found_are_refused(text, said):
-    with pytest.raises(InputError, match=said):
+def test_texts_whose_tokens_cannot_be_found_are_refused(text, message):
+    with pytest.raises(InputError, match=message):
         learn_segmenter([[text]] * 20, say=lambda line: None)
 
 
-def test_a_few_tokens_inside_letters_do_no_harm():
+def test_few_tokens_inside_letters_are_allowed():
     texts = [[sentence("I", "can_", "not", "see", *20 * ["a"], "it_", ".")]] * 10
     assert learn_segmenter(texts, say=lambda line: None)
 
 
 @pytest.mark.parametrize("form", ["qyz", "wqyz", "xyz", "yz", "z", "wxyz"])
-def test_words_of_unseen_tokens_are_in_them(form):
+def test_words_of_unseen_tokens(form):
     words = {"bxyz": ("b", "xyz"), "cxyz": ("c", "xyz"), "zum": ("do", "it"), "zim": ("do", "it")}
     clitics = [Token(*pair) for pair in words.items()]
     texts = [[[token, *sentence("rain", ".")]] for token in clitics] * 5

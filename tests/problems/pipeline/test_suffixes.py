@@ -1,4 +1,4 @@
-"""Rules of suffixes: what was seen comes back, and what was not follows the longest suffix."""
+"""Suffix rules: known forms are reproduced, and others follow the longest suffix."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ def rules():
 
 
 @pytest.mark.parametrize(("context", "form", "lemma"), PAIRS)
-def test_what_was_seen_comes_back(rules, context, form, lemma):
+def test_known_forms_are_reproduced(rules, context, form, lemma):
     assert rules.of(form, [context]) == lemma
 
 
@@ -32,24 +32,24 @@ def test_what_was_seen_comes_back(rules, context, form, lemma):
     ("context", "form", "lemma"),
     [("NOUN", "plums", "plum"), ("NOUN", "Studies", "study"), ("PROPN", "Texas", "Texas"), ("VERB", "says", "says")],
 )
-def test_others_follow_the_longest_suffix(rules, context, form, lemma):
+def test_unknown_forms_follow_the_longest_suffix(rules, context, form, lemma):
     assert rules.of(form, [context]) == lemma
 
 
-def test_a_whole_form_of_a_wider_context_goes_before_a_suffix_of_a_narrow_one():
+def test_complete_forms_precede_suffixes_of_narrower_contexts():
     rules = learn_suffixes([*PAIRS, ("NOUN plural", "dogs", "dog"), ("NOUN plural", "cats", "cat")])
     assert rules.of("children", ["NOUN plural", "NOUN"]) == "child"
 
 
-def test_rules_survive_their_data(rules):
+def test_rules_survive_a_round_trip(rules):
     assert SuffixRules.from_data(rules.data()) == rules
 
 
 @given(st.text(max_size=6), st.text(min_size=1, max_size=6).filter(str.strip), st.booleans())
-def test_a_rule_makes_the_target_of_its_own_form(form, target, lowers):
+def test_a_rule_reproduces_its_own_target(form, target, lowers):
     assert apply(rule_of(form, target, lowers=lowers), form) == target
 
 
-def test_a_rule_that_would_leave_nothing_is_none():
+def test_rules_never_leave_a_blank_form():
     assert apply((False, 3, ""), "dog") is None
     assert apply((False, 4, "x"), "dog") is None

@@ -1,4 +1,4 @@
-"""Scores of arcs against sums over all templates in Python, whatever is remembered of sentences before."""
+"""Arc scores against sums over all templates in Python, with and without cached sums."""
 
 import dataclasses
 
@@ -18,7 +18,7 @@ TAGS = 3
 
 
 def random_table(rng, share=0.4):
-    """Weights for a share of all keys that there could be."""
+    """Weights for a share of all possible keys."""
     empty = empty_table(TEMPLATES, SIZES, weights=ROW, relations=2)
     every = int(empty.offsets[-1] + SIZES[3] * SIZES[3] * 2)
     keys = np.flatnonzero(rng.random(every) < share)
@@ -33,7 +33,7 @@ def random_sentence(rng):
     return codes, rng.integers(0, TAGS, n + 3)
 
 
-def summed_up(table, codes, tags, between):
+def naive_scores(table, codes, tags, between):
     n = codes.shape[1] - 3
     rows = {int(key): row.astype(float) for key, row in zip(table.keys, table.values, strict=True) if key >= 0}
     scores = np.full((n + 1, n + 1), -np.inf)
@@ -57,14 +57,14 @@ def random_between(rng):
 
 @given(seed=st.integers(0, 10_000), kinds=st.integers(0, 30), pairs=st.integers(0, 300), kind=st.booleans())
 def test_scores_are_sums_over_all_templates(seed, kinds, pairs, kind):
-    """With room for all kinds of tokens, for some, and for none; the same to the last bit."""
+    """With space for all token kinds, some, or none; bitwise equal."""
     rng = np.random.default_rng(seed)
     table, between = random_table(rng), random_between(rng)
     used = arc_index(table, KIND if kind else (), kinds=kinds, pairs=pairs)
     for _ in range(4):
         codes, tags = random_sentence(rng)
         found = score_arcs(codes, used, tags, between)
-        np.testing.assert_allclose(found, summed_up(table, codes, tags, between), atol=1e-5)
+        np.testing.assert_allclose(found, naive_scores(table, codes, tags, between), atol=1e-5)
         fresh = arc_index(table, KIND if kind else ())
         np.testing.assert_array_equal(score_arcs(codes, fresh, tags, between), found)
         np.testing.assert_array_equal(score_arcs(codes, used, tags, between), found)
@@ -79,11 +79,11 @@ def test_two_models_at_once():
     for _ in range(10):
         codes, tags = random_sentence(rng)
         for table, index in zip(tables, indices, strict=True):
-            expected = summed_up(table, codes, tags, between)
+            expected = naive_scores(table, codes, tags, between)
             np.testing.assert_allclose(score_arcs(codes, index, tags, between), expected, atol=1e-5)
 
 
-def test_no_weights_say_nothing():
+def test_no_weights():
     empty = empty_table(TEMPLATES, SIZES, weights=ROW, relations=2)
     codes, tags = random_sentence(np.random.default_rng(0))
     scores = score_arcs(codes, arc_index(empty, KIND), tags, np.zeros((TAGS, TAGS, 2, TAGS), dtype=np.float32))
@@ -91,7 +91,7 @@ def test_no_weights_say_nothing():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_model_with_other_weights_remembers_nothing_of_the_first(seed):
+def test_caches_are_per_model(seed):
     text = sentences(12, seed)
     model = random_weights(text, seed)
     given = sentence(np.random.default_rng(seed), 8)

@@ -18,7 +18,7 @@ def test_every_key_is_found_and_no_other(seed, share):
     counts = sizes.prod(axis=1) * widths
     starts = np.cumsum(counts) - counts
     every = np.arange(counts.sum())
-    keys = rng.permutation(np.where(rng.random(len(every)) < share, every, -1))  # empty slots of a table are no keys
+    keys = rng.permutation(np.where(rng.random(len(every)) < share, every, -1))  # negative keys are ignored
     blocks, order = blocks_of(keys, starts, sizes, widths)
     held = set(keys[keys >= 0].tolist())
     met = {}
@@ -45,12 +45,12 @@ def test_blocks_are_never_full():
         assert (blocks.slots[first : first + mask + 1, 0] == FREE).any()
 
 
-def test_no_keys_are_none():
+def test_no_keys():
     blocks, order = blocks_of(np.full(4, -1), np.array([0]), np.array([[3, 5]]), np.array([2]))
     assert not len(order)
     assert find(blocks, 0, 1, 1, 0) == -1
 
 
-def test_codes_that_do_not_fit():
+def test_too_many_codes():
     with pytest.raises(OverflowError, match="31 bits"):
         blocks_of(np.array([1]), np.array([0]), np.array([[2**30, 2**30]]), np.array([2]))

@@ -1,4 +1,4 @@
-"""Weights of arcs that grow against a table of plain rows."""
+"""Growing arc weights against a table of plain rows."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ TAGS = 3
 
 
 def random_sentence(rng):
-    """Codes, tags, and two trees, whatever they look like."""
+    """Codes, tags, and two random head arrays."""
     n = int(rng.integers(2, 26))
     codes = np.stack([rng.integers(-1, size, n + 3) for size in SIZES]).astype(np.int32)
     codes[0] = 0
@@ -24,7 +24,7 @@ def random_sentence(rng):
 
 
 class Rows:
-    """The same steps on a row of weights and of sums for each feature, in Python."""
+    """The same steps in Python, with a row of weights and of sums per feature."""
 
     def __init__(self, table):
         self.table, self.rows = table, {}
@@ -56,14 +56,14 @@ class Rows:
 
 
 def sorted_rows(table):
-    """Keys and rows that are not zero, by key."""
+    """Keys and non-zero rows, by key."""
     held = np.flatnonzero((table.keys >= 0) & (table.values != 0.0).any(axis=1))
     held = held[np.argsort(table.keys[held])]
     return table.keys[held], table.values[held]
 
 
 @given(seed=st.integers(0, 10_000), again=st.booleans())
-def test_growing_weights_are_those_of_rows(seed, again):
+def test_growing_weights_match_rows(seed, again):
     rng = np.random.default_rng(seed)
     empty = empty_table(TEMPLATES, SIZES, weights=ROW, relations=2)
     growing, plain = GrowingArcs(empty), Rows(empty)
@@ -72,7 +72,7 @@ def test_growing_weights_are_those_of_rows(seed, again):
         codes, tags, right, found = random_sentence(rng)
         delta = plain.delta(codes, right, found)
         assert growing.mark(codes, right, found) == sum(float(row @ row) for row in delta.values())
-        length = 0.25 * int(rng.integers(1, 5))  # of which sums are not rounded
+        length = 0.25 * int(rng.integers(1, 5))  # sums of these are exact
         growing.step(length, float(number))
         plain.step(delta, length, float(number))
         if again and number == 4:
@@ -92,7 +92,7 @@ def test_growing_weights_are_those_of_rows(seed, again):
         np.testing.assert_allclose(rows, expected_rows, atol=1e-6)
 
 
-def test_nothing_learned_is_nothing():
+def test_no_steps_give_no_weights():
     growing = GrowingArcs(empty_table(TEMPLATES, SIZES, weights=ROW, relations=2))
     assert growing.least(1.0, 0.15) == 0.0
     assert len(growing.averaged(1.0, 0.0).keys) == len(growing.averaged(np.inf, -1.0).values) == 0
@@ -100,7 +100,7 @@ def test_nothing_learned_is_nothing():
 
 
 @pytest.mark.parametrize("cutoff", [0.0, 0.5])
-def test_small_averages_are_left_out(cutoff):
+def test_small_averages_are_dropped(cutoff):
     rng = np.random.default_rng(1)
     growing = GrowingArcs(empty_table(TEMPLATES, SIZES, weights=ROW, relations=2))
     for number in range(1, 6):

@@ -10,8 +10,8 @@ CONJUNCTIONS = np.array([0, 2])
 
 
 @given(seed=st.integers(0, 10_000), kinds=st.integers(0, 12), pairs=st.integers(0, 60))
-def test_numbers_are_those_of_dictionaries(seed, kinds, pairs):
-    """Each kind and each pair has a number of its own, as long as there is room, and keeps it."""
+def test_numbers_match_dictionaries(seed, kinds, pairs):
+    """Each kind and each pair has a unique, stable number while memory lasts."""
     rng = np.random.default_rng(seed)
     known = no_kinds(CONJUNCTIONS, kinds, pairs)
     by_codes, by_pair = {}, {}
@@ -36,7 +36,7 @@ def test_numbers_are_those_of_dictionaries(seed, kinds, pairs):
                     assert found[m] == by_pair[key]
                 elif len(by_pair) < pairs:
                     by_pair[key] = len(by_pair)
-                    assert found[m] == -2 - by_pair[key]  # it is new
+                    assert found[m] == -2 - by_pair[key]  # a new pair
                 else:
                     assert found[m] == -1
     assert known.counts.tolist() == [len(by_codes), len(by_pair)]

@@ -54,7 +54,7 @@ def random_case(seed):
 
 
 def kin(heads):
-    """The relatives of each token, written out."""
+    """The relatives of each token, in Python."""
     n = len(heads) - 1
     modifiers = [[m for m in range(1, n + 1) if heads[m] == h] for h in range(n + 1)]
     found = np.zeros((4, n + 1), dtype=np.int64)
@@ -64,8 +64,8 @@ def kin(heads):
     return found
 
 
-def worth(case, relations):
-    """Of relations, written out."""
+def score(case, relations):
+    """The score of relations, in Python."""
     codes, tags, templates, (scores, transitions), heads = case
     by_key = {
         int(key): list(zip(scores.labels[a:b], scores.weights[a:b], strict=True))
@@ -85,10 +85,10 @@ def worth(case, relations):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_best_relations_of_all(seed):
+def test_best_relations_against_enumeration(seed):
     case = random_case(seed)
     n = len(case[-1]) - 1
-    every = {relations: worth(case, relations) for relations in itertools.product(range(RELATIONS), repeat=n)}
+    every = {relations: score(case, relations) for relations in itertools.product(range(RELATIONS), repeat=n)}
     codes, tags, templates, scores, heads = case
     found = label_tree(codes, tags, label_index(templates, *scores), heads)
     assert every[tuple(found.tolist())] == pytest.approx(max(every.values()))
@@ -100,7 +100,7 @@ def test_relatives(seed):
     np.testing.assert_array_equal(relatives(heads)[:, 1:], kin(heads)[:, 1:])
 
 
-def test_keys_are_those_of_one_feature_each():
+def test_keys_are_unique():
     codes = np.arange(5, dtype=np.int32)[None, :]
     joined = np.array([[0, 0, PLACES, HEAD], [0, 0, SIDES, HEAD]])
     templates = Templates(joined, np.array([5, 5]), np.array([0, 25 * PLACES]))

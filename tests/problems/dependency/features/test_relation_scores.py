@@ -1,4 +1,4 @@
-"""The best relations of arcs against sums in Python, whatever is remembered of sentences before."""
+"""The best relations of arcs against sums in Python, with and without cached sums."""
 
 import itertools
 
@@ -24,7 +24,7 @@ RELATIONS = 11
 
 
 def random_features(rng, share):
-    """Weights of some relations for two fifths of all keys that there could be."""
+    """Weights of some relations for 40% of all possible keys."""
     keys = np.flatnonzero(rng.random(COUNTS.sum()) < 0.4)
     which = [np.flatnonzero(rng.random(RELATIONS) < share) for _ in keys]
     which = [own if len(own) else rng.integers(0, RELATIONS, 1) for own in which]
@@ -40,7 +40,7 @@ def random_codes(rng):
     return codes
 
 
-def summed_up(features, codes, h, m):
+def naive_scores(features, codes, h, m):
     rows = {
         int(key): slice(*ends) for key, ends in zip(features.keys, itertools.pairwise(features.starts), strict=True)
     }
@@ -54,13 +54,13 @@ def summed_up(features, codes, h, m):
 
 @given(
     seed=st.integers(0, 10_000),
-    share=st.sampled_from([0.1, 0.4, 1.0]),  # of lists, of lists and rows, of rows
+    share=st.sampled_from([0.1, 0.4, 1.0]),  # lists, lists and rows, rows
     kinds=st.integers(0, 30),
     pairs=st.integers(0, 300),
     kind=st.booleans(),
 )
-def test_the_best_relations_are_those_of_sums(seed, share, kinds, pairs, kind):
-    """With room for all kinds of tokens, for some, and for none; the same to the last bit."""
+def test_best_relations_match_sums(seed, share, kinds, pairs, kind):
+    """With space for all token kinds, some, or none; bitwise equal."""
     rng = np.random.default_rng(seed)
     features = random_features(rng, share)
     conjunctions = KIND if kind else ()
@@ -73,7 +73,7 @@ def test_the_best_relations_are_those_of_sums(seed, share, kinds, pairs, kind):
             if h == m or m == 0:
                 assert best[h, m] == which[h, m] == 0
                 continue
-            scores = summed_up(features, codes, h, m)
+            scores = naive_scores(features, codes, h, m)
             np.testing.assert_allclose(best[h, m], scores.max(), atol=1e-4)
             np.testing.assert_allclose(scores[which[h, m]], scores.max(), atol=1e-4)
         fresh = relation_index(TEMPLATES, SIZES, features, conjunctions)
@@ -84,7 +84,7 @@ def test_the_best_relations_are_those_of_sums(seed, share, kinds, pairs, kind):
     assert used.kinds.counts[1] <= pairs
 
 
-def test_the_first_of_equal_relations_is_the_best():
+def test_ties_are_broken_by_the_first_relation():
     codes = np.zeros((len(SIZES), 5), dtype=np.int32)
     starts = np.array([0, RELATIONS])
     weights = np.zeros(RELATIONS, dtype=np.float32)

@@ -15,7 +15,7 @@ def model():
 
 
 def dense_model(seed, kind, *, share):
-    """Few codes, and weights of the larger part of all that there can be, those that cannot occur among them."""
+    """Few codes, with weights for most possible features and for impossible ones."""
     rng = np.random.default_rng(seed)
     templates = np.array(SIBLING_TEMPLATES if kind else GRANDPARENT_TEMPLATES)
     sizes = np.full(len(CONJUNCTIONS), 3)
@@ -73,7 +73,7 @@ def check_siblings(codes, table):
 
 
 @pytest.mark.parametrize(("seed", "n"), [(1, 9), (2, 5), (3, 3), (4, 2), (5, 1)])
-def test_all_triples_of_a_models_tables(model, seed, n):
+def test_all_triples_of_a_model(model, seed, n):
     codes = model.vocabulary.encode(sentence(np.random.default_rng(seed), n)).codes
     own = check_grandparents(codes, model.grandparents), check_siblings(codes, model.siblings)
     assert n < 5 or all(scores.any() for scores in own)
@@ -81,7 +81,7 @@ def test_all_triples_of_a_models_tables(model, seed, n):
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize(("seed", "n"), [(1, 1), (2, 2), (3, 4), (4, 8), (5, 14)])
-def test_all_triples_of_tables_that_are_full(seed, n, share):
+def test_all_triples_of_dense_tables(seed, n, share):
     rng = np.random.default_rng(seed)
     codes = dense_codes(rng, n)
     check_grandparents(codes, dense_model(seed, 0, share=share))
@@ -89,8 +89,8 @@ def test_all_triples_of_tables_that_are_full(seed, n, share):
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_every_entry_has_its_place(model, kind):
-    """What is listed is what the table holds, but for relations that no three tokens have."""
+def test_lists_contain_the_table(model, kind):
+    """Lists contain all table entries, except those of impossible relations."""
     table = model.siblings if kind else model.grandparents
     lists = lists_of(table, kind)
     held = table.values[table.keys >= 0, 0]

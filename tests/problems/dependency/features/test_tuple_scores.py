@@ -25,7 +25,7 @@ SIZES = np.array([1, 3, 4, 6])
 
 
 def random_table(templates, relations, weights, rng, share=0.5):
-    """A table of about so many of all features, and the same weights by template, codes and relation."""
+    """A table with a share of all features, and its weights by template, codes and relation."""
     radix = radix_of(templates, SIZES, relations)
     known = {}
     keys, values = [], []
@@ -42,14 +42,14 @@ def random_table(templates, relations, weights, rng, share=0.5):
 
 
 def random_codes(rng, length=9):
-    """Codes of some tokens, -1 among them; the constant conjunction is 0 in all."""
+    """Codes of some tokens, some -1; the constant conjunction has code 0."""
     codes = np.stack([rng.integers(-1, size, length) for size in SIZES]).astype(np.int32)
     codes[0] = 0
     return codes
 
 
 def features_of(codes, templates, row, relation):
-    """What a tuple has: template, codes, relation."""
+    """The features of a tuple: template, codes, relation."""
     for t, template in enumerate(templates):
         of_tuple = tuple(int(codes[c, w]) for c, w in zip(template, row, strict=True))
         if min(of_tuple) >= 0:
@@ -83,7 +83,7 @@ def test_tuples(seed, width, parts, share, ordered, weights):
 
 
 @given(seed=st.integers(0, 10_000), weights=st.sampled_from([1, 3]))
-def test_marks_are_the_features_that_the_table_has(seed, weights):
+def test_marks_match_the_table(seed, weights):
     rng = np.random.default_rng(seed)
     templates = [(1, 2, 3), (2, 2, 1), (0, 3, 0), (0, 0, 0)]
     table, known = random_table(templates, 2, weights, rng)
@@ -102,7 +102,7 @@ def test_marks_are_the_features_that_the_table_has(seed, weights):
 
 
 @given(seed=st.integers(0, 10_000))
-def test_keys_are_of_all_features(seed):
+def test_keys_cover_all_features(seed):
     rng = np.random.default_rng(seed)
     templates = [(1, 2, 3), (2, 0, 1), (0, 0, 0)]
     radix, codes = radix_of(templates, SIZES, 2), random_codes(rng)
@@ -115,7 +115,7 @@ def test_keys_are_of_all_features(seed):
     assert keys_of(radix, codes, columns, relation).tolist() == expected
 
 
-def test_keys_that_are_none():
+def test_invalid_keys():
     radix = radix_of([(1, 2)], SIZES, 2)
     for keys in ([3, 3], [4, 2], [-1, 2]):
         with pytest.raises(ValueError, match="ascending"):

@@ -1,4 +1,4 @@
-"""Codes of sentences: tokens are looked up once, and their neighbours each time."""
+"""Codes of sentences, with cached tokens."""
 
 import pickle
 
@@ -14,7 +14,7 @@ from colgen.problems.dependency.sentence import Sentence
 FORMS, TAGS, CASES = ("Ab", "ba", "cab", "a"), ("N", "V"), ({}, {"Case": "Nom"}, {"Case": "Gen", "Number": "Sing"})
 
 
-def made_up(seed):
+def random_sentences(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 7))
     forms = tuple(FORMS[k] for k in rng.integers(0, len(FORMS), n))
@@ -23,8 +23,8 @@ def made_up(seed):
     return Sentence(forms, lemmas, coarse, fine, tuple(CASES[k] for k in rng.integers(0, 3, n)))
 
 
-def looked_up(known, sentence):
-    """Each conjunction of each token, by its attributes in the whole sentence."""
+def naive_codes(known, sentence):
+    """The code of each conjunction of each token, from its attributes in the sentence."""
     attributes = _attributes(sentence, known.slots)
     number = [{value: code for code, value in enumerate(values)} for values in known.data()["values"]]
     return [
@@ -34,14 +34,14 @@ def looked_up(known, sentence):
 
 
 @pytest.mark.parametrize("kept", [1, 1000])
-def test_codes_are_those_of_each_attribute_looked_up(kept, monkeypatch):
-    """Also of tokens that have occurred among others before, or were forgotten, and of some that training never saw."""
+def test_codes_match_a_naive_look_up(kept, monkeypatch):
+    """Including tokens seen before with other neighbours, dropped from the cache, or unseen in training."""
     monkeypatch.setattr(vocabulary, "_KEPT", kept)
-    known = Vocabulary.of(made_up(seed) for seed in range(4))
+    known = Vocabulary.of(random_sentences(seed) for seed in range(4))
     for seed in (*range(30), *range(30)):
-        sentence = made_up(seed)
+        sentence = random_sentences(seed)
         found = known.encode(sentence)
-        assert found.codes.tolist() == looked_up(known, sentence)
+        assert found.codes.tolist() == naive_codes(known, sentence)
         assert found.tags.min() >= 0
 
 
@@ -60,27 +60,27 @@ def sentences(draw):
 
 @given(known=st.lists(sentences(), min_size=0, max_size=3), others=st.lists(sentences(), min_size=1, max_size=4))
 def test_any_sentences(known, others):
-    """Also where words look like what stands for the edge and the root, and where nothing is known at all."""
+    """Including words that look like the edge or the root, and an empty vocabulary."""
     of_known = Vocabulary.of(known)
     for sentence in (*known, *others, *others):
         found = of_known.encode(sentence)
-        assert found.codes.tolist() == looked_up(of_known, sentence)
+        assert found.codes.tolist() == naive_codes(of_known, sentence)
         assert found.codes.dtype == np.int32
         assert found.tags.dtype == np.int64
 
 
-def test_tokens_that_are_kept_are_few(monkeypatch):
+def test_the_token_cache_is_limited(monkeypatch):
     monkeypatch.setattr(vocabulary, "_KEPT", 5)
-    known = Vocabulary.of(made_up(seed) for seed in range(4))
+    known = Vocabulary.of(random_sentences(seed) for seed in range(4))
     for seed in range(20):
-        known.encode(made_up(seed))
-        assert len(known._tokens.rows) <= max(5, len(made_up(seed)))
+        known.encode(random_sentences(seed))
+        assert len(known._tokens.rows) <= max(5, len(random_sentences(seed)))
 
 
-def test_another_process_keeps_tokens_of_its_own():
-    known = Vocabulary.of(made_up(seed) for seed in range(4))
-    before = [known.encode(made_up(seed)).codes.tolist() for seed in range(10)]
+def test_the_token_cache_is_not_pickled():
+    known = Vocabulary.of(random_sentences(seed) for seed in range(4))
+    before = [known.encode(random_sentences(seed)).codes.tolist() for seed in range(10)]
     again = pickle.loads(pickle.dumps(known))
     assert not again._tokens.rows
     for seed in reversed(range(10)):
-        assert again.encode(made_up(seed)).codes.tolist() == before[seed]
+        assert again.encode(random_sentences(seed)).codes.tolist() == before[seed]

@@ -1,4 +1,4 @@
-"""The theorem on the prices of arcs that are no candidates, against enumeration."""
+"""The theorem on the prices of non-candidate arcs, against enumeration."""
 
 import itertools
 
@@ -7,8 +7,8 @@ import pytest
 
 from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
 from colgen.problems.grandparent_parsing.kernels.automata_dual import relax
-from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic
-from colgen.problems.grandparent_parsing.kernels.second_order import narrowed
+from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic_multipliers
+from colgen.problems.grandparent_parsing.kernels.second_order import select_heads
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
 from tests.problems.grandparent_parsing.kernels.test_automata_dual import scores, trees, worth
 
@@ -23,23 +23,23 @@ def bounds_of(grandparents, siblings):
 
 
 @pytest.mark.parametrize("single_root", [False, True])
-def test_better_trees_have_no_arc_that_is_too_expensive(single_root):
+def test_better_trees_contain_no_priced_out_arc(single_root):
     n, held = 4, 0
     for seed in range(80):
         arcs, grandparents, siblings = scores(seed, n)
         grandparents, siblings = 0.2 * grandparents, 0.2 * siblings
         parts = given_parts(n + 1, grandparents, siblings)
-        candidates = narrowed(arcs, 2)
+        candidates = select_heads(arcs, 2)
         a = automata_of(candidates, arcs, parts)
         alive = np.ones(len(a.heads), dtype=np.bool_)
-        leaving, entering, best = optimistic(a, alive), np.zeros(len(alive)), np.full(n + 1, -1)
+        leaving, entering, best = optimistic_multipliers(a, alive), np.zeros(len(alive)), np.full(n + 1, -1)
         _, lower, _ = relax(a, alive, leaving, entering, -np.inf, best, 20, single_root, False, 1.0)
         if lower == -np.inf:
             continue
         bounds = bounds_of(grandparents, siblings)
         bound, short, _, _ = price_arcs(a, leaving, entering, arcs, bounds, parts, single_root, lower, 1.0)
         assert not (short & candidates).any()
-        # Those given up become candidates; a theorem about the others is what is left.
+        # Excluded arcs become candidates; the theorem covers the others.
         if short.any():
             continue
         held += 1
@@ -56,7 +56,7 @@ def test_better_trees_have_no_arc_that_is_too_expensive(single_root):
 
 
 def consecutive(siblings, p, modifiers):
-    """What the sibling parts of p's modifiers are worth."""
+    """The total score of the sibling parts of p's modifiers."""
     total = 0.0
     for path in ([m for m in reversed(modifiers) if m < p], [m for m in modifiers if m > p]):
         if path:
@@ -65,7 +65,7 @@ def consecutive(siblings, p, modifiers):
 
 
 def worst_excess(automata, arcs, given, short, costs, pays):
-    """By how much an automaton is worth more with arcs that are no candidates, and were not given up, than without.
+    """The largest increase of an automaton's value by non-candidate arcs that were not excluded.
 
     All subsets of modifiers and all heads are tried, with the scores themselves in place of bounds.
     """
@@ -95,16 +95,16 @@ def worst_excess(automata, arcs, given, short, costs, pays):
 
 
 def priced(arcs, grandparents, siblings, *, width=1, iterations=12, single_root=False, unit=1.0, margin=0.0):
-    """Arcs priced against a Lagrangian that is not converged: premises of the theorem, and what came out.
+    """Arcs priced against a Lagrangian that has not converged: premises of the theorem, and the result.
 
     ``margin``: the tree to be beaten is worth so much less than the one that is known.
     """
     n = len(arcs) - 1
     parts = given_parts(n + 1, grandparents, siblings)
-    candidates = narrowed(arcs, width)
+    candidates = select_heads(arcs, width)
     a = automata_of(candidates, arcs, parts)
     alive = np.ones(len(a.heads), dtype=np.bool_)
-    leaving, entering, best = optimistic(a, alive), np.zeros(len(alive)), np.full(n + 1, -1)
+    leaving, entering, best = optimistic_multipliers(a, alive), np.zeros(len(alive)), np.full(n + 1, -1)
     _, lower, _ = relax(a, alive, leaving, entering, -np.inf, best, iterations, single_root, False, unit)
     if lower == -np.inf:
         return None
@@ -116,7 +116,7 @@ def priced(arcs, grandparents, siblings, *, width=1, iterations=12, single_root=
 
 
 def attracting(seed, n, arcs_times, parts_times, siblings_times, share):
-    """Grandparent parts of one sign, only a share of them there."""
+    """Grandparent parts of one sign, a share of them 0."""
     arcs, grandparents, siblings = scores(seed, n)
     there = np.random.default_rng(seed).random(grandparents.shape) < share
     others = 0.0 if seed % 2 else -np.abs(grandparents)
@@ -127,7 +127,7 @@ def attracting(seed, n, arcs_times, parts_times, siblings_times, share):
     ("seed", "n", "iterations", "times", "share"),
     [(583388, 5, 1, (0.5, 0.5, 0.1), 0.3), (724181, 6, 10, (1.0, 1.0, 0.0), 1.0)],
 )
-def test_what_an_arc_pays_does_not_fall_behind_the_last_look(seed, n, iterations, times, share):
+def test_payments_cover_the_last_examination(seed, n, iterations, times, share):
     excess, *_ = priced(*attracting(seed, n, *times, share), iterations=iterations)
     assert excess <= 1e-8
 
@@ -135,7 +135,7 @@ def test_what_an_arc_pays_does_not_fall_behind_the_last_look(seed, n, iterations
 @pytest.mark.parametrize("single_root", [False, True])
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("unit", [1.0, 2.0**-30, 2.0**30])
-def test_no_automaton_is_worth_more_with_arcs_that_are_not_given_up(single_root, whole, unit):
+def test_remaining_arcs_do_not_raise_any_automaton(single_root, whole, unit):
     held = 0
     for seed in range(24):
         n = 4 + (seed % 12 == 0)

@@ -1,4 +1,4 @@
-"""Scores of trees against a naive sum, Lagrangian bounds against enumeration, fixing that deletes nothing better."""
+"""Tree scores against a naive sum, bounds against enumeration, and fixing that keeps better trees."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen.problems.grandparent_parsing.kernels.automata_dual import relax, root_price
-from colgen.problems.grandparent_parsing.kernels.head_automata import lay_out, optimistic, tree_score
+from colgen.problems.grandparent_parsing.kernels.head_automata import lay_out, optimistic_multipliers, tree_score
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
 from colgen.solvers.trees.arborescence import arborescence, check_weights
 from tests.sweeps import seeds
@@ -47,7 +47,7 @@ def scores(seed, n):
     return arcs, rng.normal(size=(n + 1,) * 3), rng.normal(size=(n + 1,) * 3)
 
 
-def made(seed, n):
+def build(seed, n):
     arcs, grandparents, siblings = scores(seed, n)
     automata = automata_of(arcs > -np.inf, arcs, given_parts(n + 1, grandparents, siblings))
     return automata, (arcs, grandparents, siblings)
@@ -55,7 +55,7 @@ def made(seed, n):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_tree_scores(seed):
-    automata, given = made(seed, 4)
+    automata, given = build(seed, 4)
     for heads in trees(4):
         assert tree_score(automata, heads) == pytest.approx(worth(*given, heads))
 
@@ -65,9 +65,9 @@ def test_tree_scores(seed):
 @pytest.mark.parametrize(("single_root", "fix"), [(False, False), (True, True), (False, True)])
 def test_bounds_hold(seed, iterations, single_root, fix):
     n = 4
-    automata, given = made(seed, n)
+    automata, given = build(seed, n)
     alive = np.ones(len(automata.heads), dtype=np.bool_)
-    leaving, entering = optimistic(automata, alive), np.zeros(len(alive))
+    leaving, entering = optimistic_multipliers(automata, alive), np.zeros(len(alive))
     best = np.full(n + 1, -1)
     upper, lower, taken = relax(automata, alive, leaving, entering, -np.inf, best, iterations, single_root, fix, 1.0)
     all_trees = [heads for heads in trees(n) if not single_root or (heads == 0).sum() == 1]
@@ -85,9 +85,9 @@ def test_bounds_hold(seed, iterations, single_root, fix):
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("iterations", [2, 5, 60])
 @pytest.mark.parametrize("single_root", [False, True])
-def test_the_bound_is_that_of_the_multipliers_it_ends_with(seed, iterations, single_root):
-    """Automata are solved again only where multipliers changed: a forgotten one makes another bound."""
-    a, _ = made(seed, 7)
+def test_the_bound_matches_the_final_multipliers(seed, iterations, single_root):
+    """Automata are solved again only if multipliers changed; missing one would change the bound."""
+    a, _ = build(seed, 7)
     multipliers = np.random.default_rng(seed).normal(size=(2, len(a.heads)))
     alive, heads = np.ones(len(a.heads), dtype=bool), np.full(8, -1)
     upper, lower, _ = relax(a, alive, *multipliers, -np.inf, heads, iterations, single_root, False, 1.0)
@@ -95,10 +95,10 @@ def test_the_bound_is_that_of_the_multipliers_it_ends_with(seed, iterations, sin
     assert max(upper, lower) == pytest.approx(max(afresh, lower))
 
 
-def test_a_first_bound_is_that_of_optimistic_arcs():
-    automata, given = made(3, 4)
+def test_the_first_bound_uses_optimistic_multipliers():
+    automata, given = build(3, 4)
     alive = np.ones(len(automata.heads), dtype=np.bool_)
-    most = optimistic(automata, alive)
+    most = optimistic_multipliers(automata, alive)
     for e, (h, m) in enumerate(zip(automata.heads, automata.modifiers, strict=True)):
         grandparents = [given[1][g, h, m] for g in range(5) if g not in (h, m) and automata.arc[g, h] >= 0]
         assert h == 0 or most[e] >= max(grandparents, default=-np.inf) + given[2][h, h, m] - 1e-12
@@ -122,7 +122,7 @@ def test_price_of_a_single_root(seed):
     price = root_price(weights, heads, 1.0)
     charged = weights.copy()
     charged[0] -= price
-    # The dual solution of the problem with that price proves the tree with one root.
+    # The dual solution at that price proves the single-root tree.
     assert arborescence(charged)[1] + price == pytest.approx(value)
     assert price >= 0.0
     if price > 1e-6:

@@ -1,4 +1,4 @@
-"""Kernels end when they are told to, and a signal inside of one is what its handler makes of it."""
+"""Kernels stop at deadlines, and signal handlers run inside kernels."""
 
 import signal
 import time
@@ -12,7 +12,7 @@ from tests.amounts import BUSY
 
 @njit
 def counted(most):
-    """Ends early if it has to: how many looks it took."""
+    """Count time checks, and stop early if time is up."""
     total, looks, steps = 0.0, 0, 0
     while looks < most:
         total += 1e-9 * total
@@ -25,12 +25,12 @@ def counted(most):
     return looks
 
 
-def test_nothing_expires_unless_somebody_watches():
+def test_nothing_expires_outside_of_watching():
     assert counted(3) == 3
     assert not expired()
 
 
-def test_a_kernel_ends_at_its_next_look():
+def test_a_kernel_stops_at_its_next_check():
     counted(1)
     end = time.monotonic() + 0.1
     with watching(lambda: time.monotonic() >= end):
@@ -40,7 +40,7 @@ def test_a_kernel_ends_at_its_next_look():
     assert counted(2) == 2
 
 
-def test_watches_are_nested():
+def test_watching_can_be_nested():
     with watching(lambda: True):
         with watching(lambda: False):
             assert not expired()
@@ -63,7 +63,7 @@ def test_handlers_of_signals_run_inside_a_kernel(alarm):
         assert counted(100_000) < 100_000
 
 
-def test_what_a_handler_raises_is_raised(alarm):
+def test_exceptions_of_handlers_are_raised(alarm):
     counted(1)
 
     def interrupt(*_):

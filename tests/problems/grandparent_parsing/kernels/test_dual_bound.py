@@ -1,4 +1,4 @@
-"""What dual values of grandparent parts prove, against naive sums and all trees; the descent's bound against it."""
+"""Bounds at dual values of grandparent parts, against naive sums, all trees, and the descent."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_any_dual_values_bound_all_trees(n, scale, penalty):
 
 
 @pytest.mark.parametrize("n", range(1, 7))
-def test_the_bound_of_a_descent_is_proved_anew_at_its_dual_values(n):
+def test_a_descent_bound_can_be_recomputed_from_its_dual_values(n):
     for seed in range(20 if n < 6 else 4):
         _, instance = drawn(seed, n)
         dual = CombinatorialDual(instance, single_root=instance.single_root)
@@ -76,7 +76,7 @@ def test_the_bound_of_a_descent_is_proved_anew_at_its_dual_values(n):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_lazy_scores_prove_what_all_scores_prove(seed):
+def test_lazy_and_dense_scores_prove_the_same_bound(seed):
     weights = random_weights(sentences(12, seed), seed, single_root=seed % 2 == 1)
     for sentence in sentences(12, seed)[:4]:
         scorer = weights.scorer(sentence)

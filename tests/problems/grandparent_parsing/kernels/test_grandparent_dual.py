@@ -1,4 +1,4 @@
-"""The combinatorial dual against the linear program that it is the dual of, and against naive Python."""
+"""The combinatorial dual against its linear program and against naive Python."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from tests.problems.grandparent_parsing.trees import instances, optimum, worth
 
 
 def run(instance, iterations=3000, rounds=None):
-    """Bound, score, where it ended, and the parts that were asked for, in batches."""
+    """Bound, score, final state, and the requested batches of parts."""
     dual = start(instance.arcs, instance.parent_child_bounds, instance.grandparent_parent_bounds)
     state = np.array([np.inf, 1.0, 0.0, 0.0, 0.0])
     asked = []
@@ -45,7 +45,7 @@ def value(instance, pi):
 
 @settings(max_examples=60)
 @given(instance=instances(4))
-def test_the_bound_is_one_and_the_tree_is_worth_its_score(instance):
+def test_bound_and_tree_score_are_correct(instance):
     instance = GrandparentInstance(instance.arc_scores, instance.grandparent_scores, None, instance.single_root)
     best = optimum(instance)
     bound, score, dual, asked = run(instance)
@@ -55,13 +55,13 @@ def test_the_bound_is_one_and_the_tree_is_worth_its_score(instance):
     assert worth(instance, tuple(dual.best[1:].tolist())) == pytest.approx(score)
     assert score <= best + 1e-9 <= bound + 2e-9
     assert len(set(asked)) == len(asked)
-    # The bound counts parts that were not scored with a bound, so that it is above what all scores would prove.
+    # Unscored parts count with a bound, so this bound is at least that of all scores.
     assert bound >= value(instance, dual.best_pi) - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("single_root", [False, True])
-def test_its_minimum_is_the_optimum_of_the_linear_program(seed, single_root):
+def test_the_minimum_equals_the_optimum_of_the_linear_program(seed, single_root):
     instance = random(6, seed, strength=1.5, single_root=single_root)
     program = LinearMaster(compile_model(full(instance, "all", connectivity="cuts"))).solve()
     bound, score, _, _ = run(instance)
@@ -71,7 +71,7 @@ def test_its_minimum_is_the_optimum_of_the_linear_program(seed, single_root):
         assert program.objective == pytest.approx(score)
 
 
-def test_parts_that_no_tree_on_the_way_wants_are_not_asked_for():
+def test_parts_of_no_visited_tree_are_not_requested():
     rng = np.random.default_rng(0)
     n = 12
     arcs = rng.normal(size=(n + 1, n + 1))
@@ -83,8 +83,8 @@ def test_parts_that_no_tree_on_the_way_wants_are_not_asked_for():
     assert len(asked) < 3 * n
 
 
-def test_one_vertex_alone_can_hang_from_the_root():
-    """Two tokens that nothing but the root can govern: with a single root there is no tree."""
+def test_two_tokens_with_only_root_arcs():
+    """Two tokens can only be attached to the root: with a single root there is no tree."""
     arcs = np.full((3, 3), -np.inf)
     arcs[0, 1] = arcs[0, 2] = 1.0
     for single_root, expected in ((False, 2.0), (True, -np.inf)):

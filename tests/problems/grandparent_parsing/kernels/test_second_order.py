@@ -1,4 +1,4 @@
-"""What multipliers of candidate arcs prove, whatever they are, against all trees."""
+"""Bounds at arbitrary multipliers of candidate arcs, against all trees."""
 
 import numpy as np
 import pytest
@@ -51,8 +51,8 @@ def test_any_multipliers_bound_all_trees(n, unit, penalty):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_where_an_ascent_ends_is_proved_anew(seed):
-    """Arcs that have to become candidates do, as long as there are any: the bound then holds for all trees."""
+def test_the_end_of_an_ascent_is_proved(seed):
+    """Required arcs become candidates until none is left; the bound then holds for all trees."""
     n, unit = {22: 5, 23: 6}.get(seed, 3 + seed % 2), (1.0, 2.0**-30, 2.0**30)[seed % 3]
     given, candidates, single_root = drawn(seed, n, unit=unit, penalty=seed % 5 == 0)
     arcs, grandparents, siblings = given
@@ -73,7 +73,7 @@ def test_where_an_ascent_ends_is_proved_anew(seed):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_trees_with_other_arcs_are_no_better_than_asked(seed):
+def test_trees_with_other_arcs_do_not_exceed_the_target(seed):
     n = 3 + seed % 2
     given, candidates, single_root = drawn(seed, n)
     arcs, grandparents, siblings = given
@@ -95,7 +95,7 @@ def test_trees_with_other_arcs_are_no_better_than_asked(seed):
             assert score <= lower + 1e-8
 
 
-def test_candidates_that_hold_no_tree_prove_nothing():
+def test_candidates_without_a_tree_prove_nothing():
     arcs, grandparents, siblings = scores(0, 3)
     parts, bounds = given_parts(4, grandparents, siblings), bounds_of(grandparents, siblings)
     zeros = np.zeros((4, 4))

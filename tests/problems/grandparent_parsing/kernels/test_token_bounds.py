@@ -1,4 +1,4 @@
-"""Bounds by single tokens: never below those by pairs, which are those of the scorer."""
+"""Bounds by single tokens are never below those by pairs, which equal the scorer's."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.problems.dependency.treebank import random_weights, sentences
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_are_ordered(seed):
     text = sentences(15, seed)
-    weights = random_weights(text[:10], seed)  # the last five hold what the model has never seen
+    weights = random_weights(text[:10], seed)  # the last five contain unseen words
     pairs = weights.bounds["parent_child"]
     tokens = token_bounds(pairs)
     for sentence in text:

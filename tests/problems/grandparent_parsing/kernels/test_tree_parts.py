@@ -1,4 +1,4 @@
-"""Parts are scored when they are asked for."""
+"""Parts are scored on request."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tests.problems.dependency.treebank import random_weights, sentence, sentenc
 from tests.problems.grandparent_parsing.kernels.test_automata_dual import scores
 
 
-def test_only_asked_parts_count_as_scored():
+def test_only_requested_parts_count_as_scored():
     _, grandparents, siblings = scores(0, 5)
     arcs = np.full((6, 6), -np.inf)
     arcs[np.arange(5), np.arange(1, 6)] = 1.0
@@ -18,7 +18,7 @@ def test_only_asked_parts_count_as_scored():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_parts_that_are_not_kept_are_those_that_are(seed):
+def test_stored_and_recomputed_parts_agree(seed):
     weights = random_weights(sentences(12, 0), 0)
     rng = np.random.default_rng(seed)
     encoded = weights.vocabulary.encode(sentence(rng, 9))
