@@ -31,7 +31,7 @@ from colgen.problems.chain_map.labellings import Labellings
 from colgen.problems.chain_map.learning import Tagger, margin_violations, train_perceptron, train_svm
 from colgen.problems.chain_map.pricing import PairPricing
 from colgen.problems.chain_map.sweeping import SweepPricing
-from colgen.problems.chain_map.synthetic import first_chains, stretched
+from colgen.problems.chain_map.synthetic import first_chains, resize_labels
 from colgen.problems.chain_map.template import REDUCED_COSTS, ChainMAP, decode
 from colgen.problems.chain_map.training import examples_of, read_corpus
 from colgen.reporting.compared import proved_by_engine
@@ -267,7 +267,7 @@ def measure_rounds(instance: ChainInstance, name: str) -> list[Figure]:
         if isinstance(oracle, PairPricing):
             note = "pairs of labels looked at for each edge that was priced"
             figures.append(
-                Figure(f"candidates_{name}_{way}", oracle.looked_at / oracle.priced, "pairs", oracle.priced, note)
+                Figure(f"candidates_{name}_{way}", oracle.computed / oracle.priced, "pairs", oracle.priced, note)
             )
             figures.append(
                 Figure(
@@ -351,7 +351,7 @@ def measure_label_growth(trained: ChainInstance, plan: TaggingPlan, say: Say) ->
     part = first_chains(trained, plan.chains)
     points: dict[str, list[Point]] = {"cg": [], "viterbi": []}
     for num in plan.labels:
-        instance = stretched(part, num, seed=num)
+        instance = resize_labels(part, num, seed=num)
         seconds, answers = race(instance, {"cg": decode, "viterbi": viterbi}, min(plan.repeats, 3))
         if not _as_good(answers["cg"].values, answers["viterbi"].values).all():
             raise AssertionError("column generation and Viterbi's algorithm disagree on a best labelling")

@@ -1,10 +1,10 @@
-"""MAP in chains and trees by column generation.
+"""MAP inference in chains and trees by column generation.
 
-Data: a tree (a chain, mostly) whose node i has a score θ_i(x) for each label x, and whose edge from i to its parent p
-has a score τ_i(x, y) for each pair of labels.  A labelling is worth Σ_i θ_i(x_i) + Σ_i τ_i(x_i, x_p).
+Data: a tree, usually a chain. Node i has a score θ_i(x) for each label x. The edge from node i to its parent p has a
+score τ_i(x, y) for each pair of labels. A labelling scores Σ_i θ_i(x_i) + Σ_i τ_i(x_i, x_p).
 
-The program, for a chain, with one variable for each pair of labels of neighbouring tokens, an edge before the first and
-after the last token, and dual values written behind their rows:
+The linear program of a chain has one variable per pair of labels of neighbouring tokens. There is one extra edge before
+the first token and one after the last. Dual values are in brackets:
 
     max   Σ_{i,x,y} μ_i(x, y) (τ(x, y) + θ_{i-1}(x) / 2 + θ_i(y) / 2)
     s.t.  Σ_x μ_i(x, y) = Σ_z μ_{i+1}(y, z)      for all i, y      [α_i(y) / 2]
@@ -13,22 +13,21 @@ after the last token, and dual values written behind their rows:
           Σ_x μ_{n+1}(x, ·) = 1                                    [N⁺]
           μ ≥ 0
 
-The second copy of the flow rows changes nothing but the dual values: they are forward and backward messages, α and β,
-at once.  With them the reduced cost of a pair is
+The flow rows appear twice so that the dual values are forward messages α and backward messages β at the same time. The
+reduced cost of a pair is then
 
-    2 R_i(x, y) = 2 τ(x, y) + (θ + α - β)_{i-1}(x) + (θ - α + β)_i(y)
+    2 R_i(x, y) = 2 τ(x, y) + (θ + α - β)_{i-1}(x) + (θ - α + β)_i(y).
 
-which is positive for few pairs only where local scores say most of what is to be known.
+Few pairs have a positive reduced cost if the local scores are informative.
 
-The restricted master problem allows each token a domain of labels and is solved by dynamic programming, not by a linear
-program; its messages, defined for all labels as maxima over the neighbour's domain, are the dual values.  The pricing
-problem finds all pairs of positive reduced cost, from bounds on τ that are known beforehand.  One master holds a whole
-batch of chains or trees: a round is one call for their messages and one for their reduced costs.
+The restricted master problem allows each token a domain of labels. It is solved by dynamic programming, not as a linear
+program. Its messages are maxima over the neighbour's domain, are defined for all labels, and serve as dual values. The
+pricing problem finds all pairs of positive reduced cost by precomputed bounds on τ. One master holds a whole batch of
+chains or trees: each round makes one call for the messages and one for the reduced costs.
 
-By default labels are priced one by one *before* they enter: a sweep passes the forward messages, and whether a label
-can be of use to anything that may follow is decided by one more bound on τ, by how much exchanging two labels can gain.
-What is left is optimal after a single round, and most nodes keep one label.  See
-:mod:`colgen.solvers.chains.tree_domains`.
+By default, labels are priced individually *before* they enter. One sweep passes the forward messages. A bound on the
+gain of exchanging two labels decides whether a later label can make use of this one. The remaining labels are optimal
+after a single round, and most nodes keep one label. See :mod:`colgen.solvers.chains.tree_domains`.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (NIPS 2012).
 """

@@ -1,6 +1,6 @@
-"""What column generation is compared with: Viterbi's algorithm over all labels, behind rule (14), and beam search.
+"""Baselines for column generation: Viterbi's algorithm, with and without rule (14), and beam search.
 
-All return :class:`~colgen.problems.chain_map.Labellings`.  Chains only: for trees :func:`viterbi_pruned` is there.
+All functions return :class:`~colgen.problems.chain_map.Labellings`. Only :func:`viterbi_pruned` accepts trees.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from colgen.solvers.chains import viterbi as dynamic
 
 
 def viterbi(instance: ChainInstance) -> Labellings:
-    """Best labellings of chains, all label pairs looked at, many at a time by vector instructions."""
+    """Return the best labellings of chains; the loop over all label pairs is vectorised."""
     labels, values = dynamic.viterbi(instance.scores, _starts(instance), _transitions(instance))
     return Labellings(instance.forest.starts, labels, values, values)
 
 
 def viterbi_two_best(instance: ChainInstance) -> Labellings:
-    """Best and second best labellings of chains."""
+    """Return the best and the second best labellings of chains."""
     starts = _starts(instance)
     if not _is_homogeneous(instance):
         raise InputError("expected one table of transitions for all steps")
@@ -34,9 +34,9 @@ def viterbi_two_best(instance: ChainInstance) -> Labellings:
 
 
 def viterbi_plain(instance: ChainInstance) -> Labellings:
-    """Best labellings of chains by a compiled loop over label pairs, as textbooks have it, without vector instructions.
+    """Return the best labellings of chains by a compiled textbook loop over label pairs, without vector instructions.
 
-    What published speeds are mostly compared with; not a strong baseline.
+    Most published speed-ups compare with this loop. It is not a strong baseline.
     """
     if not _is_homogeneous(instance):
         raise InputError("expected one table of transitions for all steps")
@@ -45,12 +45,12 @@ def viterbi_plain(instance: ChainInstance) -> Labellings:
 
 
 def viterbi_pruned(instance: ChainInstance, margin: float | None = None) -> Labellings:
-    """Best labellings of chains or trees, over the labels that rule (14) leaves.
+    """Return the best labellings of chains or trees over the labels that rule (14) leaves.
 
     Parameters
     ----------
     margin
-        Also second best labellings that lose less than this; the rule then leaves what these need.
+        If given, also return second best labellings that lose less than this. The rule then keeps the labels they need.
     """
     forest, rows = instance.forest, instance.pairwise.rows
     domains = tree_pruning.prune_by_bounds(forest, instance.scores, instance.pairwise.tables, margin or 0.0)
@@ -67,7 +67,7 @@ def viterbi_pruned(instance: ChainInstance, margin: float | None = None) -> Labe
 
 
 def beam_search(instance: ChainInstance, width: int) -> Labellings:
-    """Labellings of chains by beam search; nothing is proved of them."""
+    """Return labellings of chains found by beam search; their bounds are inf because nothing is proved."""
     if width < 1:
         raise InputError(f"width must be 1 or more, not {width}")
     if not _is_homogeneous(instance):
@@ -88,7 +88,7 @@ def _is_homogeneous(instance: ChainInstance) -> bool:
 
 
 def _transitions(instance: ChainInstance) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """One table, or one a token."""
+    """Return one table, or one per token."""
     tables = instance.pairwise.tables
     table: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = (
         tables[0] if _is_homogeneous(instance) else tables[instance.forest.table]

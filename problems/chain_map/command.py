@@ -1,4 +1,4 @@
-"""MAP in chains on the command line."""
+"""The command line of MAP inference in chains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ints = NDArray[np.int32]
 
 
 def _lines(instance: ChainInstance, answer: Labellings) -> list[str]:
-    """Return a line for each chain or tree: words and their tags, or labels alone."""
+    """Return one line per chain or tree: words with tags, or labels alone."""
     return [_line(instance, labels, k) for k, labels in enumerate(answer)]
 
 
@@ -75,7 +75,7 @@ BATCH = 1024
 
 
 class TaggedText(Texts[list[str]]):
-    """The sentences of a text, one a line, words separated by blanks, that a trained tagger scores."""
+    """A text whose sentences a trained tagger scores: one sentence per line, words separated by blanks."""
 
     unit = "sentence"
     saved = Tagger
@@ -92,23 +92,23 @@ class TaggedText(Texts[list[str]]):
         self._size = BATCH
 
     def read(self, material: Material) -> Iterator[list[str]]:
-        """Return the words of the lines that are not empty."""
+        """Return the words of each non-empty line."""
         self._size = 1 if material.is_typed else BATCH
         return (words for words in (line.split() for line in material.lines()) if words)
 
     def instance(self, text: list[str]) -> ChainInstance:
-        """Return the scores of a sentence."""
+        """Return the instance of one sentence."""
         return self._scored([text])
 
     def _scored(self, sentences: list[list[str]]) -> ChainInstance:
         return self._tagger.instance(sentences, self.values.get("precision", np.float32))
 
     def lines(self, instance: ChainInstance, answer: Labellings) -> list[str]:
-        """Return a line for each sentence."""
+        """Return one line per sentence."""
         return _lines(instance, answer)
 
     def solve(self, template: Template, texts: Iterable[list[str]], stop: Sequence[StopRule]) -> Iterator[Solved]:
-        """Solve the sentences of a batch together, each of a text that is typed alone; stop rules hold for a batch."""
+        """Solve the sentences in batches, or singly if the text is typed; stop rules apply to each batch."""
         sentences = iter(texts)
         while batch := list(islice(sentences, self._size)):
             problem = ChainMAP(self._scored(batch))

@@ -1,4 +1,4 @@
-"""Tagged text: sentences with a tag a token, read from tab-separated files."""
+"""Tagged sentences, read from tab-separated files with one token per line."""
 
 from __future__ import annotations
 
@@ -11,20 +11,14 @@ from colgen.core.files import read_text
 from colgen.problems.dependency.conll import parse_conll
 
 ENTITIES = ("LOC", "ORG", "PER")
-"""Kinds of named entities that tags tell apart; what else is annotated counts as outside."""
+"""Kinds of named entities that tags distinguish. Other annotated kinds count as outside."""
 
 _CONLL_COLUMNS = 8
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """A sentence and its tags.
-
-    Attributes
-    ----------
-    words, tags
-        One of each a token.
-    """
+    """A sentence and its tags, one per word."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -32,29 +26,19 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be tagged.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    entities
-        The column of named entities that joins the part of speech in a tag, None for the part of speech alone.
-    marks
-        Prefixes of the entity labels, ``BI`` or ``BILU``.
-    """
+    """A tagging task."""
 
     name: str
-    entities: int | None = None
-    marks: str = ""
+    entities: int | None = None  # column of the entities that tags include; None for parts of speech alone
+    marks: str = ""  # prefixes of the entity labels, "BI" or "BILU"
 
     def tag(self, fields: Sequence[str]) -> str:
-        """The tag of a line: ``NNP``, or ``NNP|B-PER``.
+        """Return the tag of a line: ``NNP``, or ``NNP|B-PER``.
 
         Raises
         ------
         InputError
-            If an entity's label has another mark than the task's.
+            If the mark of an entity label is not one of the task's.
         """
         if self.entities is None:
             return fields[1]
@@ -67,14 +51,14 @@ class Task:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The entity labels."""
+        """The entity labels, the first of which is ``O``."""
         return ("O", *(f"{mark}-{kind}" for kind in ENTITIES for mark in self.marks))
 
     def tags(self, seen: Iterable[str]) -> tuple[str, ...]:
-        """All tags of the task, given those of the training data: with entities the complete product."""
+        """Return all tags of the task, given the tags of the training data; with entities, the complete product."""
         if self.entities is None:
             return tuple(sorted(set(seen)))
-        parts = sorted({tag.rpartition("|")[0] for tag in seen})  # a part of speech may hold the sign as well
+        parts = sorted({tag.rpartition("|")[0] for tag in seen})  # the part of speech may contain "|" as well
         return tuple(f"{part}|{label}" for part in parts for label in self.labels)
 
 
@@ -82,32 +66,33 @@ TASKS = {
     task.name: task
     for task in (Task("pos"), Task("joint", entities=2, marks="BI"), Task("joint_bilou", entities=3, marks="BILU"))
 }
-"""Part of speech; part of speech and entity in BIO labels; the same in BILOU labels."""
+"""Parts of speech; parts of speech with entities in BIO labels; the same in BILOU labels."""
 
 
 def read_tagged(path: Path, task: Task) -> list[Tagged]:
-    """Sentences of a file with one token a line: word, part of speech, entity in BIO and in BILOU, separated by tabs.
+    """Read the sentences of a file with one token per line.
 
-    A blank line ends a sentence.  A file in CoNLL-U or CoNLL-X has universal (coarse) parts of speech, and no entities.
+    The fields, separated by tabs, are the word, the part of speech, and the entity in BIO and in BILOU. A blank line
+    ends a sentence. Files in CoNLL-U or CoNLL-X give universal (coarse) parts of speech and no entities.
 
     Raises
     ------
     InputError
-        Names the line that has too few fields.
+        If a line has too few fields; the message names the line.
     """
     lines = read_text(path).split("\n")
     if not _is_conll(lines):
         return list(_sentences(lines, path, task))
     if task.entities is not None:
-        raise InputError(f"{path}: a file in CoNLL-U has no entity labels, which the task {task.name} needs")
+        raise InputError(f"{path}: the task {task.name} needs entity labels, which a CoNLL-U file does not have")
     parsed = list(parse_conll(lines, name=str(path)))
     if all(tag == "_" for sentence in parsed for tag in sentence.coarse):
-        raise InputError(f"{path}: expected parts of speech in the fourth column of CoNLL-U, there are none")
+        raise InputError(f"{path}: expected parts of speech in the fourth column of the CoNLL-U file, found none")
     return [Tagged(sentence.forms, sentence.coarse) for sentence in parsed]
 
 
 def _is_conll(lines: Sequence[str]) -> bool:
-    """Whether the first line that is no comment begins with the number 1 and has the columns of CoNLL-U or CoNLL-X."""
+    """Return whether the first line that is not a comment looks like CoNLL-U or CoNLL-X: number 1, enough columns."""
     row = next((line.split("\t") for line in lines if line.strip() and not line.startswith("#")), [])
     return len(row) >= _CONLL_COLUMNS and row[0].strip().partition("-")[0] in ("1", "0.1")
 
@@ -125,11 +110,11 @@ def _sentences(lines: Sequence[str], path: Path, task: Task) -> Iterator[Tagged]
             continue
         if len(fields) < needed or not all(fields[:needed]):
             raise InputError(
-                f"{path}, line {number}: expected {needed} fields or more, separated by tabs (word, part of speech"
-                f"{'' if needed == 2 else ', entity labels'}), found {len(fields)}"
+                f"{path}, line {number}: expected at least {needed} fields separated by tabs (word, part of "
+                f"speech{'' if needed == 2 else ', entity labels'}), found {len(fields)}"
             )
         if "\0" in line:
-            raise InputError(f"{path}, line {number}: expected a text, found the character NUL")
+            raise InputError(f"{path}, line {number}: expected text, found a NUL character")
         words.append(fields[0])
         try:
             tags.append(task.tag(fields))

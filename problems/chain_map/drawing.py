@@ -1,4 +1,4 @@
-"""Pictures of the experiment, of how domains grow, and of a labelling among the scores of its labels."""
+"""Figures: results of the experiment, domains by round, and a labelling with the scores of its labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Point(NamedTuple):
-    """A point of a picture."""
+    """A labelled point."""
 
     x: float
     y: float
@@ -27,15 +27,15 @@ _STYLES = {"cg": ("o-", "column generation"), "viterbi": ("s--", "vectorised Vit
 
 
 def draw(regularised: Sequence[Point], by_labels: Mapping[str, Sequence[Point]]) -> Figure:
-    """Accuracy against throughput as transitions are regularised, and throughput by number of labels."""
+    """Draw accuracy against throughput for several regularisations, and throughput by the number of labels."""
     figure = new_figure((10, 4))
     left, right = figure.subplots(1, 2)
     left.plot([p.x / 1000 for p in regularised], [p.y for p in regularised], "o-", color="black")
     for point in regularised:
         left.annotate(point.label, (point.x / 1000, point.y), textcoords="offset points", xytext=(6, 4))
-    left.set_xlabel("thousand sentences a second")
-    left.set_ylabel("tokens right (%)")
-    left.set_title("Accuracy and speed by the transitions' L2 strength", fontsize=10)
+    left.set_xlabel("thousand sentences per second")
+    left.set_ylabel("correct tokens (%)")
+    left.set_title("Accuracy and speed by L2 strength of the transitions", fontsize=10)
     left.margins(0.15)
     left.grid(alpha=0.3)
     _draw_scaling(right, by_labels)
@@ -50,7 +50,7 @@ def _draw_scaling(axes: Axes, by_labels: Mapping[str, Sequence[Point]]) -> None:
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.set_xlabel("labels")
-    axes.set_ylabel("sentences a second")
+    axes.set_ylabel("sentences per second")
     axes.set_title("Speed by number of labels", fontsize=10)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower left")
@@ -59,18 +59,10 @@ def _draw_scaling(axes: Axes, by_labels: Mapping[str, Sequence[Point]]) -> None:
 def draw_domains(
     rounds: Sequence[Sequence[Sequence[int]]], words: Sequence[str], labels: Sequence[str], best: Sequence[int]
 ) -> Figure:
-    """Domains by round: a row a round, a column a token, the darker the more labels.
+    """Draw the domains: one row per round, one column per token, darker for more labels.
 
-    Parameters
-    ----------
-    rounds
-        For each round the labels in the domain of each token.
-    words
-        What is written below the columns.
-    labels
-        Names of the labels.
-    best
-        The best labelling; its labels are written first.
+    ``rounds`` holds, for each round, the labels in the domain of each token. The labels of ``best`` come first in each
+    cell.
     """
     figure = new_figure((max(6.0, 0.75 * len(words)), 1.2 + 0.6 * len(rounds)))
     axes = figure.subplots()
@@ -91,16 +83,16 @@ def draw_domains(
 
 
 def draw_labelling(instance: ChainInstance, labellings: Labellings, tree: int = 0, *, most: int = 12) -> Figure:
-    """The scores of a chain's labels as grey cells, the darker the better, and its best labelling as a line.
+    """Draw the scores of a chain's labels as grey cells, darker for better, and its best labelling as a line.
 
     Parameters
     ----------
     labellings
-        As :func:`~colgen.problems.chain_map.template.decode` returns them, or the answer of a run.
+        The result of :func:`~colgen.problems.chain_map.template.decode`, or the answer of a run.
     tree
-        Which chain; of a tree the nodes stand in their order, and no line is drawn.
+        Number of the chain or tree. The nodes of a tree are in post-order, without a line.
     most
-        Labels shown: those of the labelling, then those of best score.
+        Labels shown: first those of the labelling, then those of best score.
     """
     import numpy as np
 
@@ -114,7 +106,7 @@ def draw_labelling(instance: ChainInstance, labellings: Labellings, tree: int = 
     figure = new_figure((max(4.0, 0.75 * len(best) + 2.0), 1.4 + 0.34 * len(shown)))
     axes = figure.subplots()
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-    # Twice the range: the darkest cell is a middle grey, on which the line is seen.
+    # The range is doubled, so that the line is visible: the darkest cell is a middle grey.
     image = axes.imshow(scores[:, shown].T, cmap="Greys", vmin=low, vmax=2 * high - low, aspect="auto")
     bar = figure.colorbar(image, ax=axes, label="score of the label")
     bar.ax.set_ylim(low, high)

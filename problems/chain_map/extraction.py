@@ -1,7 +1,7 @@
-"""Features of tokens by number, without strings a token: :func:`colgen.problems.chain_map.features.features`, but fast.
+"""Fast lookup of the feature numbers of :func:`colgen.problems.chain_map.features.features`, without strings per token.
 
-Each word has a row of what it says by itself, worked out when it is first met and kept.  Pairs of neighbours are found
-by the numbers of what they join, in a table made of the index once.
+The features of a word alone are computed once and stored as a row. A hash table of the index gives the features of two
+neighbours.
 """
 
 from __future__ import annotations
@@ -19,19 +19,16 @@ from colgen.problems.chain_map.kernels.feature_rows import OWN, WIDTH, fill_pair
 Ints = NDArray[np.int32]
 
 _PAIRS = {name: k for k, name in enumerate(("-1x", "+1x", "-1w", "+1w", "-1+1", "-2-1", "+1+2", "-1ws", "+1ws"))}
-"""Kinds of features of two neighbours, and the numbers that the kernel gives them."""
+"""Kinds of features of two neighbours, and their numbers in the kernel."""
 
-_MOST = 1 << 20
-"""Words whose rows are kept; then all are forgotten, so that an endless text takes no endless memory."""
+_MAX_STORED_WORDS = 1 << 20
+"""Largest number of stored words. The store is emptied when it is full, so that its memory is bounded."""
 
 
 class Extractor:
-    """Looks up the features of sentences.
+    """Look up the features of sentences; safe for use by several threads.
 
-    Parameters
-    ----------
-    index
-        Numbers of the features, as :func:`colgen.problems.chain_map.features.build_index` gives them.
+    ``index`` numbers the features, as :func:`colgen.problems.chain_map.features.build_index` does.
     """
 
     def __init__(self, index: Mapping[str, int]) -> None:
@@ -45,9 +42,9 @@ class Extractor:
         self._forget()
 
     def _pairs(self) -> tuple[NDArray[np.int64], Ints]:
-        """Keys and numbers of all features of two neighbours.
+        """Return the keys and the numbers of all features of two neighbours.
 
-        A name is two strings with a blank between them: where these have blanks too, every way to part it is a key.
+        A name is two strings joined by a blank. If these contain blanks, every split of the name is a key.
         """
         found: list[tuple[int, int, int, int]] = []
         number_of = self._atoms
@@ -72,7 +69,7 @@ class Extractor:
             row[OWN:] = self._row(edge, edge, "")[OWN:]
 
     def _row(self, word: str, w: str, s: str) -> list[int]:
-        """The row of a word, given its plain form and its shape."""
+        """Return the row of a word, given its plain form and its shape."""
         number, atom = self._index.get, self._atoms.get
         names = (
             "",
@@ -89,8 +86,8 @@ class Extractor:
         return [number(name, UNKNOWN) for name in names] + [atom(text, UNKNOWN) for text in (w, s, w[-3:])]
 
     def _add(self, words: Sequence[str]) -> None:
-        """Work out the rows of words that were not met before."""
-        if len(self._known) + len(words) > _MOST:
+        """Compute and store the rows of new words."""
+        if len(self._known) + len(words) > _MAX_STORED_WORDS:
             self._forget()
         for word in words:
             if word in self._known:
@@ -102,7 +99,7 @@ class Extractor:
             self._known[word] = place
 
     def look_up(self, sentences: Sequence[Sequence[str]]) -> Ints:
-        """Feature numbers, shape (tokens of all sentences, ``NUM_KINDS``); ``UNKNOWN`` where a feature has none."""
+        """Return feature numbers, shape (tokens of all sentences, ``NUM_KINDS``); ``UNKNOWN`` if not in the index."""
         lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
         words = list(chain.from_iterable(sentences))
         with self._lock:

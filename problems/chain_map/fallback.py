@@ -1,4 +1,4 @@
-"""Labellings and bounds where there is no time for better ones."""
+"""Greedy labellings and simple bounds, used when a time limit is reached."""
 
 from __future__ import annotations
 
@@ -14,23 +14,20 @@ from colgen.solvers.stopping import after
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
-_GRACE, _HURRY = 0.03, 2**20
-"""Seconds for labelling greedily what there was no time for, and how many scores are looked at between two looks."""
+_GRACE_SECONDS, _SCORES_PER_CHECK = 0.03, 2**20
+"""Seconds for greedy labelling after the deadline, and scores processed between two checks of the clock."""
 
 
-def label_in_a_hurry(instance: ChainInstance, done: int, labels: Ints, values: Floats, bounds: Floats) -> None:
-    """Label the trees from ``done`` on greedily, with a bound that looks at every score once.
+def label_greedily(instance: ChainInstance, done: int, labels: Ints, values: Floats, bounds: Floats) -> None:
+    """Label the trees from number ``done`` to the last greedily, with a bound that reads each score once.
 
-    Parameters
-    ----------
-    labels, values, bounds
-        Of all nodes, and of all trees, written for these trees; ``NONE`` and -inf where no labelling was found.
+    The arrays hold all nodes and all trees; ``NONE`` and -inf are written where no labelling was found.
     """
     forest, scores, pairwise = instance.forest, instance.scores, instance.pairwise
-    pieces = KernelCalls(after(_GRACE))
+    pieces = KernelCalls(after(_GRACE_SECONDS))
     first, num = done, instance.num_trees
     while first < num and not pieces.stopped:
-        end = int(np.searchsorted(forest.starts, forest.starts[first] + _HURRY // instance.num_labels))
+        end = int(np.searchsorted(forest.starts, forest.starts[first] + _SCORES_PER_CHECK // instance.num_labels))
         end = min(max(end, first + 1), num)
         greedy_labels(forest, scores, pairwise.rows, first, end, labels)
         a, b = int(forest.starts[first]), int(forest.starts[end])
@@ -39,7 +36,7 @@ def label_in_a_hurry(instance: ChainInstance, done: int, labels: Ints, values: F
         most[inner] += pairwise.highest[forest.table[a:b][inner]]
         bounds[first:end] = np.add.reduceat(most, forest.starts[first:end] - a)
         first = end
-    # The rest has any label at all, and a bound of the numbers' size.
+    # The remaining trees get the first label everywhere, and a bound from the magnitudes of the scores.
     labels[forest.starts[first] :] = 0
     lengths = np.diff(forest.starts[first:])
     bounds[first:] = lengths * instance.size + (lengths - 1) * pairwise.size
@@ -47,5 +44,5 @@ def label_in_a_hurry(instance: ChainInstance, done: int, labels: Ints, values: F
     score_labels(forest, scores, pairwise.rows, labels, found)
     values[done:] = found[done:]
     labels[np.repeat(found == -np.inf, np.diff(forest.starts))] = NONE
-    # Sums of the bounds and of a labelling that attains them may differ by rounding.
+    # The bounds and the value of a labelling that attains them may differ by rounding.
     bounds[done:] = np.maximum(bounds[done:], values[done:])

@@ -1,4 +1,4 @@
-"""Features of a token for tagging: its form, its shape, its beginning and end, and its neighbours."""
+"""Features of a token for tagging: form, shape, prefixes, suffixes and neighbours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ UNKNOWN = -1
 """The number of a feature that is not in the index."""
 
 EDGES = ("<1>", "<2>")
-"""Stand-ins for words beyond either end of a sentence."""
+"""Placeholders for the words before and after a sentence."""
 
 
 def shape(word: str) -> str:
-    """Letters' kinds in order, runs shortened: ``McDonald's-2`` to ``XxXx'x-d``."""
+    """Return the kinds of letters in order, runs shortened: ``McDonald's-2`` gives ``XxXx'x-d``."""
     kinds: list[str] = []
     for letter in word:
         kind = "X" if letter.isupper() else "x" if letter.islower() else "d" if letter.isdigit() else letter
@@ -23,12 +23,12 @@ def shape(word: str) -> str:
 
 
 def plain(word: str) -> str:
-    """A word in lower case, with digits alike."""
+    """Return a word in lower case with all digits replaced by 0."""
     return "".join("0" if letter.isdigit() else letter for letter in word.lower())
 
 
 def features(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """The features of each token of a sentence; every token has one of each kind, in the same order."""
+    """Return the features of each token; every token has one of each kind, in the same order."""
     n = len(words)
     lower = [EDGES[1], EDGES[0], *(plain(word) for word in words), EDGES[0], EDGES[1]]
     shapes = ["", *(shape(word) for word in words), ""]
@@ -74,10 +74,10 @@ def features(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 NUM_KINDS = len(features(["word"])[0])
-"""Features of a token."""
+"""Number of features per token."""
 
 
 def build_index(sentences: Sequence[Sequence[str]], min_count: int) -> dict[str, int]:
-    """Numbers for the features that occur ``min_count`` times or more, the most frequent first."""
+    """Number the features that occur at least ``min_count`` times, the most frequent first."""
     counts = Counter(name for words in sentences for token in features(words) for name in token)
     return {name: k for k, (name, count) in enumerate(counts.most_common()) if count >= min_count}

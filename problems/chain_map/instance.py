@@ -1,4 +1,4 @@
-"""Instances: chains and trees whose nodes have labels, with scores of labels and of pairs of neighbouring labels."""
+"""Instances: chains and trees with scores of labels and of pairs of neighbouring labels."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ else:
 Ints = NDArray[np.int32]
 
 _SAMPLE = 16
-"""So many nodes, and rows of pairs, say how large differences are."""
+"""Number of nodes, and of rows of pairs, that are sampled to estimate typical differences."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChainInstance:
-    """Chains or trees, one or many, to be labelled as well as possible.
+    """One or several chains or trees whose best labellings are wanted.
 
         max  Σ_i θ_i(x_i) + Σ_{i, p = parent(i)} τ_i(x_i, x_p)
 
@@ -46,22 +46,22 @@ class ChainInstance:
     Attributes
     ----------
     forest
-        The graph; chains are trees whose root is their last token.
+        The graph. A chain is a tree whose root is its last token.
     scores
         θ, shape (nodes, labels), float32 or float64; -inf forbids a label.
     pairwise
-        τ, of the same type: where the types differ, both become float64, unless nothing is lost in float32.
+        τ, of the same type. If the types differ, both become float32 if that is exact, otherwise float64.
     labels
-        Names of the labels; numbers if there are none.
+        Names of the labels; empty if they are numbers.
     nodes
-        Names of the nodes in the order of the rows of ``scores``: words, nodes of a graph.
+        Names of the nodes (words, nodes of a graph) in the order of the rows of ``scores``.
     size
-        The largest magnitude of the finite scores of labels.
+        Largest magnitude of the finite scores of labels.
 
     Raises
     ------
     InputError
-        If shapes do not fit each other, the forest is none, or a score is NaN, +inf, or so large that sums could be.
+        If shapes do not match, the forest is invalid, or a score is NaN, +inf, or so large that sums could overflow.
     """
 
     forest: Forest
@@ -86,8 +86,8 @@ class ChainInstance:
             raise InputError(f"expected scores of shape ({num}, labels), got the shape {self.scores.shape}")
         if self.scores.shape[1] != self.pairwise.num_labels:
             raise InputError(
-                f"expected as many labels in the scores of nodes as in those of pairs, got {self.scores.shape[1]} and "
-                f"{self.pairwise.num_labels}"
+                f"expected as many labels in the scores of nodes as in those of pairs, got {self.scores.shape[1]} "
+                f"and {self.pairwise.num_labels}"
             )
         longest = num if self.num_trees == 1 else int(np.diff(self.forest.starts).max())
         object.__setattr__(self, "size", check_scores(self.scores, "scores of labels", longest))
@@ -95,7 +95,7 @@ class ChainInstance:
             raise InputError(f"expected {self.num_labels} names of labels, got {len(self.labels)}")
         if self.nodes and len(self.nodes) != num:
             raise InputError(f"expected {num} names of nodes, got {len(self.nodes)}")
-        # No score is rounded: of two precisions the higher one is that of all, if it is needed.
+        # No score is rounded: both arrays get the higher precision unless float32 holds the pairs exactly.
         if self.scores.dtype == np.float64:
             object.__setattr__(self, "pairwise", self.pairwise.double)
         elif self.pairwise.single is not None:
@@ -104,7 +104,7 @@ class ChainInstance:
             object.__setattr__(self, "scores", self.scores.astype(np.float64))
         self.pairwise.check_sums(longest)
 
-    # --- making instances --------------------------------------------------------------------------------------------
+    # --- constructors ------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_chain(
@@ -115,15 +115,15 @@ class ChainInstance:
         labels: Sequence[Hashable] = (),
         nodes: Sequence[Hashable] = (),
     ) -> ChainInstance:
-        """One chain.
+        """Return the instance of one chain.
 
         Parameters
         ----------
         scores
             θ, shape (tokens, labels).
         transitions
-            τ, shape (labels, labels), row: the earlier label; a :class:`Pairwise` if its bounds are to be computed
-            once for many instances; where transitions differ from step to step, shape (tokens - 1, labels, labels).
+            τ, shape (labels, labels), row: the earlier label. Shape (tokens - 1, labels, labels) if transitions differ
+            by step. A :class:`Pairwise` shares its bounds between instances.
         """
         stepwise = not isinstance(transitions, Pairwise) and np.ndim(transitions) == 3
         steps: Any = [transitions] if stepwise else transitions
@@ -138,16 +138,16 @@ class ChainInstance:
         labels: Sequence[Hashable] = (),
         nodes: Sequence[Hashable] = (),
     ) -> ChainInstance:
-        """Many chains.
+        """Return the instance of several chains.
 
         Parameters
         ----------
         scores
-            θ, an array of shape (tokens, labels) for each chain.
+            θ, one array of shape (tokens, labels) per chain.
         transitions
-            As of :meth:`from_chain`; where they differ from step to step, a list with an array for each chain.
+            As in :meth:`from_chain`; if they differ by step, a list with one array per chain.
         nodes
-            Names of all tokens, one chain after the other.
+            Names of all tokens, chain by chain.
         """
         parts = [as_scores(part) for part in scores]
         if not parts:
@@ -169,10 +169,10 @@ class ChainInstance:
         together = parts[0] if len(parts) == 1 else np.concatenate(parts)
         if forest.table.any():
             return cls(forest, together, pairwise, tuple(labels), tuple(nodes))
-        return cls._of_sound(forest, together, pairwise, tuple(labels), tuple(nodes))
+        return cls._from_valid(forest, together, pairwise, tuple(labels), tuple(nodes))
 
     @classmethod
-    def of_lengths(
+    def from_lengths(
         cls,
         lengths: NDArray[np.int64],
         scores: Scores,
@@ -180,12 +180,12 @@ class ChainInstance:
         labels: tuple[Hashable, ...] = (),
         nodes: tuple[Hashable, ...] = (),
     ) -> ChainInstance:
-        """Chains of these lengths whose scores are in one array, one chain after the other."""
+        """Return chains of these lengths whose scores are concatenated in one array."""
         forest = one_chain(int(lengths[0])) if len(lengths) == 1 else chains(lengths)
-        return cls._of_sound(forest, scores, pairwise, labels, nodes)
+        return cls._from_valid(forest, scores, pairwise, labels, nodes)
 
     @classmethod
-    def _of_sound(
+    def _from_valid(
         cls,
         forest: Forest,
         scores: Scores,
@@ -193,7 +193,7 @@ class ChainInstance:
         labels: tuple[Hashable, ...],
         nodes: tuple[Hashable, ...],
     ) -> ChainInstance:
-        """Chains over table 0 that need no second look: it would take longer than decoding a short sentence."""
+        """Return chains that use table 0, without the check of the forest: it takes longer than a short sentence."""
         instance = object.__new__(cls)
         given = {"forest": forest, "scores": scores, "pairwise": pairwise, "labels": labels, "nodes": nodes}
         for name, value in given.items():
@@ -210,26 +210,26 @@ class ChainInstance:
         *,
         labels: Sequence[Hashable] = (),
     ) -> ChainInstance:
-        """A tree, or a forest.
+        """Return the instance of a tree or forest.
 
         Parameters
         ----------
         graph
-            Undirected or directed, without cycles (of any kind) and loops.
+            Undirected or directed, without loops and without cycles of any kind.
         scores
-            θ of each node, by node, or the name of the node attribute that holds it.  Nodes may have fewer labels than
-            others: those that they lack are forbidden.
+            θ of each node, or the name of the node attribute that holds it. Nodes may have fewer labels than others:
+            the missing ones are forbidden.
         transitions
-            τ of each edge (u, v), row: the label of u; the name of the edge attribute that holds it, or one array for
-            all edges.  In an undirected graph u is the end that ``graph.edges`` names first, so that an array for all
-            edges should then be symmetric.
+            τ of each edge (u, v), row: the label of u. Either the name of the edge attribute that holds it, or one
+            array for all edges. In an undirected graph, u is the first end in ``graph.edges``, so one array for all
+            edges should be symmetric.
         """
         if not len(graph) or not nx.is_forest(graph.to_undirected(as_view=True)):
             raise InputError("expected a graph of one node or more without cycles")
         given = {node: data.get(scores) for node, data in graph.nodes(data=True)} if isinstance(scores, str) else scores
         missing = [node for node in graph if given.get(node) is None]
         if missing:
-            raise InputError(f"expected scores for each node, there are none for {missing[0]!r}")
+            raise InputError(f"expected scores for each node, found none for {missing[0]!r}")
         theta = {node: as_scores(given[node]) for node in graph}
         for node, row in theta.items():
             if row.ndim != 1 or not row.size:
@@ -244,7 +244,7 @@ class ChainInstance:
         for u, v, data in graph.edges(data=True):
             tau = shared if shared is not None else data.get(transitions)
             if tau is None:
-                raise InputError(f"expected scores of pairs for each edge, there are none for {u!r} - {v!r}")
+                raise InputError(f"expected scores of pairs for each edge, found none for {u!r} - {v!r}")
             upwards = parent[place[u]] == place[v]
             key = (id(tau), upwards)
             if key not in tables:
@@ -262,7 +262,7 @@ class ChainInstance:
         pairwise = Pairwise(np.stack(arrays or [np.zeros((num, num), dtype=together.dtype)]))
         return cls(forest, together, pairwise, tuple(labels), tuple(order))
 
-    # --- what it is --------------------------------------------------------------------------------------------------
+    # --- properties --------------------------------------------------------------------------------------------------
 
     @property
     def num_labels(self) -> int:
@@ -274,21 +274,21 @@ class ChainInstance:
 
     @cached_property
     def scale(self) -> float:
-        """What labels differ by, a power of two: the lowest tenth of what some nodes and pairs lose to the best.
+        """Typical difference between labels, a power of two: the lowest tenth of the losses in a sample.
 
-        Where these are all alike, others are asked, all of them if need be: a number that says nothing of the scores
-        would hide what small ones differ by.
+        If all sampled scores are equal, all scores are used. A scale unrelated to the scores would hide small
+        differences.
         """
         scores, pairwise = self.scores, self.pairwise
         rows = np.ascontiguousarray(scores[:: max(1, len(scores) // _SAMPLE)])
         step = low_step(rows, pairwise.tables[0, :_SAMPLE])
-        # Pairs may differ by their second label, their first one, or by both.
+        # Pairs may differ by their second label, by their first, or by both.
         step = step or low_step(scores, pairwise.rows, pairwise.transposed_rows)
-        return power_of_two(step or max(self.size, pairwise.size))  # if all are alike, no labels differ
+        return power_of_two(step or max(self.size, pairwise.size))  # all scores are equal, so no labels differ
 
     @cached_property
     def rounding(self) -> float:
-        """What rounding may leave of a tree's score, in whose sum scores may cancel out."""
+        """Bound on the rounding error of a tree's score, in whose sum scores may cancel out."""
         return ROUNDING * max(self.size, self.pairwise.size) * float(np.diff(self.forest.starts).max())
 
     @cached_property
@@ -297,21 +297,21 @@ class ChainInstance:
         return bool((chains(np.diff(self.forest.starts)).parent == self.forest.parent).all())
 
     def table_of(self, node: int) -> Scores:
-        """τ of the edge from a node to its parent."""
+        """Return τ of the edge from a node to its parent."""
         table: Scores = self.pairwise.tables[int(self.forest.table[node])]
         return table
 
     def objective(self, labels: ArrayLike) -> float:
-        """Score of a labelling of all nodes, summed in double precision."""
+        """Return the score of a labelling of all nodes, summed in double precision."""
         return math.fsum(self.values(labels).tolist())
 
     def values(self, labels: ArrayLike) -> NDArray[np.float64]:
-        """Scores of the trees' labellings.
+        """Return the scores of the trees' labellings.
 
         Raises
         ------
         InputError
-            If there is not one label a node, or one is out of range.
+            If there is not one label per node, or a label is out of range.
         """
         chosen = np.asarray(labels)
         num = self.forest.num_nodes
@@ -324,12 +324,12 @@ class ChainInstance:
         return values
 
     def check(self, labels: ArrayLike) -> float:
-        """Score of a labelling, after checking that it uses no forbidden label or pair.
+        """Return the score of a labelling after checking that it uses no forbidden label or pair.
 
         Raises
         ------
         InputError
-            If it does.
+            If it uses one.
         """
         objective = self.objective(labels)
         if objective == -math.inf:
@@ -337,11 +337,11 @@ class ChainInstance:
         return objective
 
     def name(self, label: int) -> Hashable:
-        """The name of a label."""
+        """Return the name of a label."""
         return self.labels[label] if self.labels else label
 
     def write(self, path: str | Path) -> None:
-        """Write to an ``.npz`` file that :func:`read` understands."""
+        """Write an ``.npz`` file for :func:`read`."""
         with writing(path, "wb") as file:
             np.savez_compressed(
                 file,
@@ -359,14 +359,13 @@ class ChainInstance:
 def read(path: str | Path) -> ChainInstance:
     """Read an instance from an ``.npz`` file.
 
-    It has what :meth:`ChainInstance.write` writes, or three arrays: ``scores`` of shape (tokens, labels),
-    ``transitions`` of shape (labels, labels), and, if there are several chains, their ``lengths``.
-    Runs have no checkpoints.
+    The file has the arrays that :meth:`ChainInstance.write` writes, or ``scores`` of shape (tokens, labels),
+    ``transitions`` of shape (labels, labels) and, for several chains, their ``lengths``. Runs have no checkpoints.
 
     Raises
     ------
     InputError
-        If arrays are missing or do not fit.
+        If arrays are missing or do not match.
     """
     with reading(path, "an instance of chain_map") as arrays:
         instance = _trees(arrays) if set(arrays) >= _TREES else _chains(arrays)
@@ -382,12 +381,12 @@ def _chains(arrays: Mapping[str, NDArray[Any]]) -> ChainInstance:
     scores = _local(arrays)
     lengths = as_integers(arrays.get("lengths", [len(scores)]), "lengths", shape=("chains",), low=1, high=2**31)
     if lengths.sum() != len(scores):
-        raise InputError(f"expected lengths of one or more each that sum to {len(scores)}")
+        raise InputError(f"expected lengths of at least 1 that sum to {len(scores)}, the number of rows of scores")
     return ChainInstance(chains(lengths), scores, Pairwise(_pairs(arrays["transitions"], "transitions")))
 
 
 def _trees(arrays: Mapping[str, NDArray[Any]]) -> ChainInstance:
-    """What :meth:`ChainInstance.write` has written."""
+    """Return the instance that :meth:`ChainInstance.write` has written."""
     scores, tables = _local(arrays), _pairs(arrays["tables"], "tables")
     forest = from_parents(arrays["starts"], arrays["parent"], arrays["table"])
     as_indices(forest.table, "table", upper=len(tables) if tables.ndim == 3 else 1)
@@ -414,14 +413,14 @@ def random(
     evidence: float = 4.0,
     dtype: Any = np.float64,
 ) -> ChainInstance:
-    """Random chains.
+    """Return random chains.
 
     Parameters
     ----------
     length
-        Tokens of a chain on average; lengths differ by up to a half.
+        Mean number of tokens per chain; lengths differ by up to a half.
     evidence
-        How much stronger local scores are than transitions: 0 gives flat chains, 4 chains like those of a tagger.
+        Strength of local scores relative to transitions: 0 for no evidence, 4 for chains like those of a tagger.
     """
     rng = np.random.default_rng(seed)
     lengths = rng.integers(max(1, length // 2), length + length // 2 + 1, size=chains)
@@ -433,7 +432,7 @@ def random(
 
 
 def _steps(parts: Sequence[Scores], stepwise: Sequence[ArrayLike]) -> Scores:
-    """A table for each token, from tables for each step of each chain; zeros at the last tokens."""
+    """Return one table per token from one table per step of each chain; zeros for last tokens."""
     num = parts[0].shape[1]
     if len(stepwise) != len(parts):
         raise InputError(f"expected transitions for each of {len(parts)} chains, got {len(stepwise)}")
@@ -449,14 +448,14 @@ def _steps(parts: Sequence[Scores], stepwise: Sequence[ArrayLike]) -> Scores:
 
 
 def _widen(array: Scores, rows: int, columns: int) -> Scores:
-    """An array made larger, filled by -inf."""
+    """Return the array enlarged and padded by -inf."""
     out = np.full((rows, columns), -np.inf, dtype=array.dtype)
     out[: len(array), : array.shape[1]] = array
     return out
 
 
 def _post_order(graph: nx.Graph[Any]) -> tuple[list[Any], Ints, NDArray[np.int64]]:
-    """Nodes with children before parents and trees one after the other; parents; where trees begin."""
+    """Return the nodes in post-order, tree by tree; their parents; and where trees begin."""
     undirected = graph.to_undirected(as_view=True)
     order: list[Any] = []
     above: dict[Any, Any] = {}

@@ -1,4 +1,4 @@
-"""Long calls of kernels made in pieces, between which there is a look at the budget."""
+"""Long kernel calls, split into pieces with a check of the budget between them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,17 @@ from colgen.solvers.stopping import Pace
 Offsets = NDArray[np.int64]
 
 _SECONDS = 0.015
-"""How long a piece should last."""
+"""Target duration of a piece."""
 
-_FIRST = 2**21
-"""Operations of the first piece, whose speed is not known yet: these may be writing pairs to new memory."""
+_FIRST_OPERATIONS = 2**21
+"""Operations of the first piece, whose speed is unknown: it may write pairs to new memory."""
 
-_FASTER = 2.0
-"""A piece has at most so many times the nodes of the one before."""
+_MAX_GROWTH = 2.0
+"""Largest ratio of the work of a piece to that of the piece before."""
 
 
 class KernelCalls:
-    """Runs kernels piece by piece until the budget is used up.
-
-    Parameters
-    ----------
-    expired
-        Whether it is.
-    """
+    """Run kernels piece by piece until ``expired`` returns true."""
 
     def __init__(self, expired: Callable[[], bool]) -> None:
         self._expired = expired
@@ -40,13 +34,13 @@ class KernelCalls:
         return self._expired()
 
     def require(self) -> None:
-        """Raise OutOfBudget if it is used up."""
+        """Raise OutOfBudget if the budget is used up."""
         if self._expired():
             raise OutOfBudget(Termination.TIME_LIMIT)
 
     def run(self, kernel: Callable[[int], None], nodes: int, operations: int) -> None:
-        """Call a kernel with numbers of nodes that sum to ``nodes``; ``operations``: of a node, at worst."""
-        pace = Pace(max(1.0, _FIRST / operations), _SECONDS, _FASTER)
+        """Call a kernel with numbers of nodes that sum to ``nodes``, each with at most ``operations``."""
+        pace = Pace(max(1.0, _FIRST_OPERATIONS / operations), _SECONDS, _MAX_GROWTH)
         while nodes > 0 and not self._expired():
             piece = min(nodes, int(pace.work))
             pace.start()
@@ -57,13 +51,13 @@ class KernelCalls:
     def run_trees(
         self, kernel: Callable[[Offsets, float], None], trees: int, enough: Callable[[], bool] = lambda: False
     ) -> int:
-        """Call a kernel that goes on where it has stopped, with a position to rewrite and a number of operations.
+        """Call a resumable kernel repeatedly with a position, which it updates, and a number of operations.
 
-        Returns how many of so many trees there was time for, or were ``enough``, which is asked only between trees:
-        what is left half done, because there is no time, has to be done anew.
+        ``enough`` is called between trees and ends the calls early. Return the number of finished trees. A tree that is
+        interrupted by the budget has to be done again.
         """
         position = np.zeros(2, dtype=np.int64)
-        pace = Pace(_FIRST, _SECONDS, _FASTER)
+        pace = Pace(_FIRST_OPERATIONS, _SECONDS, _MAX_GROWTH)
         while position[0] < trees and not self._expired() and (position[1] > 0 or not enough()):
             pace.start()
             kernel(position, pace.work)

@@ -1,4 +1,4 @@
-"""Labellings of chains and trees: what every method returns."""
+"""Labellings of chains and trees: the result of every method."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Labellings(Sequence[Ints]):
-    """A labelling of each chain or tree of an instance; indexing gives the labels of one.
+    """A labelling of each chain or tree of an instance; index k gives the labels of tree k.
 
     Attributes
     ----------
     starts
         Tree k has the nodes ``starts[k]`` to ``starts[k + 1] - 1``.
     labels
-        Of all nodes; -1 in trees that have no labelling of finite score.
+        Labels of all nodes; -1 in trees that have no labelling of finite score.
     values
-        Scores, one a tree, summed in double precision; -inf where there is no labelling.
+        Scores, one per tree, summed in double precision; -inf without a labelling.
     bounds
-        No labelling of the tree has a higher score, up to rounding in double precision whatever that of the scores
-        (of the baselines: in the precision of the scores); inf
-        where nothing is proved.
+        Upper bounds on the scores of all labellings of each tree, inf if nothing is proved. They hold up to rounding in
+        double precision, for baselines in the precision of the scores.
     runner_up
-        Second best labellings, if they were asked for; -1 and -inf where there is none, or none near enough.
+        Second best labellings, if requested; -1 and -inf for trees without one within the margin.
     """
 
     starts: NDArray[np.int64]
@@ -75,20 +74,20 @@ class Labellings(Sequence[Ints]):
         return float(self.bounds[self.bounds > -np.inf].sum())
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every tree is labelled, or proved to have no labelling."""
         return bool(((self.values > -np.inf) | (self.bounds == -np.inf)).all())
 
     @property
     def gaps(self) -> Values:
-        """``bounds - values``; 0 where a tree is proved to have no labelling."""
+        """``bounds - values``; 0 for trees proved to have no labelling."""
         out = np.zeros(len(self))
         np.subtract(self.bounds, self.values, out=out, where=self.bounds > -np.inf)
         return out
 
 
 class UsedPairs(Sequence[tuple[Column, float]]):
-    """The columns of labellings, one an edge, made only if somebody looks at them."""
+    """The columns of labellings, one per edge, created on access."""
 
     def __init__(self, forest: Forest, labels: Ints) -> None:
         self._forest = forest
@@ -96,7 +95,7 @@ class UsedPairs(Sequence[tuple[Column, float]]):
 
     @cached_property
     def _nodes(self) -> NDArray[np.int64]:
-        """Lower nodes of edges, and the nodes of trees that have no other."""
+        """Lower nodes of edges, and the nodes of one-node trees."""
         parent, first_child = self._forest.parent, self._forest.first_child
         return np.flatnonzero((self._labels != NONE) & ((parent != NONE) | (first_child == NONE)))
 
@@ -123,35 +122,29 @@ class UsedPairs(Sequence[tuple[Column, float]]):
 
 
 def pair_column(node: int, lower: int, upper: int) -> Column:
-    """The column of a pair of labels: of a node and of its parent; ``NONE`` above the only node of a tree."""
+    """Return the column of a pair of labels of a node and its parent; ``upper`` is ``NONE`` in a one-node tree."""
     return Column(0.0, {}, structure=(node, lower, upper), key=("pair", (node, lower, upper)))
 
 
 @dataclass(frozen=True)
 class LabelledSolution(Solution):
-    """A solution of the restricted master that knows its labellings.
-
-    Attributes
-    ----------
-    labellings
-        Of all trees.
-    """
+    """A solution of the restricted master problem with the labellings of all trees."""
 
     labellings: Labellings | None = None
 
     @property
     def is_integral(self) -> bool:
-        return self.labellings is None or self.labellings.is_whole
+        return self.labellings is None or self.labellings.is_complete
 
     def round(self) -> Solution:
         return self
 
     @property
     def terms(self) -> float:
-        """0: pairs of labels cost nothing by themselves, and need not be made into columns to say so."""
+        """0: pairs of labels have no cost of their own, so no columns need to be created."""
         return 0.0
 
 
-def labelled(forest: Forest, found: Labellings) -> LabelledSolution:
-    """Labellings as a solution."""
+def as_solution(forest: Forest, found: Labellings) -> LabelledSolution:
+    """Return labellings as a solution."""
     return LabelledSolution(found.objective, UsedPairs(forest, found.labels), labellings=found)

@@ -32,34 +32,20 @@ Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 _MIN_COUNT = 2
-"""Features that occur less often in the training data are not used."""
+"""Rarer features of the training data are not used."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tagger(SavedModel):
-    """A linear-chain tagger.
-
-    Attributes
-    ----------
-    task
-        What it tags, a name of :data:`colgen.problems.chain_map.corpus.TASKS`.
-    tags
-        Its labels.
-    index
-        Numbers of the features that it knows.
-    weights
-        Of features and tags; the keys are the numbers of the features.
-    transitions
-        Shape (tags, tags), row: the earlier tag.
-    """
+    """A linear-chain tagger."""
 
     kind = "chain_map"
 
-    task: str
-    tags: tuple[str, ...]
-    index: dict[str, int] = field(repr=False)
-    weights: FeatureWeights = field(repr=False)
-    transitions: Floats = field(repr=False)
+    task: str  # a name of `colgen.problems.chain_map.corpus.TASKS`
+    tags: tuple[str, ...]  # the labels
+    index: dict[str, int] = field(repr=False)  # numbers of the features
+    weights: FeatureWeights = field(repr=False)  # by feature number and tag
+    transitions: Floats = field(repr=False)  # shape (tags, tags), row: the earlier tag
 
     @cached_property
     def pairwise(self) -> Pairwise:
@@ -68,11 +54,11 @@ class Tagger(SavedModel):
 
     @cached_property
     def extractor(self) -> Extractor:
-        """Looks up the features of sentences."""
+        """The lookup of features."""
         return Extractor(self.index)
 
     def instance(self, sentences: Sequence[Sequence[str]], dtype: Any = np.float32) -> ChainInstance:
-        """The scores of sentences, each a sequence of words.
+        """Return the instance of sentences, each a sequence of words.
 
         Raises
         ------
@@ -86,19 +72,19 @@ class Tagger(SavedModel):
         add_up_sparse(self.extractor.look_up(sentences), held.starts, held.labels, held.weights, scores)
         lengths = np.array([len(words) for words in sentences])
         words = tuple(word for words in sentences for word in words)
-        return ChainInstance.of_lengths(lengths, scores.astype(dtype, copy=False), self.pairwise, self.tags, words)
+        return ChainInstance.from_lengths(lengths, scores.astype(dtype, copy=False), self.pairwise, self.tags, words)
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Tags of sentences: the best labellings as the oracle finds them.
+        """Return the tags of sentences: the best labellings of the oracle.
 
-        What an engine's run would say of them besides, that they are proved, takes five times as long as a short
-        sentence; :func:`colgen.problems.chain_map.decode` of :meth:`instance` says it.
+        A run of the engine also proves them, but takes five times as long on a short sentence. For that, call
+        :func:`colgen.problems.chain_map.decode` on the result of :meth:`instance`.
         """
         found, _ = SweepPricing(self.instance(sentences)).label()
         return [[self.tags[label] for label in labels.tolist()] for labels in found]
 
     def accuracy(self, sentences: Sequence[Tagged]) -> float:
-        """Share of the tokens of tagged sentences that get their tag."""
+        """Return the share of tokens that get their correct tag."""
         found = [tag for tags in self.tag([sentence.words for sentence in sentences]) for tag in tags]
         gold = [tag for sentence in sentences for tag in sentence.tags]
         return sum(a == b for a, b in zip(found, gold, strict=True)) / len(gold)
@@ -114,41 +100,31 @@ class Tagger(SavedModel):
         weights = FeatureWeights.from_arrays(arrays, "emissions", len(tags))
         transitions = as_floats(arrays["transitions"], "transitions", shape=(len(tags),) * 2, dtype=np.float32)
         if not tags or len(weights) != len(index):
-            raise InputError(f"expected weights of {len(index)} features, not of {len(weights)}")
+            raise InputError(f"expected weights of {len(index)} features, got {len(weights)}")
         return cls(str(about["task"]), tags, index, weights, transitions)
 
     @classmethod
     def of_dense(
         cls, task: str, tags: Sequence[str], index: dict[str, int], weights: Floats, transitions: Floats
     ) -> Tagger:
-        """From weights of shape (features, tags), of which most are zero."""
+        """Return a tagger with weights of shape (features, tags), most of which are zero."""
         held = FeatureWeights.of_dense(np.arange(len(index)), weights, compact=False)
         return cls(task, tuple(tags), index, held, transitions.astype(np.float32))
 
 
 @dataclass(frozen=True, eq=False)
 class TaggedExamples:
-    """Tagged sentences as arrays.
-
-    Attributes
-    ----------
-    features
-        Shape (tokens, kinds of features).
-    starts
-        Where sentences begin, and the number of tokens.
-    gold
-        Numbers of the tags.
-    """
+    """Tagged sentences as arrays."""
 
     tags: tuple[str, ...]
     index: dict[str, int]
-    features: Ints
-    starts: Offsets
-    gold: Ints
+    features: Ints  # shape (tokens, kinds of features)
+    starts: Offsets  # first token of each sentence, and the number of tokens
+    gold: Ints  # numbers of the correct tags
 
     @classmethod
     def of(cls, sentences: Sequence[Tagged], tags: Sequence[str]) -> TaggedExamples:
-        """Index the features of sentences; all their tags must be among ``tags``."""
+        """Index the features of sentences; ``tags`` must contain all their tags."""
         if not sentences:
             raise InputError("expected one tagged sentence or more to learn from")
         words = [sentence.words for sentence in sentences]
@@ -165,7 +141,7 @@ class TaggedExamples:
 def train_perceptron(
     task: str, examples: TaggedExamples, *, epochs: int = 8, seed: int = 0, say: Say = print
 ) -> Tagger:
-    """Averaged structured perceptron (Collins, 2002), decoding with Viterbi's algorithm; a wrong tag is a loss of 1."""
+    """Train an averaged structured perceptron (Collins, 2002) with Viterbi decoding and a loss of 1 per wrong tag."""
     num_features, num_tags = len(examples.index), len(examples.tags)
     learner = ChainPerceptron(examples.features, examples.starts, examples.gold, num_features, num_tags)
     weights, transitions = train(learner, epochs, seed=seed, name="perceptron", say=say).weights
@@ -183,20 +159,21 @@ def train_svm(
     seed: int = 0,
     say: Say = print,
 ) -> Tagger:
-    """Structured support vector machine with 0/1 loss, by averaged stochastic subgradients.
+    """Train a structured support vector machine with 0/1 loss by averaged stochastic subgradients.
 
         min  λ_e/2 ‖emission weights‖² + λ_t/2 ‖transition weights‖² + Σ_k max(0, 1 + max_{y ≠ y_k} s(y) - s(y_k))
 
-    s is the score of a labelling of sentence k, y_k the true one.  The margin oracle, max over y ≠ y_k, is column
-    generation: the best labelling, or, where that is the true one, a second best that loses less than 1; no other
-    can violate the margin, so that domains need to hold no more.  Progress counts sentences with a violated margin.
+    s(y) is the score of labelling y of sentence k, and y_k is the correct one. The margin oracle, max over y ≠ y_k, is
+    column generation. It returns the best labelling or, if that is y_k, the second best if it loses less than 1. No
+    other labelling can violate the margin, so the domains hold only these. Progress counts sentences with a violated
+    margin.
 
     Parameters
     ----------
     emission_l2, transition_l2
-        λ_e and λ_t.  Stronger regularisation of transitions makes decoding faster: fewer labels are worth a look.
+        λ_e and λ_t. Stronger regularisation of transitions makes decoding faster, because fewer labels are priced.
     batch
-        Sentences whose subgradients are taken at once.
+        Sentences per subgradient step.
     """
     learner = _MarginLearner(examples, (emission_l2, transition_l2), epochs // 2, batch)
     weights, transitions = train(learner, epochs, seed=seed, name="margins", say=say).weights
@@ -204,10 +181,10 @@ def train_svm(
 
 
 class _MarginLearner:
-    """Emission and transition weights that take a subgradient step on a batch of sentences.
+    """Emission and transition weights, updated by subgradient steps on batches of sentences.
 
-    Weights are a scale times an array, so that shrinking them all is one multiplication.  They are averaged from the
-    pass ``first`` on: transitions after each step, and emissions, which are too many for that, after each pass.
+    Weights are a scale times an array, so that shrinking them is one multiplication. They are averaged from the pass
+    ``first`` on: transitions after each step, emissions, which are many, after each pass.
     """
 
     def __init__(self, examples: TaggedExamples, strengths: tuple[float, float], first: int, batch: int) -> None:
@@ -222,7 +199,7 @@ class _MarginLearner:
 
     @property
     def _pass_steps(self) -> int:
-        """Steps of a pass."""
+        """Steps per pass."""
         return -(-len(self) // self.batch)
 
     def learn(self, examples: Offsets) -> tuple[float, float]:
@@ -233,7 +210,9 @@ class _MarginLearner:
         local *= np.float32(self._scales[0])
         pairwise = Pairwise(self._transitions * np.float32(self._scales[1]))
         found, violating = margin_violations(ChainInstance(chains(np.diff(starts)), local, pairwise), gold)
-        rate = _FIRST_STEP / (1.0 + _FIRST_STEP * self._decay * (self._steps + 1))  # times decay below 1
+        rate = _FIRST_STEP / (
+            1.0 + _FIRST_STEP * self._decay * (self._steps + 1)
+        )  # so that rate times decay is below 1
         self._scales *= 1.0 - rate * self._decay
         emission, transition = (rate / (self._scales * self.batch)).tolist()
         arrays = self._weights, self._transitions
@@ -267,32 +246,29 @@ class _MarginLearner:
 
 
 _FIRST_STEP = 16.0
-"""Length of the first subgradient step, shared by the sentences of a batch."""
+"""Length of the first subgradient step, divided among the sentences of a batch."""
 
 
 def margin_violations(instance: ChainInstance, gold: Ints, **options: Any) -> tuple[Ints, Offsets]:
-    """The 0/1-loss oracle: for each chain the best labelling that is not the true one, if it comes within 1 of it.
+    """Solve the 0/1-loss oracle: the best incorrect labelling of each chain, if it scores within 1 of the correct one.
 
-    Returns
-    -------
-    labels, violating
-        Of all nodes, and the numbers of the chains where the margin is violated.
+    Return the labels of all nodes, and the numbers of the chains with a violated margin.
     """
     found: Labellings = decode(instance, margin=1.0, **options)
     starts, labels = instance.forest.starts, found.labels.copy()
     wrong = np.add.reduceat((labels != gold).astype(np.int64), starts[:-1]) > 0
     second = found.runner_up
-    assert second is not None  # a margin was asked for
+    assert second is not None  # because a margin is given
     near = ~wrong & (second.values > found.values - 1.0)
     where = np.repeat(near, np.diff(starts))
     labels[where] = second.labels[where]
     values = instance.values(gold)
-    late = np.where(wrong, found.values > values - 1.0, near)
-    return labels, np.flatnonzero(late)
+    violated = np.where(wrong, found.values > values - 1.0, near)
+    return labels, np.flatnonzero(violated)
 
 
 def _tokens(starts: Offsets, chosen: Offsets) -> tuple[Offsets, Offsets]:
-    """The tokens of some sentences, one sentence after the other, and where these begin among them."""
+    """Return the tokens of some sentences, sentence by sentence, and the first of each in this order."""
     lengths = starts[chosen + 1] - starts[chosen]
     begins = np.concatenate([[0], np.cumsum(lengths)])
     return np.arange(begins[-1]) + np.repeat(starts[chosen] - begins[:-1], lengths), begins

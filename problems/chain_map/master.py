@@ -19,16 +19,16 @@ from colgen.core.solution import Solution
 from colgen.master.column_pool import Origins
 from colgen.master.protocol import MasterSolution, MasterStatus, Precision, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
-from colgen.problems.chain_map.fallback import label_in_a_hurry
+from colgen.problems.chain_map.fallback import label_greedily
 from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernel_calls import KernelCalls
 from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges
 from colgen.problems.chain_map.kernels.pair_prices import reduced_costs
 from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
 from colgen.problems.chain_map.kernels.tree_labels import score_trees
-from colgen.problems.chain_map.labellings import Labellings, labelled, pair_column
+from colgen.problems.chain_map.labellings import Labellings, as_solution, pair_column
 from colgen.problems.chain_map.pairwise import Pairwise
-from colgen.problems.chain_map.pruning import NormalForm, as_it_is, exchanges_for
+from colgen.problems.chain_map.pruning import NormalForm, exchanges_for, unchanged_form
 from colgen.solvers.chains.forest import NONE, Forest
 from colgen.solvers.chains.tree_domains import Domains, count_pairs
 from colgen.solvers.chains.tree_messages import Duals, Model, grow, no_messages, pass_messages
@@ -38,17 +38,14 @@ Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 Scores = NDArray[Any]
 
-_VISIBLE = 2.0**-44
-"""By this share of an objective a bound differs from it visibly: by more than a sum of many trees is rounded."""
+_MIN_RELATIVE_GAP = 2.0**-44
+"""Relative difference that is visible in an objective: larger than the rounding error of a sum over many trees."""
 
 
 class LabelPairs(Sequence[Column]):
-    """Columns of pricing: pairs of labels, as arrays; single columns are made only if somebody looks at them.
+    """Pairs of labels as arrays; single columns are created on access.
 
-    Attributes
-    ----------
-    nodes, lower, upper
-        The edge's lower node, its label, and its parent's label, ``NONE`` for the label of an end of a tree.
+    A pair is the edge's lower node, its label, and its parent's label, or ``NONE`` for a label of an end of a tree.
     """
 
     def __init__(self, nodes: Offsets, lower: Ints, upper: Ints) -> None:
@@ -69,73 +66,47 @@ class LabelPairs(Sequence[Column]):
         return pair_column(int(self.nodes[index]), int(self.lower[index]), int(self.upper[index]))
 
     def where(self, chosen: NDArray[np.bool_]) -> LabelPairs:
-        """Some of them."""
+        """Return a selection of the pairs."""
         return LabelPairs(self.nodes[chosen], self.lower[chosen], self.upper[chosen])
 
 
 @dataclass(frozen=True, eq=False)
 class MessageDuals:
-    """Dual values: the messages of the trees that are not finished, and what pricing needs with them.
+    """Dual values: the messages of unfinished trees, with further inputs of pricing.
 
-    The arrays are the master's own, which goes on from them.
-
-    Attributes
-    ----------
-    model, size
-        Whose messages they are, and the largest magnitude among its scores.
-    pairwise
-        Its tables, with their maxima.
-    active
-        Numbers of the trees that are not finished.
-    values, bounds
-        Of all trees: scores of the best labellings within their domains, and dual bounds, which pricing lowers.
-    scores
-        What those labellings score in the instance that the model stands for.
-    messages
-        Up and down every edge, known on the domains.
-    shares, beyond
-        See :func:`colgen.problems.chain_map.kernels.roots.root_shares` and
-        :func:`colgen.problems.chain_map.kernels.roots.roots_beyond`.
-    exchanges
-        What bounds reduced costs by exchanges of labels, None: maxima of the tables do.
-    waiting
-        Trees that pricing has not come to yet, which it writes.
-    finished
-        Whether there was time for the messages of all trees.
+    The arrays are shared with the master, which continues from them.
     """
 
-    model: Model
-    size: float
-    pairwise: Pairwise
-    active: Offsets
-    values: Floats
-    bounds: Floats
-    scores: Floats
-    messages: Duals
-    shares: Floats
+    model: Model  # the model of the messages
+    size: float  # largest magnitude of its scores
+    pairwise: Pairwise  # its tables, with their maxima
+    active: Offsets  # numbers of the unfinished trees
+    values: Floats  # per tree: score of the best labelling within the domains
+    bounds: Floats  # per tree: dual bound, which pricing lowers
+    scores: Floats  # scores of the best labellings in the original instance
+    messages: Duals  # up and down every edge, stored on the domains
+    shares: Floats  # of the roots, as `beyond`: see `kernels.roots`
     beyond: Floats
-    exchanges: Exchanges | None
-    waiting: NDArray[np.bool_]
-    finished: bool
+    exchanges: Exchanges | None  # None to bound reduced costs by maxima of the tables
+    waiting: NDArray[np.bool_]  # trees that are not priced yet; updated by pricing
+    finished: bool  # whether the messages of all trees were computed in time
 
 
 class ChainMaster(RestrictedMaster):
-    """Many chains or trees at once, each with a restricted domain of labels at every node, which pricing makes grow.
+    """Restricted master problem of many chains or trees, each node with a domain of labels that pricing extends.
 
-    A solve is one call for all trees that are not finished; a tree is finished when pricing finds nothing for it, and
-    is not looked at again.  What takes long is done in pieces, between which there is a look at the budget.
+    A solve is one call for all unfinished trees. A tree is finished when pricing finds nothing for it; it is then
+    skipped. Long calls are split into pieces with a check of the budget between them.
 
     Parameters
     ----------
-    instance
-        What to label.
     start
-        A number k: the k labels of best local score; an array: the one label of each node that it holds.
+        A number k: begin with the k labels of best local score. An array: begin with this label at each node.
     both_ways
         Whether dual values are messages in both directions.
     prepare
-        Makes the model that is searched, which has the instance's best labellings, and in which no score is -inf except
-        of labels that no domain will hold; by default the instance itself.
+        Return the model to search; by default the instance itself. It must have the same best labellings, and scores of
+        -inf only for labels that no domain will contain.
     """
 
     sense = Sense.MAXIMIZE
@@ -160,13 +131,13 @@ class ChainMaster(RestrictedMaster):
         self._prepare = prepare
         self._normal: NormalForm | None = None
         self._exchanges: Exchanges | None = None
-        self._scores = self.values  # of the labellings in the instance; `values` are those in the model
+        self._scores = self.values  # scores in the instance; `values` are those in the model
         self._offsets = np.zeros(instance.num_trees)
 
     def _begin(self, budget: Budget) -> NormalForm:
-        """Set up domains that grow; raises OutOfBudget if there is no time for it."""
+        """Set up the first domains; raise OutOfBudget if the time is used up."""
         start, instance = self._start, self.instance
-        normal = as_it_is(instance) if self._prepare is None else self._prepare(budget)
+        normal = unchanged_form(instance) if self._prepare is None else self._prepare(budget)
         self._offsets = normal.offsets
         if self._prepare is not None:
             self.bounds[:] = 0.0  # no score is positive
@@ -185,7 +156,7 @@ class ChainMaster(RestrictedMaster):
         return normal
 
     def _settle(self, settled: NDArray[np.bool_], labels: Ints) -> None:
-        """Take best labellings of these trees as they are."""
+        """Store the given best labellings of these trees and finish them."""
         instance, trees = self.instance, np.flatnonzero(settled)
         self.active = self.active[~settled[self.active]]
         self.labels = np.where(np.repeat(settled, np.diff(instance.forest.starts)), labels, self.labels)
@@ -210,34 +181,34 @@ class ChainMaster(RestrictedMaster):
                 self._normal = self._begin(budget)
             duals = self._pass_messages(self._normal, KernelCalls(lambda: budget.expired))
         except OutOfBudget:
-            label_in_a_hurry(self.instance, 0, self.labels, self.values, self.bounds)
+            label_greedily(self.instance, 0, self.labels, self.values, self.bounds)
             self._scores, self._offsets, duals = self.values, np.zeros(self.instance.num_trees), None
         found = self.labellings()
         if not (found.bounds > -np.inf).any():
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
-        if duals is None and not found.is_whole:
+        if duals is None and not found.is_complete:
             return MasterSolution(MasterStatus.LIMIT, phase=1)  # some trees are neither labelled nor proved infeasible
-        # A tree whose labelling so far has a forbidden pair counts with that pair's score in the model.
+        # A tree whose current labelling has a forbidden pair counts with its score in the model.
         missing = ~found.feasible & (found.bounds > -np.inf)
         objective = found.objective + float((self.values + self._offsets)[missing].sum())
-        return MasterSolution(MasterStatus.OPTIMAL, objective, found, duals, integral=found.is_whole)
+        return MasterSolution(MasterStatus.OPTIMAL, objective, found, duals, integral=found.is_complete)
 
     def _pass_messages(self, normal: NormalForm, pieces: KernelCalls) -> MessageDuals:
         forest, instance, model = self.instance.forest, self.instance, normal.model
         self.rounds[self.active] += 1
         messages, active = no_messages(forest, self.domains), self.active
 
-        def bring(position: Offsets, work: float) -> None:
+        def advance(position: Offsets, work: float) -> None:
             pass_messages(forest, model, messages, active, self.both_ways, self.labels, self.values, position, work)
 
-        passed = pieces.run_trees(bring, len(active))
-        late = active[passed:]
-        late = late[self.labels[forest.starts[late]] == NONE]
-        if len(late):
-            # Domains have their first label; it is worth what it is worth.
-            where = np.isin(forest.trees_of(np.arange(forest.num_nodes)), late)
+        passed = pieces.run_trees(advance, len(active))
+        unreached = active[passed:]
+        unreached = unreached[self.labels[forest.starts[unreached]] == NONE]
+        if len(unreached):
+            # Domains begin with their first label, whatever its score.
+            where = np.isin(forest.trees_of(np.arange(forest.num_nodes)), unreached)
             self.labels[where] = self.domains.labels[self.domains.starts[:-1][where]]
-            self.values[late] = _values_in(forest, model, self.labels)[late]
+            self.values[unreached] = _values_in(forest, model, self.labels)[unreached]
         score_trees(forest, instance.scores, instance.pairwise.rows, self.labels, active, self._scores)
         self._waiting[active] = True
         return MessageDuals(
@@ -256,10 +227,10 @@ class ChainMaster(RestrictedMaster):
             passed == len(active),
         )
 
-    # --- what was found ----------------------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------------
 
     def labellings(self, found: Labellings | None = None) -> Labellings:
-        """Labellings that a solve found, by default the last, and what is proved by now."""
+        """Return the labellings of a solve, by default the last, with the bounds proved so far."""
         starts, bounds = self.instance.forest.starts, self.proved()
         if found is not None:
             return dataclasses.replace(found, bounds=np.minimum(found.bounds, bounds))  # pricing comes after a solve
@@ -269,15 +240,15 @@ class ChainMaster(RestrictedMaster):
         return Labellings(starts, labels, self._scores.copy(), bounds)
 
     def proved(self) -> Floats:
-        """Bounds on the trees' labellings."""
-        # Where the model's bound is met so is the instance's; elsewhere both are the model's and an offset.
+        """Return upper bounds on the scores of the trees' labellings."""
+        # If the model's bound is attained, so is the instance's. Otherwise add the offset to the model's bound.
         bounds: Floats = np.where(self.bounds == self.values, self._scores, self.bounds + self._offsets)
         bounds = np.maximum(bounds, self._scores)
         return bounds
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         if rows:
-            raise FormulationError("ChainMaster takes no rows")
+            raise FormulationError("ChainMaster does not support additional rows; pass columns only")
         if not len(columns):
             return 0
         pairs = columns if isinstance(columns, LabelPairs) else _as_pairs(columns)
@@ -285,7 +256,7 @@ class ChainMaster(RestrictedMaster):
         nodes = np.concatenate([pairs.nodes, self.instance.forest.parent[pairs.nodes[inner]]])
         labels = np.concatenate([pairs.lower, pairs.upper[inner]])
         self.domains = Domains(*grow(self.domains, self.instance.num_labels, nodes, labels))
-        # Trees whose domains have not grown are finished.
+        # A tree whose domains have not grown is finished.
         grown = self._waiting.copy()
         grown[self.instance.forest.trees_of(pairs.nodes)] = True
         self.active = np.flatnonzero(grown)
@@ -313,12 +284,13 @@ class ChainMaster(RestrictedMaster):
         found = self.labellings()
         bound = found.dual_bound
         if any(len(result.columns) for result in results):
-            # Trees are searched each for itself: what one of them may gain is not lost in the rounding of their sum.
-            bound = max(bound, found.objective + _VISIBLE * abs(found.objective))
+            # Each tree is searched separately, so a possible gain in one of them must not vanish in the rounding of the
+            # sum.
+            bound = max(bound, found.objective + _MIN_RELATIVE_GAP * abs(found.objective))
         return bound
 
     def solution(self, solved: MasterSolution) -> Solution:
-        return labelled(self.instance.forest, self.labellings(solved.values))
+        return as_solution(self.instance.forest, self.labellings(solved.values))
 
     @property
     def num_columns(self) -> int:
@@ -332,7 +304,7 @@ class ChainMaster(RestrictedMaster):
 
 
 def _best_local(scores: Scores, count: int, best: Ints) -> Domains:
-    """Domains of the labels that have the best local scores."""
+    """Return domains of the ``count`` labels of best local score."""
     num = scores.shape[1]
     count = min(count, num)
     if count == 1:
@@ -344,22 +316,22 @@ def _best_local(scores: Scores, count: int, best: Ints) -> Domains:
 
 
 def _single(scores: Scores, labels: Ints, best: Ints) -> Domains:
-    """Domains of one label each."""
+    """Return domains of one label each."""
     starts = np.arange(len(labels) + 1)
-    # A label that rule (14) forbids could leave a tree without a labelling: the best one of its node takes its place.
+    # A label that rule (14) forbids could leave a tree without a labelling, so the node's best label replaces it.
     forbidden = scores[np.arange(len(labels)), labels] == -np.inf
     labels = np.where(forbidden, best, labels)
     return Domains(starts, labels.astype(np.int32), np.empty(len(labels)))
 
 
 def _as_pairs(columns: Sequence[Column]) -> LabelPairs:
-    """Pairs from single columns."""
+    """Convert single columns to pairs."""
     structures = np.array([column.structure for column in columns], dtype=np.int64).reshape(-1, 3)
     return LabelPairs(structures[:, 0], structures[:, 1].astype(np.int32), structures[:, 2].astype(np.int32))
 
 
 def _values_in(forest: Forest, model: Model, labels: Ints) -> Floats:
-    """What labellings of all trees score in a model."""
+    """Return the scores of labellings of all trees in a model."""
     inner, num = np.flatnonzero(forest.parent != NONE), model.scores.shape[1]
     scores = np.maximum(model.scores[np.arange(len(labels)), labels] - model.tops, model.low)
     scores[inner] += model.tables[forest.table[inner] * num + labels[inner], labels[forest.parent[inner]]]

@@ -1,4 +1,4 @@
-"""Pairwise models as Pyomo linear programs: their optimum is the score of the best labelling."""
+"""Pairwise models as Pyomo linear programs, whose optimum is the score of the best labelling."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ FORMULATIONS = ("marginals", "forward", "both_ways")
 
 
 def full(instance: ChainInstance, formulation: str = "marginals") -> pyo.ConcreteModel:
-    """The complete linear program over all labels and pairs.
+    """Return the complete linear program over all labels and pairs.
 
     Parameters
     ----------
     formulation
-        ``marginals``: variables for labels and for pairs, which agree at both ends of every edge; for any trees.
-        ``forward``: variables for pairs alone, local scores billed to the pair on the right, one row for each label
-        between two pairs; chains.  ``both_ways``: local scores halved between the pairs on both sides, and every row
-        twice, so that its dual values can be messages in both directions; chains.
+        ``marginals``: variables for labels and for pairs, consistent at both ends of every edge; for any trees.
+        ``forward``: variables for pairs only, local scores counted in the pair on the right, one row per label between
+        two pairs; for chains. ``both_ways``: local scores split equally between the pairs on both sides, every row
+        twice, so that dual values are messages in both directions; for chains.
 
     Notes
     -----
-    Pairs whose score is -inf have no variable.  Dual values of the last two, as HiGHS signs them for maximisation
-    (objective gained for each unit of right-hand side), are messages: with rows written as below, that of
-    ``forward[i, x]`` is -α_i(x), and that of ``both_ways``'s two families -α_i(x) / 2 and -β_i(x) / 2.
+    Pairs with score -inf have no variable. The dual values of the last two formulations are messages. With the sign of
+    HiGHS for maximisation (objective gained per unit of right-hand side), that of ``forward[i, x]`` is -α_i(x). Those
+    of the two families of ``both_ways`` are -α_i(x) / 2 and -β_i(x) / 2.
     """
     if formulation not in FORMULATIONS:
         raise InputError(f"formulation must be one of {', '.join(FORMULATIONS)}, not {formulation!r}")
     if formulation == "marginals":
         return _marginals(instance)
     if not instance.is_chains:
-        raise InputError(f"the formulation {formulation} is one of chains; use marginals for trees")
+        raise InputError(f"formulation {formulation!r} supports chains only; use 'marginals' for trees")
     return _pairs(instance, both_ways=formulation == "both_ways")
 
 
@@ -84,10 +84,10 @@ def _marginals(instance: ChainInstance) -> pyo.ConcreteModel:
 
 
 def _pairs(instance: ChainInstance, both_ways: bool) -> pyo.ConcreteModel:
-    """Pairs alone, with an edge before each first token and after each last one.
+    """Return the model over pairs, with an edge before each first token and after each last token.
 
-    The pair (i, x, y) lies between token i - 1 with label x and token i with label y, counted within its chain from
-    1; x is None before the first token, y after the last.
+    The pair (i, x, y) has token i - 1 with label x and token i with label y, numbered within its chain from 1. x is
+    None before the first token, y is None after the last.
     """
     m = pyo.ConcreteModel()
     pairs: dict[tuple[int, int, int | None, int | None], float] = {}
@@ -123,7 +123,7 @@ def _pairs(instance: ChainInstance, both_ways: bool) -> pyo.ConcreteModel:
     def flow(m: pyo.ConcreteModel, k: int, i: int, x: int) -> Any:
         return (
             pyo.quicksum(ins.get((k, i, x), ())) - pyo.quicksum(outs.get((k, i, x), ())) == 0
-        )  # [-α_i(x), or its half]
+        )  # [-α_i(x), or half of it]
 
     def ends(k: int, i: int) -> Any:
         return pyo.quicksum(m.pair[key] for key in pairs if key[:2] == (k, i)) == 1

@@ -1,4 +1,4 @@
-"""Scores of pairs of neighbouring labels, and bounds on them that are computed once for a model."""
+"""Scores of pairs of neighbouring labels, with bounds that are computed once per model."""
 
 from __future__ import annotations
 
@@ -19,32 +19,31 @@ from colgen.solvers.chains.vectors import padded
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
 
-_ROOM = 64
-"""So many times the sum of a tree's scores are numbers, too."""
+_OVERFLOW_FACTOR = 64
+"""Safety factor against overflow: this multiple of a tree's score must be finite."""
 
-_MANY = 16
-"""With more tables than this, bounds on them would cost more than what they save."""
+_MAX_BOUNDED_TABLES = 16
+"""Largest number of tables for which computing bounds pays off."""
 
 
 class Pairwise:
-    """Scores of pairs of neighbouring labels, and bounds on them that are computed once for all instances of a model.
+    """Scores of pairs of neighbouring labels, with bounds that all instances of a model share.
 
     Parameters
     ----------
     tables
-        τ, shape (labels, labels), or several such tables, shape (tables, labels, labels): row the label of a node,
-        column that of its parent, in chains of the next token.  float32 or float64, anything else becomes float64;
-        -inf forbids a pair.
+        τ, shape (labels, labels) or (tables, labels, labels), row: the label of a node, column: the label of its parent
+        (in chains, the next token). Types other than float32 and float64 are converted to float64; -inf forbids a pair.
 
     Attributes
     ----------
     size
-        The largest magnitude of the finite scores.
+        Largest magnitude of the finite scores.
 
     Raises
     ------
     InputError
-        If the shape is another, or a score is NaN, +inf, or so large that sums could be.
+        If the shape is wrong, or a score is NaN, +inf, or so large that sums could overflow.
     """
 
     def __init__(self, tables: ArrayLike) -> None:
@@ -60,55 +59,55 @@ class Pairwise:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether bounds are computed: not where there is a table an edge, which would have to be read anyway."""
-        return len(self.tables) <= _MANY
+        """Whether bounds are computed. With one table per edge, every table would have to be read anyway."""
+        return len(self.tables) <= _MAX_BOUNDED_TABLES
 
     @cached_property
     def highest(self) -> Values:
-        """The best score of each table, -inf where every pair is forbidden."""
+        """The best score of each table, -inf if every pair is forbidden."""
         highest: Values = self.tables.max(axis=(1, 2)).astype(float)
         return highest
 
     @cached_property
     def double(self) -> Pairwise:
-        """The same in double precision."""
+        """The same scores in double precision."""
         return self.astype(np.float64)
 
     @cached_property
     def single(self) -> Pairwise | None:
-        """The same in single precision, None if a score would be rounded."""
+        """The same scores in single precision, None if one would be rounded."""
         with np.errstate(over="ignore"):
             tables = self.tables.astype(np.float32)
         return self.astype(np.float32) if (tables == self.tables).all() else None
 
     @cached_property
     def centred(self) -> tuple[Pairwise, Values]:
-        """In double precision, each table less its best score, and these scores, 0 where every pair is forbidden."""
+        """The tables in double precision minus their best scores, and these scores; 0 if every pair is forbidden."""
         tops = np.where(self.highest > -np.inf, self.highest, 0.0)
         return Pairwise(self.tables - tops[:, np.newaxis, np.newaxis]), tops
 
     @cached_property
     def lowest(self) -> float:
-        """The worst score of all, -inf where a pair is forbidden."""
+        """The worst score of all tables, -inf if a pair is forbidden."""
         return float(self.tables.min())
 
     @cached_property
     def rows(self) -> Scores:
-        """The tables one below the other."""
+        """The concatenated rows of all tables."""
         return self.tables.reshape(-1, self.num_labels)
 
     @cached_property
     def transposed_rows(self) -> Scores:
-        """The transposed tables one below the other."""
+        """The concatenated rows of all transposed tables."""
         return np.ascontiguousarray(self.tables.swapaxes(1, 2)).reshape(-1, self.num_labels)
 
     @cached_property
     def exchanges(self) -> Scores:
-        """The most that exchanging a label gains above it: :func:`~colgen.solvers.chains.tree_domains.exchange`."""
+        """Largest gain above a node from exchanging its label: :func:`~colgen.solvers.chains.tree_domains.exchange`."""
         return exchange(self.tables) if self.is_bounded else self._unknown_exchanges()
 
     def exchanges_within(self, require: Callable[[], None]) -> Scores:
-        """The same, unless ``require`` raises OutOfBudget: then nothing is known of any exchange."""
+        """Return :attr:`exchanges`, or infinite gains if ``require`` raises OutOfBudget."""
         if self.is_bounded and "exchanges" not in vars(self):
             try:
                 vars(self)["exchanges"] = exchange(self.tables, require)
@@ -118,11 +117,11 @@ class Pairwise:
 
     @cached_property
     def exchanges_above(self) -> Scores:
-        """What exchanging a parent's label gains below it at most: exchanges of the transposed tables."""
+        """Largest gain below a node from exchanging its label: exchanges of the transposed tables."""
         return exchange(self.tables.swapaxes(1, 2))
 
     def exchanges_both_ways(self, require: Callable[[], None]) -> tuple[Scores, Scores] | None:
-        """Exchanges of nodes' and of parents' labels; None where they are not computed, or there is no time for it."""
+        """Return exchanges of nodes' and of parents' labels; None if they are not computed or the time is used up."""
         if not self.is_bounded or self.lowest == -np.inf:
             return None
         try:
@@ -142,25 +141,25 @@ class Pairwise:
 
     @cached_property
     def row_maxima(self) -> Scores:
-        """max_y τ(x, y), shape (tables, labels made a multiple of 16), padded by -inf."""
+        """max_y τ(x, y), shape (tables, labels rounded up to a multiple of 16), padded by -inf."""
         return _pad(self.tables.max(axis=2))
 
     @cached_property
     def column_maxima(self) -> Scores:
-        """max_x τ(x, y), likewise."""
+        """max_x τ(x, y), in the same shape."""
         return _pad(self.tables.max(axis=1))
 
     def check_sums(self, terms: int) -> None:
-        """Refuse scores of which sums of so many terms are too large for their type."""
+        """Raise InputError if sums of ``terms`` scores could overflow their type."""
         check_size(self.size, self.tables.dtype, "scores of pairs", terms)
 
     def astype(self, dtype: Any) -> Pairwise:
-        """The same in another precision; itself if it has that."""
+        """Return the scores in another precision; self if nothing changes."""
         return self if self.tables.dtype == dtype else Pairwise(self.tables.astype(dtype))
 
 
 def as_scores(array: ArrayLike, what: str = "scores") -> Scores:
-    """As float32 or float64, in C order; integers and the like as float64."""
+    """Convert scores to float32 or float64 in C order; other types become float64."""
     if isinstance(array, np.ndarray) and array.dtype in (np.float32, np.float64):
         return np.ascontiguousarray(array)
     try:
@@ -170,22 +169,22 @@ def as_scores(array: ArrayLike, what: str = "scores") -> Scores:
 
 
 def check_scores(scores: Scores, what: str, terms: int = 1) -> float:
-    """The largest magnitude of scores, after refusing NaN, +inf, and what sums of so many ``terms`` overflow with.
+    """Return the largest magnitude of scores; raise InputError for NaN, +inf, or sums of ``terms`` that could overflow.
 
-    ``what`` they are goes into the message.
+    ``what`` names the scores in messages.
     """
     size = largest(scores)
     if not size < np.inf:
-        raise InputError(f"expected {what} that are numbers or -inf, got {'NaN' if np.isnan(size) else '+inf'}")
+        raise InputError(f"expected {what} to be numbers or -inf, got {'NaN' if np.isnan(size) else '+inf'}")
     check_size(size, scores.dtype, what, terms)
     return size
 
 
 def check_size(size: float, dtype: Any, what: str, terms: int) -> None:
-    """Refuse scores of this magnitude if sums of so many terms are too large for their type."""
-    most = float(np.finfo(dtype).max) / (_ROOM * terms)
+    """Raise InputError if sums of ``terms`` scores of this magnitude could overflow their type."""
+    most = float(np.finfo(dtype).max) / (_OVERFLOW_FACTOR * terms)
     if size > most:
-        raise InputError(f"expected {what} of at most {most:.2g}, so that sums are numbers, got one of {size:g}")
+        raise InputError(f"expected {what} of magnitude at most {most:.2g}, so that sums do not overflow, got {size:g}")
 
 
 def _pad(rows: Scores) -> Scores:

@@ -1,4 +1,4 @@
-"""The pricing problem: pairs of labels whose reduced cost is positive."""
+"""The pricing problem: find the pairs of labels with positive reduced cost."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problems.chain_map.kernel_calls import KernelCalls
-from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
+from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges, allocate_edge_scratch
 from colgen.problems.chain_map.kernels.exchange_prices import price_by_exchanges
-from colgen.problems.chain_map.kernels.pair_prices import PairList, Prices, room_for_pairs
-from colgen.problems.chain_map.kernels.tree_prices import price, scratch_for
+from colgen.problems.chain_map.kernels.pair_prices import PairList, Prices, allocate_pairs
+from colgen.problems.chain_map.kernels.tree_prices import allocate_scratch, price
 from colgen.problems.chain_map.master import LabelPairs, MessageDuals
 from colgen.solvers.chains.forest import Forest
 from colgen.solvers.chains.tree_messages import Model
@@ -20,78 +20,79 @@ from colgen.solvers.chains.tree_messages import Model
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
-Look = Callable[[PairList, Offsets, float], tuple[int, int, int, bool]]
-"""Writes pairs, going on from a position, which it rewrites, for so much work: see ``tree_prices.price``."""
+PriceTrees = Callable[[PairList, Offsets, float], tuple[int, int, int, bool]]
+"""Continue writing pairs from a position, which is updated, for an amount of work: see ``tree_prices.price``."""
 
-_ROOM = 2**10
-"""Pairs that there is room for at first."""
+_INITIAL_PAIRS = 2**10
+"""Initial capacity for pairs."""
 
 _MOST_PAIRS = 2**20
-"""With so many pairs in hand the other trees wait for the next round, and of this one's only the best of each edge are
-wanted: memory is bounded."""
+"""With more pairs than this, the remaining trees wait for the next round, and only the best pair of each edge is kept.
+This bounds the memory.
+"""
 
 
 class PairPricing(Pricing):
-    """Finds all pairs of positive reduced cost, one call for all trees that are not finished.
+    """Find all pairs of positive reduced cost in all unfinished trees at once.
 
     Parameters
     ----------
-    forest
-        The trees.
     reduced_cost
         ``both``, ``forward`` or ``split``, see :class:`~colgen.problems.chain_map.ChainMAP`.
     gap
-        A tree is left alone when its bound exceeds its value by no more than this share of the value.
+        A tree is finished when its bound exceeds its value by at most this share of the value.
 
     Attributes
     ----------
-    priced, looked_at
-        Edges whose reduced costs were bounded, and pairs that were looked at, in all calls.
+    priced, computed
+        Edges whose reduced costs were bounded, and pairs whose reduced costs were computed, over all calls.
     """
 
     def __init__(self, forest: Forest, reduced_cost: str = "both", gap: float = 0.0) -> None:
         self._forest = forest
         self._split = reduced_cost == "split"
         self._gap = gap
-        self._pairs = room_for_pairs(_ROOM)
+        self._pairs = allocate_pairs(_INITIAL_PAIRS)
         self._quiet: tuple[Model, Offsets] | None = None
         self.priced = 0
-        self.looked_at = 0
+        self.computed = 0
 
     def price(self, duals: MessageDuals | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
-        if duals is None:  # there was no time for messages
+        if duals is None:  # the messages were not computed in time
             return PricingResult(cut_off=True)
         forest, active = self._forest, duals.active
         parts: list[PairList] = []
         call = self._by_maxima(duals) if duals.exchanges is None else self._by_exchanges(duals, duals.exchanges)
 
-        def too_many() -> bool:
+        def is_full() -> bool:
             return sum(len(part.nodes) for part in parts) > _MOST_PAIRS
 
         def look(position: Offsets, work: float) -> None:
             full = True
             while full:
-                count, priced, looked_at, full = call(self._pairs, position, work)
+                count, priced, computed, full = call(self._pairs, position, work)
                 found = self._pairs.first(count)
-                parts.append(_best_of_edges(found) if too_many() else found)
+                parts.append(_best_of_edges(found) if is_full() else found)
                 self.priced += priced
-                self.looked_at += looked_at
+                self.computed += computed
                 if full:
-                    self._pairs = room_for_pairs(2 * len(self._pairs.nodes))
+                    self._pairs = allocate_pairs(2 * len(self._pairs.nodes))
 
         pieces = KernelCalls(context.expired)
-        done = pieces.run_trees(look, len(active), too_many)
+        done = pieces.run_trees(look, len(active), is_full)
         finished = duals.finished and done == len(active)
         duals.waiting[active[:done]] = False
         duals.waiting[active[done:]] = True
-        if done < len(active):  # a tree that is half done waits, and its pairs, which may be very many, are not wanted
+        if done < len(active):  # an interrupted tree waits; its pairs, possibly very many, are dropped
             first = forest.starts[active[done]]
             ends = [int(np.searchsorted(part.nodes, first)) for part in parts]
             parts = [part.first(k) for part, k in zip(parts, ends, strict=True)]
         active = active[:done]
-        nodes, lower, upper, found = (np.concatenate(some) for some in zip(*parts, strict=True)) if parts else _NOTHING
+        nodes, lower, upper, found = (np.concatenate(some) for some in zip(*parts, strict=True)) if parts else _NO_PAIRS
         bounds, values = duals.bounds[active], duals.values[active]
-        gaps = np.subtract(bounds, values, out=np.zeros(len(active)), where=bounds != values)  # a tree may have neither
+        gaps = np.subtract(
+            bounds, values, out=np.zeros(len(active)), where=bounds != values
+        )  # both are -inf for a tree without a labelling
         bound = float(found.max(initial=0.0))
         pairs = LabelPairs(nodes, lower, upper)
         if self._gap > 0 and len(found):
@@ -103,20 +104,20 @@ class PairPricing(Pricing):
             return PricingResult(pairs, None, found, cut_off=True, together=True)
         return PricingResult(pairs, bound, found, float(gaps.sum()), together=True)
 
-    def _by_exchanges(self, duals: MessageDuals, exchanges: Exchanges) -> Look:
-        """Looks at the trees that are not finished, with bounds by exchanges."""
-        prices, gaps, room = self._prices(duals), np.zeros(1), room_for(exchanges)
+    def _by_exchanges(self, duals: MessageDuals, exchanges: Exchanges) -> PriceTrees:
+        """Return a function that prices the unfinished trees with bounds by exchanges."""
+        prices, gaps, scratch = self._prices(duals), np.zeros(1), allocate_edge_scratch(exchanges)
         if self._quiet is None or self._quiet[0] is not duals.model:
             self._quiet = duals.model, np.full(self._forest.num_nodes, -1, dtype=np.int64)
         quiet = self._quiet[1]
         return lambda pairs, position, work: price_by_exchanges(
-            prices, exchanges, room, pairs, position, gaps, work, quiet
+            prices, exchanges, scratch, pairs, position, gaps, work, quiet
         )
 
-    def _by_maxima(self, duals: MessageDuals) -> Look:
-        """The same with maxima of the tables alone."""
+    def _by_maxima(self, duals: MessageDuals) -> PriceTrees:
+        """Return a function that prices the unfinished trees with maxima of the tables only."""
         prices, gaps = self._prices(duals), np.zeros(1)
-        scratch = scratch_for(self._forest, duals.pairwise.num_labels)
+        scratch = allocate_scratch(self._forest, duals.pairwise.num_labels)
         return lambda pairs, position, work: price(prices, self._split, scratch, pairs, position, gaps, work)
 
     def _prices(self, duals: MessageDuals) -> Prices:
@@ -136,7 +137,7 @@ class PairPricing(Pricing):
 
 
 def _best_of_edges(pairs: PairList) -> PairList:
-    """Of pairs in the order of their nodes, the first of the best of each node."""
+    """Return the first pair of largest reduced cost for each node; pairs are sorted by node."""
     first = np.flatnonzero(np.diff(pairs.nodes, prepend=-1))
     best = np.maximum.reduceat(pairs.reduced, first) if len(first) else pairs.reduced
     where = np.flatnonzero(pairs.reduced == np.repeat(best, np.diff(first, append=len(pairs.nodes))))
@@ -144,4 +145,4 @@ def _best_of_edges(pairs: PairList) -> PairList:
     return PairList(*(some[where] for some in pairs))
 
 
-_NOTHING = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))
+_NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

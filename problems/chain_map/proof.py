@@ -1,4 +1,4 @@
-"""Certificates of labellings: the scores as whole numbers, and the labels; the checker searches for better ones."""
+"""Certificates of labellings: the scores as integers, and the labels; the checker searches for better labellings."""
 
 from __future__ import annotations
 
@@ -17,23 +17,16 @@ from colgen.certificate.checker_chains import Labellings as Checked
 from colgen.certificate.scaling import listed, places, whole_numbers
 from colgen.certificate.witness import WitnessPoint
 from colgen.problems.chain_map.instance import ChainInstance
-from colgen.problems.chain_map.kernels.whole_labels import best_scores
+from colgen.problems.chain_map.kernels.integer_labels import best_scores
 from colgen.problems.chain_map.labellings import Labellings
 from colgen.solvers.chains.forest import NONE
 
 
 class ChainCertifier(Certifier):
-    """Every score is a whole number over a power of two, so that nothing is rounded.
+    """Certify labellings with exact scores: each is an integer over a power of two.
 
-    Runs compare sums in floating point.  Whether their labellings are the best exactly is found out by what the checker
-    will do; where another one is better by a rounding error, the bound says so.
-
-    Parameters
-    ----------
-    instance
-        What is labelled.
-    labels
-        Of all nodes, of an answer.
+    Runs compare sums in floating point. The certifier performs the checker's exact search to find out whether the
+    labellings are optimal. If another labelling is better by a rounding error, the certified bound shows it.
     """
 
     checks_nodes = True
@@ -48,12 +41,12 @@ class ChainCertifier(Certifier):
         return self._data
 
     @cached_property
-    def _whole(self) -> _Whole:
-        return _Whole.of(self._instance)
+    def _integers(self) -> _IntegerScores:
+        return _IntegerScores.of(self._instance)
 
     @cached_property
     def _data(self) -> Record:
-        forest, own = self._instance.forest, self._whole
+        forest, own = self._instance.forest, self._integers
         return {
             "kind": "chain_map",
             "name": self.name,
@@ -71,7 +64,7 @@ class ChainCertifier(Certifier):
         return [[0, 1, self._labels(solution).labels.tolist()]]
 
     def objective(self, solution: Solution) -> Fraction:
-        forest, labels, own = self._instance.forest, self._labels(solution).labels, self._whole
+        forest, labels, own = self._instance.forest, self._labels(solution).labels, self._integers
         nodes = np.flatnonzero(labels >= 0)
         below = nodes[forest.parent[nodes] != NONE]
         total = int(own.scores[nodes, labels[nodes]].sum())
@@ -81,33 +74,33 @@ class ChainCertifier(Certifier):
     def claim(self, state: Any, point: WitnessPoint, goal: Fraction | None) -> Record | None:
         if goal is None:
             return None
-        bound = as_exact(Fraction(self._best, self._whole.denominator))
-        least = as_exact(Fraction(-self._best, self._whole.denominator))
+        bound = as_exact(Fraction(self._best, self._integers.denominator))
+        least = as_exact(Fraction(-self._best, self._integers.denominator))
         return {"weight": 1, "unit": 1, "duals": [], "counts": [], "least": [least], "bound": bound}
 
     @cached_property
     def _best(self) -> int:
-        """The best score of all trees that have a labelling; by the checker where numbers are too long for kernels."""
-        own = self._whole
+        """The exact best score over all trees that have a labelling; the checker computes it beyond 64 bits."""
+        own = self._integers
         if object in (own.scores.dtype, own.tables.dtype):
             return sum(Checked(0, self._data, 0).best.values())
-        scores = np.where(np.isfinite(self._instance.scores), own.scores, own.never)
-        tables = np.where(np.isfinite(self._instance.pairwise.tables), own.tables, own.never)
-        found = best_scores(self._instance.forest, scores, tables, own.never)
-        return int(found[found > own.never // 2].sum())
+        scores = np.where(np.isfinite(self._instance.scores), own.scores, own.forbidden)
+        tables = np.where(np.isfinite(self._instance.pairwise.tables), own.tables, own.forbidden)
+        found = best_scores(self._instance.forest, scores, tables, own.forbidden)
+        return int(found[found > own.forbidden // 2].sum())
 
 
 @dataclass(frozen=True)
-class _Whole:
-    """Scores as whole numbers, of 64 bits where sums fit, and what is less than all sums."""
+class _IntegerScores:
+    """Scores as integers, of 64 bits if sums fit, and a value below all sums for forbidden labels."""
 
     denominator: int
     scores: NDArray[Any]
     tables: NDArray[Any]
-    never: int
+    forbidden: int
 
     @classmethod
-    def of(cls, instance: ChainInstance) -> _Whole:
+    def of(cls, instance: ChainInstance) -> _IntegerScores:
         arrays = instance.scores, instance.pairwise.tables
         nodes, shift = instance.forest.num_nodes, max(map(places, arrays))
         scores, tables = (whole_numbers(array, shift, (32 * (nodes + 1)).bit_length()) for array in arrays)

@@ -1,4 +1,4 @@
-"""Instances made easier: labels forbidden by rule (14), and numbers that reduced costs can be taken of."""
+"""Simplified instances: rule (14) forbids labels, and scores are limited so that differences are accurate."""
 
 from __future__ import annotations
 
@@ -23,57 +23,36 @@ from colgen.solvers.chains.tree_messages import Model
 Values = NDArray[np.float64]
 
 _UNIT, _SAMPLE = 0.1, 4096
-"""The unit of a model is this quantile of the magnitudes of so many of its scores, at most."""
+"""The unit of a model is this quantile of the magnitudes of its scores, from a sample of at most this size."""
 
-_AT_ONCE = 2**20
-"""Scores between two looks at the budget."""
+_SCORES_PER_CHECK = 2**20
+"""Scores processed between two checks of the budget."""
 
-_WIDE = 2.0**16
-"""A model with larger numbers than so many units may have penalties among its scores."""
+_PENALTY_RANGE = 2.0**16
+"""A model with larger scores than this many units may contain penalties."""
 
-_FAR = 2.0**24
-"""A best labelling that scores less than so many units below zero has a penalty: rounding would hide what differs."""
+_PENALTY_LEVEL = 2.0**24
+"""A best labelling this many units below zero contains a penalty: rounding would hide smaller differences."""
 
-_DOUBTS = 2.0**8
-"""Bounds by exchanges doubt what differs by less than about so many roundings of the largest score."""
+_RESOLUTION = 2.0**8
+"""Bounds by exchanges do not resolve differences below about this many rounding errors of the largest score."""
 
 
 class NormalForm(NamedTuple):
-    """A model with the same best labellings, for arithmetic with differences.
+    """A model with the same best labellings, suitable for arithmetic with differences."""
 
-    Attributes
-    ----------
-    model
-        The best score of each node's labels is zero, and so is that of each table.
-    pairwise
-        Its tables, with their maxima.
-    size
-        The largest magnitude of its scores.
-    offsets
-        What each tree's labellings score more in the instance that this is made of.
-    best
-        The best label of each node by its local score.
-    feasible
-        Which trees have a labelling; None if all have.
-    settled
-        Which trees have no labelling without a penalty, None if all have one, and best labellings of theirs: their
-        numbers are none that differences can be taken of.
-    labels
-        These labellings, of all nodes.
-    """
-
-    model: Model
-    pairwise: Pairwise
-    size: float
-    offsets: Values
-    best: NDArray[np.int32]
-    feasible: NDArray[np.bool_] | None = None
-    settled: NDArray[np.bool_] | None = None
-    labels: NDArray[np.int32] | None = None
+    model: Model  # the best score of each node and of each table is zero
+    pairwise: Pairwise  # its tables, with their maxima
+    size: float  # largest magnitude of its scores
+    offsets: Values  # per tree: score in the original instance minus score in the model
+    best: NDArray[np.int32]  # label of best local score at each node
+    feasible: NDArray[np.bool_] | None = None  # whether each tree has a labelling; None if all have
+    settled: NDArray[np.bool_] | None = None  # trees solved already, because all their labellings have a penalty
+    labels: NDArray[np.int32] | None = None  # best labellings of settled trees
 
 
-def as_it_is(instance: ChainInstance) -> NormalForm:
-    """The instance itself, in double precision."""
+def unchanged_form(instance: ChainInstance) -> NormalForm:
+    """Return the instance itself as a model, in double precision."""
     pairwise, tops = instance.pairwise.double, np.zeros(instance.forest.num_nodes)
     best = instance.scores.argmax(axis=1).astype(np.int32)
     model = Model(instance.scores, tops, -np.inf, pairwise.rows, pairwise.transposed_rows)
@@ -81,17 +60,11 @@ def as_it_is(instance: ChainInstance) -> NormalForm:
 
 
 def prune(instance: ChainInstance, budget: Budget | None = None) -> ChainInstance:
-    """The same instance with labels forbidden that no best labelling needs, by rule (14).
-
-    Raises
-    ------
-    OutOfBudget
-        If there is no time for it.
-    """
+    """Return the instance with labels forbidden that no best labelling needs, by rule (14)."""
     budget = Budget() if budget is None else budget
     domains = prune_by_bounds(instance.forest, instance.scores, instance.pairwise.tables, require=budget.require)
     scores = np.full_like(instance.scores, -np.inf)
-    step = max(1, _AT_ONCE // instance.num_labels)
+    step = max(1, _SCORES_PER_CHECK // instance.num_labels)
     for first in range(0, instance.forest.num_nodes, step):
         budget.require()
         starts = domains.starts[first : first + step + 1]
@@ -101,8 +74,8 @@ def prune(instance: ChainInstance, budget: Budget | None = None) -> ChainInstanc
     return dataclasses.replace(instance, scores=scores)
 
 
-def pruned(instance: ChainInstance, normal: NormalForm, budget: Budget) -> NormalForm:
-    """A normal form of an instance without labels that rule (14) excludes."""
+def prune_normal_form(instance: ChainInstance, normal: NormalForm, budget: Budget) -> NormalForm:
+    """Return a normal form without the labels that rule (14) excludes."""
     model = normal.model
     scores = np.maximum(model.scores - model.tops[:, np.newaxis], model.low)
     left = prune(ChainInstance(instance.forest, scores, normal.pairwise), budget)
@@ -111,16 +84,12 @@ def pruned(instance: ChainInstance, normal: NormalForm, budget: Budget) -> Norma
 
 
 def normal_form(instance: ChainInstance, budget: Budget | None = None) -> NormalForm:
-    """A model with the same best labellings, in which no score is so low that differences would lose the others.
+    """Return a model with the same best labellings whose lowest scores do not spoil differences.
 
-    Reduced costs are differences, which -inf does not have, and of which -1e12 leaves nothing.  All scores being at
-    most zero, a label or pair that scores less than some labelling of its tree is in no best one: it may score anything
-    less than that labelling.  A tree that cannot do without a penalty would keep it for all; it is settled here.
-
-    Raises
-    ------
-    OutOfBudget
-        If there is no time for it.
+    Reduced costs are differences: they are undefined for -inf, and -1e12 loses all digits of the other scores. All
+    scores are at most zero. So a label or pair that scores less than some labelling of its tree is in no best
+    labelling, and its score may be any number below that. A tree whose labellings all contain a penalty would force
+    large scores on all trees; it is solved here. Raises OutOfBudget if the time is used up.
     """
     budget = Budget() if budget is None else budget
     forest, scores = instance.forest, instance.scores
@@ -135,15 +104,15 @@ def normal_form(instance: ChainInstance, budget: Budget | None = None) -> Normal
     lowest, low = min(lowest, pairwise.lowest), -math.inf
     feasible = settled = found = None
     size = -lowest if lowest > -math.inf else max(-finite, pairwise.size)
-    if lowest == -math.inf or size > _WIDE * unit:
+    if lowest == -math.inf or size > _PENALTY_RANGE * unit:
         values, rows = np.empty(instance.num_trees), pairwise.rows
         below = scores - tops[:, np.newaxis]
         labels = np.empty(forest.num_nodes, dtype=np.int32)
         greedy_labels(forest, below, rows, 0, instance.num_trees, labels)
         score_labels(forest, below, rows, labels, values)
         worst = float(values.min())
-        if worst == -math.inf or (size > _WIDE * unit and worst < -min(size / 8, _FAR * unit)):
-            # A penalty, which the best may not have.
+        if worst == -math.inf or (size > _PENALTY_RANGE * unit and worst < -min(size / 8, _PENALTY_LEVEL * unit)):
+            # There is a penalty, but the best labelling may avoid it.
             known = pairwise if pairwise.is_bounded else instance.pairwise
             exchanges = known.exchanges_within(budget.require).astype(float, copy=False)
             budget.require()
@@ -151,7 +120,7 @@ def normal_form(instance: ChainInstance, budget: Budget | None = None) -> Normal
             best_labels(forest, below, rows, domains, np.arange(instance.num_trees), labels, values)
         possible = values > -np.inf
         feasible = None if possible.all() else possible
-        far = possible & (values < -_FAR * unit)
+        far = possible & (values < -_PENALTY_LEVEL * unit)
         if far.any():
             settled, found = far, labels
         low = 2.0 * float(values[possible & ~far].min(initial=0.0)) - 16.0 * unit
@@ -165,16 +134,16 @@ def normal_form(instance: ChainInstance, budget: Budget | None = None) -> Normal
 
 
 def exchanges_for(instance: ChainInstance, normal: NormalForm, budget: Budget) -> Exchanges | None:
-    """What bounds reduced costs by exchanges; None where other bounds are better, or there is no time to know these.
+    """Return tables for bounds by exchanges; None if other bounds are better or the time is used up.
 
-    Penalties are no numbers to take differences of, and single precision must tell the labels apart.
+    Penalties make differences inaccurate, and single precision must be able to distinguish the labels.
     """
     model, (centred, _) = normal.model, instance.pairwise.centred
     if model.low > -math.inf or normal.pairwise is not centred:
         return None
     pairwise = instance.pairwise if instance.pairwise.tables.dtype == model.scores.dtype else centred
     size = max(instance.size, normal.size)
-    if _DOUBTS * float(np.finfo(model.scores.dtype).eps) * max(size, pairwise.size) > instance.scale:
+    if _RESOLUTION * float(np.finfo(model.scores.dtype).eps) * max(size, pairwise.size) > instance.scale:
         return None
     known = pairwise.exchanges_both_ways(budget.require)
     if known is None:
@@ -183,9 +152,9 @@ def exchanges_for(instance: ChainInstance, normal: NormalForm, budget: Budget) -
 
 
 def _extremes(scores: NDArray[Any], budget: Budget) -> tuple[Values, NDArray[np.int32], float, float]:
-    """The best score of each node, 0 where all are forbidden, and whose it is; the lowest below, and of finite ones."""
+    """Return each node's best score and label (0 if all are forbidden), the lowest score, and the lowest finite one."""
     tops, best, lowest = np.empty(len(scores)), np.empty(len(scores), dtype=np.int32), np.zeros(2)
-    step = max(1, _AT_ONCE // scores.shape[1])
+    step = max(1, _SCORES_PER_CHECK // scores.shape[1])
     for first in range(0, len(scores), step):
         budget.require()
         find_extremes(scores, first, min(first + step, len(scores)), tops, best, lowest)
@@ -193,7 +162,7 @@ def _extremes(scores: NDArray[Any], budget: Budget) -> tuple[Values, NDArray[np.
 
 
 def _sample(array: NDArray[Any], tops: Values) -> Values:
-    """Some of the numbers, less what is taken off their row."""
+    """Return a sample of the scores minus the best of their rows."""
     flat = array.reshape(-1)
     step = max(1, len(flat) // _SAMPLE)
     chosen = np.arange(0, len(flat), step)

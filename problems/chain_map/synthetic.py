@@ -1,4 +1,4 @@
-"""Chains with any number of labels whose scores are distributed as those of a trained tagger."""
+"""Chains with any number of labels and scores distributed like those of a trained tagger."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.pairwise import Pairwise
 
 _BEST = 10
-"""Labels of a token whose scores are kept: how far ahead the best are decides what pruning can do."""
+"""Best labels per token whose scores are kept. Their lead over the others decides how much is pruned."""
 
 
-def stretched(instance: ChainInstance, num_labels: int, seed: int) -> ChainInstance:
-    """The chains of an instance with another number of labels.
+def resize_labels(instance: ChainInstance, num_labels: int, seed: int) -> ChainInstance:
+    """Return the chains of an instance with another number of labels.
 
-    Every new label stands for an old one, whose transitions it has.  The ten best labels of a token have the scores
-    that the ten best had before, in the order of the labels that they stand for; below them scores follow the old ones'
-    quantiles.
+    Every new label copies the transitions of an old one. The ten best labels of a token get the scores of the ten best
+    old labels, in the order of the labels they copy. The other scores follow the quantiles of the old ones.
     """
     rng = np.random.default_rng(seed)
     old = instance.num_labels
@@ -28,7 +27,7 @@ def stretched(instance: ChainInstance, num_labels: int, seed: int) -> ChainInsta
     above = np.minimum(below + 1, old - 1)
     share = (places - below).astype(instance.scores.dtype)
     quantiles = ranked[:, below] * (1 - share) + ranked[:, above] * share
-    noise = rng.random((len(ranked), num_labels)) * 1e-3  # orders the labels that stand for the same one
+    noise = rng.random((len(ranked), num_labels)) * 1e-3  # breaks ties between copies of the same label
     order = np.argsort(-(instance.scores[:, stands_for] + noise), axis=1, kind="stable")
     scores = np.empty((len(ranked), num_labels), dtype=instance.scores.dtype)
     np.put_along_axis(scores, order, quantiles.astype(instance.scores.dtype), axis=1)
@@ -37,7 +36,7 @@ def stretched(instance: ChainInstance, num_labels: int, seed: int) -> ChainInsta
 
 
 def first_chains(instance: ChainInstance, count: int) -> ChainInstance:
-    """The first chains of an instance."""
+    """Return the first chains of an instance."""
     starts = instance.forest.starts[: count + 1]
     end = int(starts[-1])
     forest = instance.forest._replace(

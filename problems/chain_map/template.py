@@ -1,4 +1,4 @@
-"""MAP in chains and trees by column generation: the problem that puts the rooms together, and a plain function."""
+"""MAP inference in chains and trees by column generation: the problem class, and functions that need no class."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing
 from colgen.problems.chain_map.instance import ChainInstance
-from colgen.problems.chain_map.kernels.tree_labels import are_scored, have_labellings, score_labels
+from colgen.problems.chain_map.kernels.tree_labels import have_labelling, score_labels, scores_match
 from colgen.problems.chain_map.labellings import LabelledSolution, Labellings
 from colgen.problems.chain_map.master import ChainMaster
 from colgen.problems.chain_map.pairwise import Pairwise, as_scores
 from colgen.problems.chain_map.pricing import PairPricing
 from colgen.problems.chain_map.proof import ChainCertifier
-from colgen.problems.chain_map.pruning import NormalForm, normal_form, pruned
+from colgen.problems.chain_map.pruning import NormalForm, normal_form, prune_normal_form
 from colgen.problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
 from colgen.solvers.arrays import ArrayError, as_booleans, as_integers
 from colgen.solvers.chains.forest import NONE
@@ -34,41 +34,41 @@ from colgen.stabilization import NoStabilization
 Ints = NDArray[np.int32]
 
 REDUCED_COSTS = ("both", "forward", "split")
-"""Which dual values pairs are priced at."""
+"""The dual values at which pairs are priced."""
 
 
 class ChainMAP(Problem):
-    """The best labelling of each chain or tree of an instance.
+    """Find the best labelling of each chain or tree of an instance.
 
     Parameters
     ----------
     instance
-        What to label.
+        The instance to label.
     start
-        How domains begin.  ``"sweep"``: with all labels that a best labelling may need; pricing happens while the
-        first messages are passed and leaves nothing for later rounds.  A number k: with the k labels of best local
-        score, from where rounds of pricing make them grow: the published algorithm (k = 1).  An array of labels, one a
-        node: with these alone, likewise.
+        The initial domains. ``"sweep"``: all labels that a best labelling may need. Pricing then happens while the
+        first messages are passed, and no further rounds are needed. A number k: the k labels of best local score,
+        extended by rounds of pricing; k = 1 is the published algorithm. An array with one label per node: these labels,
+        also extended by rounds of pricing.
     reduced_cost
-        For rounds of pricing: ``"both"`` averages the reduced costs of messages from both ends, equation (12);
-        ``"forward"`` takes one direction, equation (8); ``"split"`` halves local scores between edges, equation (9),
-        which gives the same numbers as ``"forward"``.
+        For rounds of pricing: ``"both"`` averages the reduced costs of messages from both ends, equation (12).
+        ``"forward"`` uses one direction, equation (8). ``"split"`` halves local scores between edges, equation (9),
+        with the same results as ``"forward"``.
     prune
-        For rounds of pricing: forbid beforehand labels that rule (14) excludes.
+        For rounds of pricing: forbid labels that rule (14) excludes beforehand.
     gap
-        For rounds of pricing: finish a tree when its bound exceeds its value by no more than this share of the value.
+        For rounds of pricing: finish a tree when its bound exceeds its value by at most this share of the value.
     margin
-        With a sweep: also find second best labellings that lose no more than this; inf: whatever they lose.
-
-    Notes
-    -----
-    Trees without a labelling of finite score are reported in the answer (``labels`` -1, ``values`` -inf) and count
-    nothing in the objective; the problem is infeasible if all are of this kind.
+        With a sweep: also find second best labellings that lose at most this; inf for all.
 
     Raises
     ------
     InputError
-        If an option is not one of these.
+        If an option is invalid.
+
+    Notes
+    -----
+    Trees without a labelling of finite score have ``labels`` -1 and ``values`` -inf in the answer and add nothing to
+    the objective. The problem is infeasible if no tree has a labelling.
     """
 
     def __init__(
@@ -81,15 +81,15 @@ class ChainMAP(Problem):
         gap: float = 0.0,
         margin: float | None = None,
     ) -> None:
-        self.start = _checked_start(instance, start)
+        self.start = _parse_start(instance, start)
         if reduced_cost not in REDUCED_COSTS:
             raise InputError(f"reduced_cost must be one of {', '.join(REDUCED_COSTS)}, not {reduced_cost!r}")
         if not gap >= 0:
-            raise InputError(f"gap must be a number from 0 on, not {gap}")
+            raise InputError(f"gap must be a non-negative number, not {gap}")
         if margin is not None and not margin >= 0:
-            raise InputError(f"margin must be a number from 0 on, inf or None, not {margin}")
+            raise InputError(f"margin must be a non-negative number, inf or None, not {margin}")
         if margin is not None and self.start is not None:
-            raise InputError("second best labellings (margin) need start='sweep'")
+            raise InputError(f"margin={margin} (second best labellings) requires start='sweep'")
         self.instance = instance
         self.scale = instance.scale
         self.reduced_cost = reduced_cost
@@ -101,10 +101,10 @@ class ChainMAP(Problem):
 
     @property
     def identity(self) -> Any:
-        """None: runs have no checkpoints."""
+        """Raise InputError, because runs have no checkpoints."""
         raise InputError(
-            f"{type(self).__name__} has no checkpoints: each of its chains and trees is solved in one pass, so that "
-            "nothing is left to resume; leave the checkpoint out"
+            f"{type(self).__name__} does not support checkpoints: each chain or tree is solved in one pass, so "
+            "there is nothing to resume; remove the checkpoint argument"
         )
 
     def master(self) -> RestrictedMaster:
@@ -121,45 +121,54 @@ class ChainMAP(Problem):
 
     def method(self) -> Method:
         return Method(
-            stabilization=NoStabilization(),  # a round costs less than what a smoothed one could save
+            stabilization=NoStabilization(),  # a round costs less than smoothing could save
             bounding=OneSweep() if self.start is None else ColumnGeneration(),
-            heuristics=(),  # restricted masters have whole solutions
+            heuristics=(),  # solutions of the restricted master problem are integral
         )
 
     def certifier(self) -> Certifier:
         return ChainCertifier(self.instance, self.answer)
 
     def labellings(self) -> Labellings:
-        """What the last run has found and proved, tree by tree, also where some trees have no labelling yet."""
+        """Return the labellings and bounds of the last run, including trees without a labelling yet.
+
+        Raises
+        ------
+        InputError
+            If the problem has not been solved.
+        """
         found = self._master.labellings() if self._master else self._sweep.found if self._sweep else None
         if found is None:
-            raise InputError("expected a problem that was solved")
+            raise InputError("labellings() needs a solved problem; call solve first")
         return found
 
     def _model(self, budget: Budget) -> NormalForm:
-        """What is searched by rounds of pricing."""
+        """Return the model that rounds of pricing search."""
         normal = normal_form(self.instance, budget)
         budget.require()
-        return pruned(self.instance, normal, budget) if self.prune else normal
+        return prune_normal_form(self.instance, normal, budget) if self.prune else normal
 
     def check(self, answer: Labellings) -> float:
-        """The sum of the trees' scores, after a look at every label.
+        """Return the sum of the trees' scores after checking every label.
 
-        Trees without labels must have no labelling, which is found out by trying.
+        For trees without labels, a search verifies that they have no labelling.
 
         Raises
         ------
         InfeasibleAnswerError
-            If they have one, labels are out of range or forbidden, or a tree's value is another.
+            If labels are out of range or forbidden, a tree with a labelling has none, or a tree's value is wrong.
         """
         instance = self.instance
         labels, starts = np.asarray(answer.labels), instance.forest.starts
         if labels.shape != (instance.forest.num_nodes,) or not np.issubdtype(labels.dtype, np.integer):
-            raise InfeasibleAnswerError(f"expected {instance.forest.num_nodes} labels, got an array of {labels.shape}")
+            raise InfeasibleAnswerError(
+                f"expected {instance.forest.num_nodes} integer labels, got an array of shape {labels.shape} and type "
+                f"{labels.dtype}"
+            )
         given, rows = answer.values, instance.pairwise.rows
         alike = labels.dtype == np.int32 and given.dtype == np.float64 and given.shape == (instance.num_trees,)
-        if alike and are_scored(instance.forest, instance.scores, rows, labels, given):
-            return float(given.sum())  # as nearly always: nothing is left to find out
+        if alike and scores_match(instance.forest, instance.scores, rows, labels, given):
+            return float(given.sum())  # the usual case: everything is verified
         if labels.min() < NONE or labels.max() >= instance.num_labels:
             raise InfeasibleAnswerError(
                 f"expected labels from 0 to {instance.num_labels - 1}, got {labels.min()} to {labels.max()}"
@@ -168,35 +177,39 @@ class ChainMAP(Problem):
         score_labels(instance.forest, instance.scores, rows, labels.astype(np.int32, copy=False), values)
         missing = np.flatnonzero(values == -np.inf)
         for tree in missing[np.maximum.reduceat(labels, starts[:-1])[missing] != NONE].tolist():
-            raise InfeasibleAnswerError(f"the labelling of tree {tree} has a forbidden label or pair, or lacks labels")
-        for tree in missing[have_labellings(instance.forest, instance.scores, rows, missing)].tolist():
-            raise InfeasibleAnswerError(f"tree {tree} has no labels, though there is a labelling")
-        with np.errstate(invalid="ignore"):  # -inf less -inf, which is the same
+            raise InfeasibleAnswerError(
+                f"the labelling of tree {tree} has a forbidden label or pair, or has no label at some nodes"
+            )
+        for tree in missing[have_labelling(instance.forest, instance.scores, rows, missing)].tolist():
+            raise InfeasibleAnswerError(f"tree {tree} has no labels, but it has a labelling of finite score")
+        with np.errstate(invalid="ignore"):  # -inf minus -inf; equal values are allowed below
             difference = np.abs(values - answer.values)
         near = TOLERANCES.pruning * np.maximum(np.abs(values), instance.scale) + instance.rounding
         wrong = (values != answer.values) & ~(difference <= near)
         for tree in np.flatnonzero(wrong).tolist():
             raise InfeasibleAnswerError(
-                f"the labelling of tree {tree} is said to score {answer.values[tree]:.10g}; it has {values[tree]:.10g}"
+                f"the labelling of tree {tree} has score {values[tree]:.10g}, but its stated value is "
+                f"{answer.values[tree]:.10g}"
             )
         return float(values[values > -np.inf].sum())
 
-    def answer(self, solution: Solution) -> Any:  # Labellings; a subclass may say them in words
+    def answer(self, solution: Solution) -> Any:  # Labellings; a subclass may translate them
         if not isinstance(solution, LabelledSolution) or solution.labellings is None:
-            raise InputError("expected a solution of this problem's own master")
+            raise InputError(f"expected a solution of this problem's own master problem, got {type(solution).__name__}")
         found = solution.labellings
         if self._master is None:
             return found
-        # Later rounds may have lowered bounds and found nothing better, or what a sum over many trees does not show.
+        # Later rounds may have lowered bounds only, or have found improvements too small to show in a sum over many
+        # trees.
         latest = self._master.labellings()
-        if (latest.values > found.values).any() and latest.is_whole:
+        if (latest.values > found.values).any() and latest.is_complete:
             self.check(latest)
             return latest
         return dataclasses.replace(found, bounds=np.minimum(found.bounds, latest.bounds))
 
 
-def _checked_start(instance: ChainInstance, start: int | str | ArrayLike) -> int | Ints | None:
-    """How domains begin, as the master takes it."""
+def _parse_start(instance: ChainInstance, start: int | str | ArrayLike) -> int | Ints | None:
+    """Return the initial domains in the form that the master expects."""
     if isinstance(start, str):
         if start == "sweep":
             return None
@@ -205,26 +218,26 @@ def _checked_start(instance: ChainInstance, start: int | str | ArrayLike) -> int
             return int(start)
     else:
         labels = np.asarray(start)
-        instance.values(labels)  # refuses what is not a labelling
+        instance.values(labels)  # raises for invalid labels
         return labels.astype(np.int32)
-    raise InputError(f"start must be 'sweep', a number of labels, 1 or more, or a label for each node, not {start!r}")
+    raise InputError(f"start must be 'sweep', a number of labels of at least 1, or one label per node, not {start!r}")
 
 
 def certify(instance: ChainInstance, labels: ArrayLike, rounds: int = 1) -> Labellings:
-    """How far given labellings, of beam search say, can be from the best: their values, and bounds on all others.
+    """Bound how far given labellings, for example from beam search, are from the best ones.
 
     Parameters
     ----------
     labels
-        One a node; trees without a labelling (label -1) get a bound only.
+        One per node. Trees without a labelling (label -1) only get a bound.
     rounds
-        Rounds of pricing, 1 or more: the first bounds by the reduced costs at the messages of the given labels alone;
-        further ones let better labels in, and end where the bound is the best labelling's value.
+        Rounds of pricing, at least 1. The first round bounds by the reduced costs at the messages of the given labels.
+        Further rounds add better labels and stop when the bound equals the best labelling's value.
 
     Returns
     -------
     Labellings
-        The given ones; ``gaps`` says what each may lose.
+        The given labellings with values and bounds; ``gaps`` is the largest possible loss of each.
     """
     given = np.asarray(labels)
     if rounds < 1:
@@ -247,38 +260,39 @@ def decode(
     last: ArrayLike | None = None,
     **options: Any,
 ) -> Labellings:
-    """Best labellings of chains: ``decode(scores, transitions)[0]`` are the labels of one.
+    """Return the best labellings of chains: ``decode(scores, transitions)[0]`` are the labels of one.
 
     Parameters
     ----------
     scores
-        Of one chain, shape (tokens, labels); of several, a list of such arrays, or one array of shape (chains, tokens,
-        labels); or an :class:`ChainInstance`.
+        For one chain, shape (tokens, labels). For several, a list of such arrays, or one array of shape (chains,
+        tokens, labels). Or a :class:`ChainInstance`.
     transitions
-        Shape (labels, labels), or a :class:`Pairwise`, which saves computing its bounds anew in each call.
+        Shape (labels, labels), or a :class:`Pairwise`, which computes its bounds once for many calls.
     lengths
-        How many tokens each chain of an array of several has; by default all.
+        Tokens of each chain in an array of several; by default all.
     mask
-        In place of lengths: which places are tokens, shape (chains, tokens), those of each chain its first ones.
+        Instead of lengths: which positions are tokens, shape (chains, tokens). A chain's tokens must be its first
+        positions.
     first, last
-        Scores of the label that a chain begins with, and of the one that it ends with, shape (labels,).
+        Additional scores of the labels of the first and of the last token of each chain, shape (labels,).
     options
-        Of :class:`ChainMAP`.
+        Options of :class:`ChainMAP`.
 
     Returns
     -------
     Labellings
-        With values and proved bounds, in the order of the chains.
+        Labellings in the order of the chains, with values and proved bounds.
     """
     if not isinstance(scores, (ChainInstance, list, tuple)):
         scores = as_scores(cast(ArrayLike, scores))
     several = not isinstance(scores, (ChainInstance, list, tuple)) and np.ndim(scores) == 3
     if not several and (lengths is not None or mask is not None):
         what = "lengths" if mask is None else "mask"
-        raise InputError(f"{what}: expected scores of shape (chains, tokens, labels) to go with them")
+        raise InputError(f"{what}: expected scores of shape (chains, tokens, labels) with this argument")
     if isinstance(scores, ChainInstance):
         if first is not None or last is not None:
-            raise InputError("first, last: expected arrays of scores to go with them, not an Instance")
+            raise InputError("first and last need scores as arrays, not as a ChainInstance")
         instance = scores
     elif transitions is None:
         raise InputError("expected transitions of shape (labels, labels)")
@@ -295,24 +309,26 @@ def decode(
 
 
 def _lengths(mask: ArrayLike, lengths: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """How many tokens a mask says that each chain has."""
+    """Return the number of tokens of each chain according to a mask."""
     if lengths is not None:
-        raise InputError("expected lengths or a mask, not both")
+        raise InputError("expected lengths or mask, got both")
     try:
         there = as_booleans(mask, "mask", shape=shape)
     except ArrayError as error:
         raise InputError(str(error)) from None
     counts = there.sum(axis=1)
-    late = np.flatnonzero((there != (np.arange(shape[1]) < counts[:, None])).any(axis=1))
-    if len(late):
-        raise InputError(f"mask: expected a chain's tokens to be its first places, those of chain {late[0]} are not")
+    invalid = np.flatnonzero((there != (np.arange(shape[1]) < counts[:, None])).any(axis=1))
+    if len(invalid):
+        raise InputError(
+            f"mask: the tokens of a chain must be its first positions, but those of chain {invalid[0]} are not"
+        )
     return np.asarray(counts, dtype=np.int64)
 
 
 def _with_ends(
     chains: Sequence[ArrayLike], first: ArrayLike | None, last: ArrayLike | None
 ) -> Sequence[NDArray[Any]] | Sequence[ArrayLike]:
-    """Chains whose first and last tokens have the scores of what they begin and end with as well."""
+    """Return the chains with ``first`` and ``last`` added to the scores of their first and last tokens."""
     if first is None and last is None:
         return chains
     found = []
@@ -325,7 +341,7 @@ def _with_ends(
                 scored = as_scores(end, name)
                 if scored.shape != own.shape[1:]:
                     raise InputError(
-                        f"{name}: expected {own.shape[1]} scores, one a label, got the shape {scored.shape}"
+                        f"{name}: expected {own.shape[1]} scores, one per label, got the shape {scored.shape}"
                     )
                 own[place] += scored
         found.append(own)
@@ -333,7 +349,7 @@ def _with_ends(
 
 
 def _cut(scores: NDArray[Any], lengths: ArrayLike | None) -> list[NDArray[Any]]:
-    """The chains of an array, each to its length."""
+    """Return the chains of an array, each cut to its length."""
     if lengths is None:
         return list(scores)
     try:

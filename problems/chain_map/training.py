@@ -1,4 +1,4 @@
-"""``colgen train chain_map``: a tagger from a folder of tagged sentences, and how good it is."""
+"""``colgen train chain_map``: train a tagger on a folder of tagged sentences, and measure its accuracy."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ OPTIONS = {
     "emission_l2": Option(
         "svm: strength of the regularisation of emission weights, 0.1 by default", number=Number.NOT_NEGATIVE
     ),
-    "transition_l2": Option("svm: the same of transition weights", number=Number.NOT_NEGATIVE),
+    "transition_l2": Option("svm: the same for transition weights", number=Number.NOT_NEGATIVE),
 }
 
 _QUICK = 600
-"""Sentences of a quick training."""
+"""Sentences used for quick training."""
 
 
 def read_corpus(folder: Path, task: Task, part: str) -> list[Tagged]:
-    """The sentences of the file of a folder, or of its folder ``english_ewt``, whose name ends in ``-PART.tsv``."""
+    """Read the file ``*-PART.tsv`` in a folder or in its subfolder ``english_ewt``."""
     paths = sorted(folder.glob(f"*-{part}.tsv")) or sorted((folder / "english_ewt").glob(f"*-{part}.tsv"))
     if len(paths) != 1:
         raise InputError(
-            f"{folder}: expected one file whose name ends in -{part}.tsv (word, part of speech, entity in BIO and in "
-            f"BILOU, a token a line), there are {len(paths) or 'none'}"
+            f"{folder}: expected one file named *-{part}.tsv (word, part of speech, entity in BIO and in BILOU, "
+            f"one token per line), found {len(paths) or 'none'}"
         )
     return read_tagged(paths[0], task)
 
 
 def examples_of(sentences: list[Tagged], task: Task) -> TaggedExamples:
-    """Sentences to learn from, with all tags of the task."""
+    """Return the examples of sentences, with all tags of the task."""
     return TaggedExamples.of(sentences, task.tags(tag for sentence in sentences for tag in sentence.tags))
 
 
 def train_from_folder(options: TrainOptions) -> TrainedModel:
-    """Train, and test on the development and on the test sentences."""
+    """Train a tagger, and test it on the development and on the test sentences."""
     chosen = options.options
     strength = {name: chosen[name] for name in ("emission_l2", "transition_l2") if name in chosen}
     if strength and chosen.get("learner") != "svm":
-        raise InputError("emission_l2 and transition_l2 need learner=svm")
+        raise InputError("emission_l2 and transition_l2 require learner=svm")
     task = chosen.get("task", TASKS["pos"])
     if options.train is not None:
         learn = read_tagged(options.train, task)

@@ -256,15 +256,15 @@ STRUCTURES = {
     "star_dual.with_violated",
     "triangle_dual.step_sizes",
     "tree_bound.bound_at",
-    "exchange_bounds.room_for",
-    "pair_prices.room_for_pairs",
-    "pair_prices.room_for_side",
+    "exchange_bounds.allocate_edge_scratch",
+    "pair_prices.allocate_pairs",
+    "pair_prices.allocate_side",
     "hashed_keys.room_for_keys",
     "growing_arcs.least_kept",  # averages of what it learns
     "growing_arcs.lengthen",  # arrays of its caller's
     "growing_arcs.owned",
     "label_scores.rows_of",  # takes the keys of a model
-    "tree_prices.scratch_for",
+    "tree_prices.allocate_scratch",
     "triangle_dual.near_clustering",
     "triangle_dual.proved_by",
     "arc_scores.arc_index",  # takes the table of a model
@@ -294,7 +294,7 @@ STRUCTURES = {
     "matrix_tree.sample_trees",  # by a generator, of scores that tree_sums looks at
     "shortest_paths.in_order",  # takes arcs of a block
     "weak_duality.least_by_duals",  # takes what programs hold
-    "whole_labels.best_scores",  # takes forests, which check themselves
+    "integer_labels.best_scores",  # takes forests, which check themselves
     "deadlines.watching",  # takes a budget
 }
 """Functions that take what other functions here have made."""

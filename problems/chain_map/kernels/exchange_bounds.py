@@ -1,7 +1,7 @@
-"""What exchanging labels can gain at the ends of an edge: rows of scores and messages, and bounds over all labels.
+"""Bounds on the gain of exchanging labels at the ends of an edge, over all labels.
 
-The bounds a(x) and b(y) of :mod:`colgen.problems.chain_map.kernels.exchange_prices`, in the precision of the scores.
-Rows are sums of θ and of messages up to constants, so that only differences within a row say something.
+These are the bounds a(x) and b(y) of :mod:`colgen.problems.chain_map.kernels.exchange_prices`, in the precision of the
+scores. Rows are sums of θ and of messages up to a constant, so only differences within a row have a meaning.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.chain_map.kernels.pair_prices import Side, room_for_side
+from colgen.problems.chain_map.kernels.pair_prices import Side, allocate_side
 from colgen.solvers.chains.forest import NONE, Forest, Ints
 from colgen.solvers.chains.tree_messages import Duals
 from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
@@ -22,57 +22,38 @@ Values = NDArray[np.float64]
 
 
 class Exchanges(NamedTuple):
-    """Scores of pairs as they are, and what exchanges gain across an edge, all in the precision of the scores.
+    """Scores of pairs and gains of exchanges across an edge, in the precision of the scores.
 
-    Attributes
-    ----------
-    rows, transposed
-        τ of all tables, rows ``table · labels + x`` for the node's and for its parent's label.
-    gains, gains_above
-        E and E', rows ``table · labels + x*`` and ``table · labels + y*``, padded by -inf, which the diagonal holds.
-    size, size_of_pairs
-        The largest magnitudes of θ and of τ.
+    Rows are numbered ``table · labels + label``. The padding and the diagonal of gains are -inf.
     """
 
-    rows: Rows
-    transposed: Rows
-    gains: Rows
-    gains_above: Rows
-    size: float
-    size_of_pairs: float
+    rows: Rows  # τ by the node's label
+    transposed: Rows  # τ by its parent's label
+    gains: Rows  # E by x*
+    gains_above: Rows  # E' by y*
+    size: float  # largest magnitude of θ
+    size_of_pairs: float  # largest magnitude of τ
 
 
-class Room(NamedTuple):
-    """Room for one edge.
+class EdgeScratch(NamedTuple):
+    """Working memory for one edge."""
 
-    Attributes
-    ----------
-    rows
-        F and G, padded by -inf.
-    message
-        A message of a domain of several labels.
-    nothing
-        A row of zeros.
-    lower, upper
-        The labels of the node that are looked at, with S, and those of its parent, with T.
-    """
-
-    rows: Rows
-    message: Rows
-    nothing: Rows
-    lower: Side
-    upper: Side
+    rows: Rows  # F and G, padded by -inf
+    message: Rows  # of a domain of several labels
+    nothing: Rows  # zeros
+    lower: Side  # candidate labels of the node, with S
+    upper: Side  # candidate labels of its parent, with T
 
 
-def room_for(exchanges: Exchanges) -> Room:
-    """Room for an edge of these tables."""
+def allocate_edge_scratch(exchanges: Exchanges) -> EdgeScratch:
+    """Allocate the working memory for an edge of these tables."""
     width, num, dtype = exchanges.gains.shape[1], exchanges.rows.shape[1], exchanges.rows.dtype
-    return Room(
+    return EdgeScratch(
         np.full((2, width), -np.inf, dtype=dtype),
         np.empty(num, dtype=dtype),
         np.zeros((1, num), dtype=dtype),
-        room_for_side(width),
-        room_for_side(width),
+        allocate_side(width),
+        allocate_side(width),
     )
 
 
@@ -81,40 +62,30 @@ def room_for(exchanges: Exchanges) -> Room:
 
 @inner
 def max_of_rows(left: Rows, i: int, right: Rows, j: int, table: Rows, h: int) -> Any:
-    """The maximum of a sum of rows: vector instructions are put where they are called, once a function."""
+    """Return the maximum of a sum of three rows; a function of its own, so that vector code is inlined only once."""
     return max_sum(left, i, right, j, table, h)
 
 
 @inner
-def _lay(left: Rows, i: int, scores: Rows, node: int, row: Rows) -> None:
-    """θ and one message, up to a constant."""
+def _write_row(left: Rows, i: int, scores: Rows, node: int, row: Rows) -> None:
+    """Write θ plus one message, up to a constant."""
     sum_rows(row.dtype.type(0), left, i, scores, node, row)
 
 
 class End(NamedTuple):
-    """One end of an edge, with a single label there and at its neighbour beyond.
-
-    Attributes
-    ----------
-    node, label
-        The end and its label.
-    messages, i
-        The message from beyond is row i, up to a constant; -1: there is none.
-    gains, h
-        What exchanging the label gains across the edge is row h.
-    """
+    """One end of an edge whose domain, and that of its neighbour away from the edge, has a single label."""
 
     node: int
     label: int
     messages: Rows
-    i: int
+    i: int  # row of the message from the neighbour, up to a constant; -1 without a neighbour
     gains: Rows
-    h: int
+    h: int  # row of the gain of exchanging the label across the edge
 
 
 @folded
-def most_gained(end: End, scores: Rows, nothing: Rows) -> float:
-    """The greatest bound of a node's other labels, less the label's own."""
+def largest_gain(end: End, scores: Rows, nothing: Rows) -> float:
+    """Return the largest bound among the other labels of a node, minus that of its own label."""
     node, label, left, i, gains, h = end
     if i < 0:
         return np.float64(max_of_rows(nothing, whole(0), scores, node, gains, h)) - np.float64(scores[node, label])
@@ -123,7 +94,7 @@ def most_gained(end: End, scores: Rows, nothing: Rows) -> float:
 
 
 @inner
-def look_at(
+def list_candidates(
     end: End,
     scores: Rows,
     nothing: Rows,
@@ -134,17 +105,17 @@ def look_at(
     weight: float,
     side: Side,
 ) -> int:
-    """The label of a domain of one, and the others whose bound is within a slack of its own, with S and their number.
+    """List the label of a one-label domain and all labels whose bound is within a slack of its own.
 
-    S is counted from F of the domain's label, so that R of the pair in the domains is 0.  Parameters are the lower
-    node's; the upper one's T is S with rows and columns in each other's place, and the shares of the roots: ``across``
-    is τ by rows of the label at the other end, whose row is ``other``.
+    S is relative to F of the domain's label, so that R is 0 for the pair in the domains. Parameters are those of the
+    lower node. For the upper node, swap rows and columns and the shares of the roots: its T is then S. Row ``other`` of
+    ``across`` is τ for the label at the other end. Return the number of labels.
     """
     node, label, left, i, gains, h = end
     if i < 0:
-        _lay(nothing, whole(0), scores, node, row)
+        _write_row(nothing, whole(0), scores, node, row)
     else:
-        _lay(left, i, scores, node, row)
+        _write_row(left, i, scores, node, row)
     labels, sums = side
     labels[0], sums[0] = label, -(1.0 - weight) * across[other, label]
     least, found = row.dtype.type(np.float64(row[label]) - slack), 1
@@ -163,39 +134,39 @@ def look_at(
 
 @inner
 def is_best(
-    forest: Forest, scores: Rows, exchanges: Exchanges, duals: Duals, room: Room, doubt: float, node: int
+    forest: Forest, scores: Rows, exchanges: Exchanges, duals: Duals, scratch: EdgeScratch, error: float, node: int
 ) -> bool:
-    """Whether the only label of an end of a tree is the best there; false as well where it takes more to know."""
+    """Return whether the only label of an end of a tree is proved best; false if the simple bound does not decide."""
     starts, labels, _ = duals.domains
-    num, table, row, nothing = scores.shape[1], forest.table, room.rows[0], room.nothing
+    num, table, row, nothing = scores.shape[1], forest.table, scratch.rows[0], scratch.nothing
     parent, child = forest.parent[node], forest.first_child[node]
     if starts[node + 1] - starts[node] > 1:
         return False
     label = labels[starts[node]]
     if child == NONE and parent == NONE:
-        _lay(nothing, whole(0), scores, node, row)
+        _write_row(nothing, whole(0), scores, node, row)
     elif child == NONE:
         if starts[parent + 1] - starts[parent] > 1:
             return False
-        _lay(exchanges.transposed, table[node] * num + labels[starts[parent]], scores, node, row)
+        _write_row(exchanges.transposed, table[node] * num + labels[starts[parent]], scores, node, row)
     else:
         if parent != NONE or forest.next_sibling[child] != NONE or starts[child + 1] - starts[child] > 1:
             return False
-        _lay(exchanges.rows, table[child] * num + labels[starts[child]], scores, node, row)
+        _write_row(exchanges.rows, table[child] * num + labels[starts[child]], scores, node, row)
     value = np.float64(row[label])
     row[label] = -np.inf
-    return bool(np.float64(row_max(row)) < value - doubt)
+    return bool(np.float64(row_max(row)) < value - error)
 
 
 # --- any node --------------------------------------------------------------------------------------------------------
 
 
 @inner
-def doubt_at(forest: Forest, exchanges: Exchanges, epsilon: float, node: int) -> float:
-    """What rounding may have done in a bound at a node.
+def error_at(forest: Forest, exchanges: Exchanges, epsilon: float, node: int) -> float:
+    """Return a bound on the rounding error of a bound at a node.
 
-    k messages, each the maximum of sums of two numbers, are added to θ, then E; the sum is compared with another of
-    this kind.
+    The bound adds k messages, each a maximum of sums of two numbers, to θ, then E. It is compared with a sum of the
+    same kind.
     """
     k = 1
     child = forest.first_child[node]
@@ -207,7 +178,7 @@ def doubt_at(forest: Forest, exchanges: Exchanges, epsilon: float, node: int) ->
 
 @inner
 def first_best(values: Values, begin: int, end: int) -> int:
-    """The place of the greatest of some values, the first of equals."""
+    """Return the position of the largest value, the first if several are equal."""
     best = begin
     for k in range(begin + 1, end):
         if values[k] > values[best]:
@@ -216,17 +187,17 @@ def first_best(values: Values, begin: int, end: int) -> int:
 
 
 @inner
-def lay_below(
+def write_below(
     forest: Forest,
     scores: Rows,
     exchanges: Exchanges,
     duals: Duals,
-    room: Room,
+    scratch: EdgeScratch,
     node: int,
     skipped: int,
     out: Rows,
 ) -> None:
-    """θ and the messages of all children but one, up to constants."""
+    """Write θ plus the messages of all children but one, up to a constant."""
     num = scores.shape[1]
     starts, labels, below = duals.domains
     for x in range(num):
@@ -236,19 +207,19 @@ def lay_below(
         if child != skipped:
             _add(
                 exchanges.rows, forest.table[child] * num, labels, starts[child], below, starts[child],
-                starts[child + 1] - starts[child], room.message, out,
+                starts[child + 1] - starts[child], scratch.message, out,
             )  # fmt: skip
         child = forest.next_sibling[child]
 
 
 @inner
-def lay_above(forest: Forest, exchanges: Exchanges, duals: Duals, room: Room, node: int, out: Rows) -> None:
+def add_above(forest: Forest, exchanges: Exchanges, duals: Duals, scratch: EdgeScratch, node: int, out: Rows) -> None:
     """Add the message from above, up to a constant."""
     starts, labels, _ = duals.domains
     begin = duals.starts[node]
     _add(
         exchanges.transposed, forest.table[node] * exchanges.rows.shape[1], labels, starts[forest.parent[node]],
-        duals.outside, begin, duals.starts[node + 1] - begin, room.message, out,
+        duals.outside, begin, duals.starts[node + 1] - begin, scratch.message, out,
     )  # fmt: skip
 
 
@@ -256,7 +227,7 @@ def lay_above(forest: Forest, exchanges: Exchanges, duals: Duals, room: Room, no
 def _add(
     tables: Rows, first_row: int, labels: Ints, at: int, sums: Values, begin: int, size: int, message: Rows, out: Rows
 ) -> None:
-    """Add ``max_k sums[begin + k] + τ(labels[at + k], y)``, less the greatest of the sums."""
+    """Add ``max_k sums[begin + k] + τ(labels[at + k], y)``, minus the largest of the sums."""
     num = tables.shape[1]
     if size == 1:
         i = first_row + labels[at]
@@ -279,7 +250,7 @@ def _add(
 
 @inner
 def candidates(row: Rows, gains: Rows, i: int, bound: float, out: Ints, found: int) -> int:
-    """Add the labels x with ``row[x] + gains[i, x] > bound`` to those that were found; returns how many there are."""
+    """Append the labels x with ``row[x] + gains[i, x] > bound``, and return the new number of labels."""
     least = row.dtype.type(bound)
     for k in range(0, len(row), WIDTH):
         bits = above(row, k, gains, i, least)

@@ -1,7 +1,7 @@
-"""A tagger's features of tokens, put together from rows that belong to words and from pairs of neighbours.
+"""A tagger's features of tokens, assembled from rows of words and from pairs of neighbours.
 
-What a word says by itself stands in the row of that word, worked out when it is first met; what two neighbours say
-together is found by their numbers in a hash table with open addressing that compares whole keys.  Time O(1) a feature.
+The features of a word alone are in its row, which is computed once. The features of two neighbours are found in a hash
+table with open addressing that compares complete keys. Time is O(1) per feature.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ OWN = 12
 """Features of the word alone, in the first columns of its row."""
 
 PLACE, LENGTH, AROUND, ENDS, PLAIN, SHAPE, SUFFIX, WIDTH = 12, 15, 16, 20, 22, 23, 24, 25
-"""Columns of a row: the shape inside, first and last; with the length; as word before, after, two before and two after;
-the end as word before and after; and the numbers of the plain word, of its shape and of its end; how many there are."""
+"""Columns of a row: the shape inside, first and last; the shape with the length; the word as neighbour before, after,
+two before and two after; the suffix as neighbour before and after; the numbers of the plain word, its shape and its
+suffix; the number of columns.
+"""
 
 BEFORE, AFTER = 0, 1
-"""Rows that stand for the words next to a sentence and for those beyond."""
+"""Rows of the placeholders next to a sentence and one further away."""
 
 _EMPTY = -1
 
@@ -38,7 +40,7 @@ def _start(key: Any, mask: Any) -> Any:
 
 @njit(cache=True, borrows=True)
 def fill_pairs(keys: Offsets, numbers: Ints, new_keys: Offsets, new_numbers: Ints) -> None:
-    """Put features into an empty table, whose length is a power of two above their number."""
+    """Insert features into an empty table, whose length is a power of two above their number."""
     mask = len(keys) - 1
     for k in range(len(new_keys)):
         slot = _start(new_keys[k], mask)
@@ -63,18 +65,14 @@ def _pair(keys, numbers, atoms, kind, first, second):  # type: ignore[no-untyped
 
 @njit(cache=True)
 def gather(rows: Ints, words: Ints, lengths: Offsets, keys: Offsets, numbers: Ints, atoms: int, out: Ints) -> None:
-    """Feature numbers of the tokens of sentences, -1 where a feature has none.
+    """Write the feature numbers of the tokens of sentences, -1 for features not in the index.
 
     Parameters
     ----------
-    rows
-        Of words, shape (words, ``WIDTH``).
-    words
-        The row of each token; the sentences one after the other.
-    lengths
-        Of the sentences.
+    rows, words
+        Rows of words, shape (words, ``WIDTH``), and the row of each token, sentence by sentence.
     keys, numbers
-        The table of pairs: keys (kind · atoms + first) · atoms + second, -1 where empty; and their features.
+        The table of pairs: keys (kind · atoms + first) · atoms + second, -1 if empty, and feature numbers.
     out
         Shape (tokens, kinds of features), written.
     """
@@ -95,7 +93,7 @@ def gather(rows: Ints, words: Ints, lengths: Offsets, keys: Offsets, numbers: In
             row[14], row[15] = left[AROUND], right[AROUND + 1]
             row[16], row[17] = far_left[AROUND + 2], far_right[AROUND + 3]
             row[20], row[21] = left[ENDS], right[ENDS + 1]
-            # In a loop, so that the search is compiled once and not nine times.
+            # A loop, so that the search is compiled once and not nine times.
             firsts[0], seconds[0] = left[SHAPE], own[SHAPE]
             firsts[1], seconds[1] = own[SHAPE], right[SHAPE]
             firsts[2], seconds[2] = left[PLAIN], own[PLAIN]

@@ -1,26 +1,26 @@
-"""Reduced costs of label pairs in trees: what they are, what they are taken at, and the list of those that improve.
+"""Reduced costs of label pairs in trees: their definition, their inputs, and the list of improving pairs.
 
-Along the edge of node c to its parent p, with the messages of :mod:`colgen.solvers.chains.tree_messages`, each pair of
-labels has two slacks, one for each direction in which messages can pass the edge:
+Consider the edge of node c to its parent p, with the messages of :mod:`colgen.solvers.chains.tree_messages`. Each pair
+of labels has two slacks, one per direction of the messages:
 
     A(x, y) = F_c(x) + τ(x, y) - up_c(y)          B(x, y) = G_c(y) + τ(x, y) - down_c(x)
 
-Choose any node r as the root.  Summed over the edges of a labelling, A on edges whose messages flow up to r and B on
-the others, the messages cancel: its score is b_r(x_r) + Σ_e (A or B), where b_r = θ_r + all messages into r.
-So r gives dual values with these reduced costs, and so does every convex combination of roots.  With the share w_e
-of roots beyond the edge, the reduced cost is R_e = w_e A + (1 - w_e) B: for roots at both ends of a chain w = 1/2,
-which is equation (12) halved; for its last node alone w = 1, equation (8).  The optimum is at most
+Choose any node r as the root. Sum A over the edges whose messages flow up to r, and B over the others. The messages
+cancel, so the score of a labelling is b_r(x_r) + Σ_e (A or B), where b_r is θ_r plus all messages into r. So r gives
+dual values with these reduced costs, and so does every convex combination of roots. With w_e the share of the roots
+beyond the edge, the reduced cost is R_e = w_e A + (1 - w_e) B. For roots at both ends of a chain, w = 1/2, which is
+half of equation (12). For the last node alone, w = 1, which is equation (8). The optimum is at most
 
-    Σ_r share_r max_x b_r(x) + Σ_e max(0, max R_e),
+    Σ_r share_r max_x b_r(x) + Σ_e max(0, max R_e).
 
-and no R_e of a pair whose labels are both in the domains is positive: messages are maxima over these.
+R_e is not positive for pairs within the domains, because messages are maxima over the domains.
 
-R_e(x, y) = S(x) + τ(x, y) + T(y) with S = w F - (1 - w) down and T = (1 - w) G - w up.  Two oracles find the pairs:
+R_e(x, y) = S(x) + τ(x, y) + T(y) with S = w F - (1 - w) down and T = (1 - w) G - w up. Two oracles find the pairs:
 :mod:`~colgen.problems.chain_map.kernels.tree_prices` and :mod:`~colgen.problems.chain_map.kernels.exchange_prices`.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), sections 3.1 and
-4.3.  Its equation (9), which halves local scores between edges, has the same reduced cost as (8): the message to a
-label then holds half of that label's own local score, whatever the maximum is taken over, and the halves add up again.
+4.3. Equation (9) there halves local scores between edges, but has the same reduced cost as (8). The message to a label
+then holds half of that label's local score, independent of the maximum, and the halves add up again.
 """
 
 from __future__ import annotations
@@ -39,41 +39,25 @@ Values = NDArray[np.float64]
 
 
 class Prices(NamedTuple):
-    """What pairs are priced at, and what that proves of their trees.
-
-    Attributes
-    ----------
-    row_bounds, column_bounds
-        max_y τ(x, y) and max_x τ(x, y), shape (tables, labels), padded by -inf to a multiple of 16.
-    active
-        The trees that are priced.
-    values
-        Of the trees' best labellings.
-    size
-        The largest magnitude among scores and tables: with that of a tree's value, what rounding is relative to.
-    shares, beyond
-        Of the roots: :mod:`colgen.problems.chain_map.kernels.roots`.
-    bounds
-        One a tree, lowered where the dual values prove more.
-    """
+    """Inputs of pricing, and the bounds that it lowers."""
 
     forest: Forest
     model: Model
     duals: Duals
-    row_bounds: Values
-    column_bounds: Values
-    active: Offsets
-    values: Values
-    size: float
-    shares: Values
+    row_bounds: Values  # max_y τ(x, y), shape (tables, labels), padded by -inf to a multiple of 16
+    column_bounds: Values  # max_x τ(x, y), in the same shape
+    active: Offsets  # trees to price
+    values: Values  # scores of the trees' best labellings
+    size: float  # largest magnitude of scores and tables; rounding is relative to it plus the tree's value
+    shares: Values  # of the roots, as `beyond`: see `kernels.roots`
     beyond: Values
-    bounds: Values
+    bounds: Values  # one per tree, lowered if the dual values prove more
 
 
 class PairList(NamedTuple):
-    """Pairs that improve, a row each: the edge's node, its label and its parent's, and the reduced cost.
+    """Improving pairs, one row each: lower node of the edge, its label, its parent's label, and the reduced cost.
 
-    For the term of an end of a tree: the node, its label and ``NONE``.
+    A term of an end of a tree has the parent's label ``NONE``.
     """
 
     nodes: Offsets
@@ -82,34 +66,31 @@ class PairList(NamedTuple):
     reduced: Values
 
     def first(self, count: int) -> PairList:
-        """The first pairs, as arrays of their own."""
+        """Return a copy of the first pairs."""
         nodes, lower, upper, reduced = self
         return PairList(nodes[:count].copy(), lower[:count].copy(), upper[:count].copy(), reduced[:count].copy())
 
 
-def room_for_pairs(count: int) -> PairList:
-    """Room for so many pairs."""
+def allocate_pairs(count: int) -> PairList:
+    """Allocate memory for ``count`` pairs."""
     nodes, (lower, upper) = np.empty(count, dtype=np.int64), np.empty((2, count), dtype=np.int32)
     return PairList(nodes, lower, upper, np.empty(count))
 
 
 class Side(NamedTuple):
-    """Labels of one end of an edge that are looked at, those of the domain first; and S of them, or T.
-
-    They are as many as the rows of maxima are long, and one more.
-    """
+    """Candidate labels at one end of an edge, those of the domain first, and their S or T."""
 
     labels: Ints
     sums: Values
 
 
-def room_for_side(width: int) -> Side:
-    """Room for the labels of a row that is padded to a width."""
+def allocate_side(width: int) -> Side:
+    """Allocate a side for rows padded to a width."""
     return Side(np.empty(width + 1, dtype=np.int32), np.empty(width + 1))
 
 
-class LookedAt(NamedTuple):
-    """How many labels of a side are looked at: those of the domain, which come first, and all."""
+class Candidates(NamedTuple):
+    """A side with its number of candidates from the domain, which come first, and in total."""
 
     side: Side
     known: int
@@ -118,7 +99,7 @@ class LookedAt(NamedTuple):
 
 @inner
 def greatest(sums: Values, count: int) -> float:
-    """The greatest of the first of some sums."""
+    """Return the largest of the first ``count`` sums."""
     most: float = sums[0]
     for k in range(1, count):
         most = max(most, sums[k])
@@ -126,8 +107,8 @@ def greatest(sums: Values, count: int) -> float:
 
 
 @inner
-def note_end(node: int, label: int, cost: float, pairs: PairList, found: int) -> int:
-    """Write down the label of an end of a tree; how many pairs there are by then, -1 where it does not fit."""
+def append_end(node: int, label: int, cost: float, pairs: PairList, found: int) -> int:
+    """Append the label of an end of a tree; return the new number of pairs, or -1 if it does not fit."""
     if found == len(pairs.nodes):
         return -1
     pairs.nodes[found], pairs.lower[found], pairs.upper[found], pairs.reduced[found] = node, label, NONE, cost
@@ -135,29 +116,20 @@ def note_end(node: int, label: int, cost: float, pairs: PairList, found: int) ->
 
 
 @inner
-def note_pairs(
+def append_pairs(
     tables: Values,
     first_row: int,
     node: int,
-    below: LookedAt,
-    above: LookedAt,
+    below: Candidates,
+    above: Candidates,
     tolerance: float,
     pairs: PairList,
     found: int,
 ) -> tuple[float, int]:
-    """Look at the pairs of an edge, and write down those of positive reduced cost.
+    """Compute the reduced costs of the candidate pairs of an edge, and append the positive ones.
 
-    Parameters
-    ----------
-    first_row
-        Of the edge's table.
-    below, above
-        Pairs of labels that are both in the domains are passed over.
-
-    Returns
-    -------
-    most, found
-        The greatest reduced cost, or 0, and how many pairs are written by then; -1 where they do not all fit.
+    Pairs within the domains are skipped. Return the largest reduced cost, or 0, and the new number of pairs, or -1 if
+    they do not fit.
     """
     nodes, lower, upper, reduced = pairs
     (some, costs), (others, more) = below.side, above.side
@@ -175,12 +147,12 @@ def note_pairs(
     return most, found
 
 
-# --- of one label ----------------------------------------------------------------------------------------------------
+# --- messages and sums of one label ----------------------------------------------------------------------------------
 
 
 @inner
 def up_message(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
-    """The message up of a node, for one label of its parent."""
+    """Return the message up from a node, for one label of its parent."""
     starts, candidates, below = duals.domains
     first_row, most = forest.table[node] * model.scores.shape[1], -np.inf
     for k in range(starts[node], starts[node + 1]):
@@ -190,7 +162,7 @@ def up_message(forest: Forest, model: Model, duals: Duals, node: int, label: int
 
 @inner
 def down_message(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
-    """The message down to a node, for one of its labels."""
+    """Return the message down to a node, for one of its labels."""
     starts, candidates, _ = duals.domains
     begin, row, most = starts[forest.parent[node]], forest.table[node] * model.scores.shape[1] + label, -np.inf
     for k in range(duals.starts[node], duals.starts[node + 1]):
@@ -200,7 +172,7 @@ def down_message(forest: Forest, model: Model, duals: Duals, node: int, label: i
 
 @inner
 def below_edge(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
-    """F of a label of the edge's node."""
+    """Return F of a label of the edge's node."""
     total = shifted(model, node, label)
     child = forest.first_child[node]
     while child != NONE:
@@ -211,7 +183,7 @@ def below_edge(forest: Forest, model: Model, duals: Duals, node: int, label: int
 
 @inner
 def above_edge(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
-    """G of a label of the parent of the edge's node."""
+    """Return G of a label of the parent of the edge's node."""
     parent = forest.parent[node]
     total = shifted(model, parent, label)
     if forest.parent[parent] != NONE:
@@ -226,7 +198,7 @@ def above_edge(forest: Forest, model: Model, duals: Duals, node: int, label: int
 
 @inner
 def belief(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
-    """θ and all messages into a node, for one of its labels."""
+    """Return θ plus all messages into a node, for one of its labels."""
     total = below_edge(forest, model, duals, node, label)
     if forest.parent[node] != NONE:
         total += down_message(forest, model, duals, node, label)
@@ -245,7 +217,7 @@ def reduced_costs(
     lower: Ints,
     upper: Ints,
 ) -> Values:
-    """Reduced costs of pairs, as the module's head defines them; of ends' labels where ``upper`` is ``NONE``.
+    """Return the reduced costs of pairs, as defined in the module, or of labels of ends where ``upper`` is ``NONE``.
 
     ``values`` holds the score of the best labelling of each node's tree.
     """

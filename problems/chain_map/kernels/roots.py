@@ -1,4 +1,4 @@
-"""Roots that messages of a tree are taken to flow to: their shares, and what lies beyond each edge."""
+"""Roots of the messages of a tree: their shares, and the share beyond each edge."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ Values = NDArray[np.float64]
 
 
 def root_shares(forest: Forest, both_ways: bool) -> Values:
-    """Shares of the roots that messages are taken to flow to, one a node; a tree's sum to 1.
-
-    Parameters
-    ----------
-    both_ways
-        All ends of a tree (nodes with one neighbour, or none), with equal shares; otherwise the root alone.
-    """
+    """Return the shares of the roots, which sum to 1 in each tree: all ends of a tree equally, or only its root."""
     shares = np.zeros(forest.num_nodes)
     if both_ways:
         _ends(forest, shares)
@@ -29,7 +23,7 @@ def root_shares(forest: Forest, both_ways: bool) -> Values:
 
 
 def roots_beyond(forest: Forest, shares: Values) -> Values:
-    """Share of the roots beyond the edge of each node to its parent, w; 1 at a root."""
+    """Return the share w of the roots beyond the edge of each node to its parent; 1 at a root."""
     shares = as_floats(shares, "shares", shape=(forest.num_nodes,))
     beyond = np.empty(forest.num_nodes)
     _beyond(forest, shares, beyond)

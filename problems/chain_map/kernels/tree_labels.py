@@ -1,4 +1,4 @@
-"""Best and second best labellings of trees whose nodes have domains of few labels."""
+"""Best and second best labellings of trees with small domains."""
 
 from __future__ import annotations
 
@@ -22,19 +22,17 @@ Values = NDArray[np.float64]
 def best_labels(
     forest: Forest, scores: Scores, tables: Scores, domains: Domains, active: Offsets, labels: Ints, values: Values
 ) -> None:
-    """Best labellings within domains whose ``below`` is known.
+    """Write the best labellings within domains whose ``below`` is set.
 
     Parameters
     ----------
-    scores, tables
-        As of :func:`colgen.solvers.chains.tree_domains.sweep`.
     active
         Numbers of the trees.
     labels
-        Of all nodes, written for the active trees; ``NONE`` where no labelling has a finite score.
+        Labels of all nodes, written for the active trees; ``NONE`` if no labelling has a finite score.
     values
-        Of the trees, written likewise: what :func:`score_labels` says of the labelling, to the last bit (a bound that
-        a labelling attains is no other number than its score), -inf where there is none.
+        Scores of the trees, written likewise, -inf without a labelling. They equal those of :func:`score_labels`
+        exactly: a bound attained by a labelling must equal its score.
     """
     num = scores.shape[1]
     starts, candidates, below = domains
@@ -64,28 +62,18 @@ def best_labels(
         values[tree] = _score(forest, scores, tables, labels, tree)
 
 
-_AT_ONCE = 2**22
-"""Pairs of labels, or scores, that are looked at between two looks at the clock."""
+_SCORES_PER_CHECK = 2**22
+"""Pairs of labels, or scores, that are processed between two checks of the clock."""
 
 
 def runner_up(
     forest: Forest, scores: Scores, tables: Scores, domains: Domains, require: Callable[[], object] = lambda: None
 ) -> tuple[Ints, Values]:
-    """Second best labellings within domains whose ``below`` is known.
+    """Return the second best labellings within domains whose ``below`` is set, and their scores.
 
-    A node's second best differs from its best in one child: that child has another label, or the same label and its own
-    second best.
-
-    Parameters
-    ----------
-    require
-        Called every few hundredths of a second; raises if there is no more time.
-
-    Returns
-    -------
-    labels, values
-        Of all nodes and of all trees, as :func:`score_labels` sums them up; ``NONE`` and -inf where the domains hold
-        fewer than two labellings.
+    The second best below a node differs from the best in one child: that child has another label, or the same label and
+    its own second best. Labels are ``NONE`` and scores -inf if the domains hold fewer than two labellings. ``require``
+    is called every few hundredths of a second and raises if the time is used up.
     """
     scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
     tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
@@ -93,14 +81,14 @@ def runner_up(
     values = np.empty(len(forest.starts) - 1)
     second = np.empty_like(domains.below)
     sizes = np.diff(domains.starts)
-    work = sizes.copy()  # labels, and pairs of labels on the edge to the parent
+    work = sizes.copy()  # labels, plus pairs of labels on the edge to the parent
     inner = np.flatnonzero(forest.parent != NONE)
     np.add.at(work, forest.parent[inner], sizes[inner] * sizes[forest.parent[inner]])
     ends, first = np.cumsum(work), 0
     while first < forest.num_nodes:
         require()
         before = ends[first - 1] if first else 0
-        end = max(first + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+        end = max(first + 1, int(np.searchsorted(ends, before + _SCORES_PER_CHECK, side="right")))
         _second_best(forest, scores.shape[1], tables, domains, first, end, second)
         first = end
     require()
@@ -112,12 +100,10 @@ def runner_up(
 def _two_best(
     tables: Scores, first_row: int, above: int, domains: Domains, second: Scores, node: int
 ) -> tuple[int, int, bool, Any]:
-    """The entries that are best and second best for a node below the label ``above`` of its parent.
+    """Return the best entry of a node, the second best (-1 if none), whether it is the best entry, and its loss.
 
-    Returns
-    -------
-    best, other, deeper, loss
-        ``deeper``: the second best is the best entry with its own second best below; ``other`` is -1 if there is none.
+    The arguments include the label ``above`` of the parent. The second best may be the best entry with its own second
+    best below.
     """
     starts, candidates, below = domains
     best = starts[node]
@@ -141,7 +127,7 @@ def _two_best(
 def _second_best(
     forest: Forest, num: int, tables: Scores, domains: Domains, first: int, end: int, second: Scores
 ) -> None:
-    """The second best below each label of the nodes from ``first`` up to ``end``, those below being known."""
+    """Set the second best below each label of the nodes ``first`` to ``end`` - 1; those of their children are set."""
     starts, candidates, below = domains
     for node in range(first, end):
         for k in range(starts[node], starts[node + 1]):
@@ -166,7 +152,7 @@ def _runner_up(
 ) -> None:
     num = scores.shape[1]
     starts, candidates, below = domains
-    deeper = np.zeros(len(scores), dtype=np.bool_)  # where the second best of the chosen entry is wanted
+    deeper = np.zeros(len(scores), dtype=np.bool_)  # nodes whose entry continues with its second best
     for tree in range(len(values)):
         root = forest.starts[tree + 1] - 1
         best = starts[root]
@@ -186,7 +172,7 @@ def _runner_up(
             continue
         labels[root] = candidates[chosen]
         for node in range(root, forest.starts[tree] - 1, -1):
-            # The children of a node, given its label and whether its second best is wanted.
+            # Label the children of a node, given its label and whether its second best is needed.
             label = labels[node]
             worst, least = -1, 0.0
             child = forest.first_child[node]
@@ -215,20 +201,13 @@ def best_flips(
     out: Values,
     require: Callable[[], object] = lambda: None,
 ) -> None:
-    """What labellings lose by the best change of a single label: the second best loses no more.
+    """Lower ``out`` to the loss of the best change of a single label; the second best labelling loses no more.
 
-    Parameters
-    ----------
-    labels, values
-        Labellings of all trees and their scores.
-    out
-        One a tree, written: score of the labelling less that of the best with one other label; 0 or more if the
-        labelling is optimal, inf if there is no other of finite score.
-    require
-        Called every few hundredths of a second; raises if there is no more time.
+    ``out`` has one entry per tree, at least 0 if the labelling is optimal, and inf if no other has a finite score.
+    ``require`` is called every few hundredths of a second and raises if the time is used up.
     """
     out[:] = np.inf
-    step = max(1, _AT_ONCE // scores.shape[1])
+    step = max(1, _SCORES_PER_CHECK // scores.shape[1])
     for first in range(0, forest.num_nodes, step):
         require()
         _best_flips(forest, scores, tables, labels, values, first, min(first + step, forest.num_nodes), out)
@@ -263,22 +242,17 @@ def _best_flips(
 
 @njit(cache=True)
 def score_labels(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> None:
-    """Scores of labellings of all trees, summed in double precision with what each sum loses.
+    """Write the scores of labellings of all trees, by compensated sums in double precision.
 
-    Parameters
-    ----------
-    labels
-        Of all nodes; a tree with a label ``NONE`` has no labelling.
-    values
-        One a tree, written: -inf where there is no labelling, or a forbidden label or pair.
+    A tree with a label ``NONE``, or with a forbidden label or pair, has the score -inf.
     """
     for tree in range(len(values)):
         values[tree] = _score(forest, scores, tables, labels, tree)
 
 
 @njit(cache=True)
-def are_scored(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> bool:
-    """Whether there is a label for every node, and each tree's score is this number, to the last bit."""
+def scores_match(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> bool:
+    """Return whether every node has a label, and the values equal the trees' scores exactly."""
     for label in labels:
         if not 0 <= label < scores.shape[1]:
             return False
@@ -290,7 +264,7 @@ def are_scored(forest: Forest, scores: Scores, tables: Scores, labels: Ints, val
 
 @njit(cache=True)
 def score_trees(forest: Forest, scores: Scores, tables: Scores, labels: Ints, trees: Offsets, values: Values) -> None:
-    """The same for some trees."""
+    """Write the scores of some trees, as :func:`score_labels` does for all."""
     for k in range(len(trees)):
         values[trees[k]] = _score(forest, scores, tables, labels, trees[k])
 
@@ -309,12 +283,12 @@ def _score(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tree: i
         if above != NONE and labels[above] != NONE:
             total, left = _added(total, np.float64(tables[table[node] * num + label, labels[above]]))
             lost += left
-    return total + lost if total > -np.inf else total  # what -inf has lost is not a number
+    return total + lost if total > -np.inf else total  # the compensation of -inf is NaN
 
 
 @inner
 def _added(total: float, term: float) -> tuple[float, float]:
-    """A sum, and what it loses: Knuth's, which needs no comparison."""
+    """Return a sum and its rounding error (Knuth's two-sum, which needs no comparison)."""
     after = total + term
     part = after - total
     return after, (total - (after - part)) + (term - part)
@@ -322,14 +296,9 @@ def _added(total: float, term: float) -> tuple[float, float]:
 
 @njit(cache=True)
 def greedy_labels(forest: Forest, scores: Scores, tables: Scores, first: int, end: int, labels: Ints) -> None:
-    """Label some trees from their leaves to their roots, each node as is best with what is below; O(nodes · labels).
+    """Label the trees from ``first`` to ``end`` - 1 greedily from leaves to roots; O(nodes · labels).
 
-    Parameters
-    ----------
-    first, end
-        The trees from the one up to the other.
-    labels
-        Of all nodes, written for these trees.
+    Each node gets the best label given the labels of its children.
     """
     num = scores.shape[1]
     row = np.empty(num, dtype=scores.dtype)
@@ -346,8 +315,8 @@ def greedy_labels(forest: Forest, scores: Scores, tables: Scores, first: int, en
 
 
 @njit(cache=True)
-def have_labellings(forest: Forest, scores: Scores, tables: Scores, trees: Offsets) -> NDArray[np.bool_]:
-    """Which of some trees have a labelling without a forbidden label or pair; O(nodes · labels²) of these."""
+def have_labelling(forest: Forest, scores: Scores, tables: Scores, trees: Offsets) -> NDArray[np.bool_]:
+    """Return whether each tree has a labelling without a forbidden label or pair; O(nodes · labels²)."""
     num = scores.shape[1]
     out = np.zeros(len(trees), dtype=np.bool_)
     for k in range(len(trees)):

@@ -1,12 +1,12 @@
-"""The pairs of labels that would improve restricted domains, found by maxima of the tables without looking at all.
+"""Improving pairs of labels, found by maxima of the tables without computing all reduced costs.
 
 The reduced cost of a pair is R = S(x) + τ(x, y) + T(y) (:mod:`colgen.problems.chain_map.kernels.pair_prices`).
-Candidates for y are those with T(y) + max S + max_x τ(x, y) > 0, then those for x with S(x) + max T + max_y τ(x, y) >
-0, the maximum of T taken over the candidates: maxima of tables are known beforehand.  Only pairs of candidates are
-looked at.
+Candidates for y satisfy T(y) + max S + max_x τ(x, y) > 0. Candidates for x then satisfy S(x) + max T + max_y τ(x, y) >
+0, with the maximum of T over the candidates. The maxima of the tables are precomputed. Reduced costs are computed only
+for pairs of candidates.
 
-Messages of all labels are made here, tree by tree, from those of the domains, and forgotten: a batch's would not fit
-into a processor's memory, and to fetch them would take longer than to make them.
+The messages of all labels are computed here from those of the domains, tree by tree, and discarded. The messages of a
+batch would not fit into the processor's cache, and loading them would take longer than computing them.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), section 4.3.
 """
@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.problems.chain_map.kernels.pair_prices import (
-    LookedAt,
+    Candidates,
     PairList,
     Prices,
     Side,
+    allocate_side,
+    append_end,
+    append_pairs,
     greatest,
-    note_end,
-    note_pairs,
-    room_for_side,
 )
 from colgen.solvers.chains.forest import NONE, Forest, Offsets
 from colgen.solvers.chains.tree_domains import Domains
@@ -39,32 +39,20 @@ Values = NDArray[np.float64]
 
 
 class Scratch(NamedTuple):
-    """Room for the tree that is being priced; a call that stops within a tree finds there what it needs to go on.
+    """Working memory for the tree that is being priced; an interrupted call continues from it."""
 
-    Attributes
-    ----------
-    scores, up, down
-        θ of its nodes, and its messages, for all labels.
-    left, right
-        S and T of an edge, padded by -inf.
-    lower, upper
-        The labels of an edge that are looked at.
-    held
-        Labels of a domain; none is marked between two calls.
-    """
-
-    scores: Values
-    up: Values
+    scores: Values  # θ of the tree's nodes
+    up: Values  # its messages, for all labels
     down: Values
-    left: Values
-    right: Values
-    lower: Side
+    left: Values  # S of an edge, padded by -inf
+    right: Values  # T of an edge, padded by -inf
+    lower: Side  # candidate labels of an edge
     upper: Side
-    held: Flags
+    held: Flags  # marks the labels of a domain; all false between two calls
 
 
-def scratch_for(forest: Forest, num: int) -> Scratch:
-    """Room for the largest tree, with so many labels."""
+def allocate_scratch(forest: Forest, num: int) -> Scratch:
+    """Allocate working memory for the largest tree, with ``num`` labels."""
     shape, width = (int(np.diff(forest.starts).max()), num), padded(num)
     return Scratch(
         np.empty(shape),
@@ -72,8 +60,8 @@ def scratch_for(forest: Forest, num: int) -> Scratch:
         np.empty(shape),
         np.full(width, -np.inf),
         np.full(width, -np.inf),
-        room_for_side(width),
-        room_for_side(width),
+        allocate_side(width),
+        allocate_side(width),
         np.zeros(num, dtype=np.bool_),
     )
 
@@ -88,27 +76,26 @@ def price(
     gaps: Values,
     work: float,
 ) -> tuple[int, int, int, bool]:
-    """Pairs of positive reduced cost, and what they leave of the dual bound.
+    """List the pairs of positive reduced cost, and lower the dual bounds.
 
-    Many labels make one tree take seconds, so that a call stops within a tree and the next one goes on from there.
+    One tree with many labels can take seconds. So a call may stop within a tree, and the next one continues there.
 
     Parameters
     ----------
     split
-        Compute with halved local scores, equation (9), where messages flow one way; the same up to rounding.
+        Use halved local scores, equation (9), if messages flow one way; equal up to rounding.
     pairs
-        Written.  Pairs that are within the domains are left out, and so are differences that rounding explains.
+        Written. Pairs within the domains and differences explained by rounding are left out.
     position, gaps
-        Where to go on, zeros at first: the trees that are done and the steps of the next one; and the sum of what its
-        nodes have left of the bound, one number.  Rewritten.
+        State between calls, zeros at first: the finished trees and the steps of the current one; the gap of its nodes
+        so far.
     work
-        A call ends after about so many sums, or with the last tree, or where the pairs of a node do not fit.
+        A call ends after about this many additions, after the last tree, or if the pairs of a node do not fit.
 
     Returns
     -------
-    found, priced, looked_at, full
-        Pairs written, edges whose reduced costs were bounded, pairs that were looked at, and whether the room for
-        pairs is what has ended the call.
+    found, priced, computed, full
+        Pairs written, edges priced, reduced costs computed, and whether the list of pairs is full.
     """
     forest, model, duals, row_bounds, column_bounds, active, values, size, shares, beyond, bounds = prices
     num = model.scores.shape[1]
@@ -116,7 +103,7 @@ def price(
     parents, table = forest.parent, forest.table
     starts, labels, below = domains
     scores, up, down, left, right, lower, upper, held = scratch
-    found, priced, looked_at, full = 0, 0, 0, False
+    found, priced, computed, full = 0, 0, 0, False
     rounding = 16 * np.finfo(np.float64).eps
     done = 0.0
     while position[0] < len(active) and done < work and not full:
@@ -142,15 +129,15 @@ def price(
             if done >= work:
                 break
             done += 1
-            here, gap = found, 0.0  # pairs and gap with this node's: taken over once all its pairs are written
-            if shares[node] > 0:  # the end's own term of the bound
+            here, gap = found, 0.0  # pairs and gap including this node's: committed when all its pairs fit
+            if shares[node] > 0:  # the term of an end in the bound
                 done += num
                 most, where = _best_belief(forest, first, node, scores, up, down, left)
                 excess = most - values[tree]
                 if excess > tolerance:
                     gap = shares[node] * excess
-                    if not _holds(domains, node, where):
-                        here = note_end(node, where, gap, pairs, here)
+                    if not _contains(domains, node, where):
+                        here = append_end(node, where, gap, pairs, here)
                         full = here < 0
                         if full:
                             break
@@ -163,14 +150,16 @@ def price(
                 if num_above:
                     least = tolerance - greatest(upper.sums, num_above)
                     known, num_below = _candidates(domains, node, left, row_bounds, table[node], least, held, lower)
-                    some, others = LookedAt(lower, known, num_below), LookedAt(upper, known_above, num_above)
-                    most, here = note_pairs(model.tables, table[node] * num, node, some, others, tolerance, pairs, here)
+                    some, others = Candidates(lower, known, num_below), Candidates(upper, known_above, num_above)
+                    most, here = append_pairs(
+                        model.tables, table[node] * num, node, some, others, tolerance, pairs, here
+                    )
                     full = here < 0
                     if full:
                         break
                     gap += most
                     seen = num_below * num_above - known * known_above
-                    looked_at += seen
+                    computed += seen
                     done += seen
                 priced += 1
             gaps[0] += gap
@@ -181,12 +170,12 @@ def price(
             position[0] += 1
             position[1] = 0
             gaps[0] = 0.0
-    return found, priced, looked_at, full
+    return found, priced, computed, full
 
 
 @inner
-def _holds(domains: Domains, node: int, label: int) -> bool:
-    """Whether a label is in a node's domain."""
+def _contains(domains: Domains, node: int, label: int) -> bool:
+    """Return whether a label is in a node's domain."""
     found = False
     for k in range(domains.starts[node], domains.starts[node + 1]):
         found |= domains.labels[k] == label
@@ -197,7 +186,7 @@ def _holds(domains: Domains, node: int, label: int) -> bool:
 def _best_belief(
     forest: Forest, first: int, node: int, scores: Values, up: Values, down: Values, row: Values
 ) -> tuple[float, int]:
-    """The best of θ and all messages into a node, and whose label's it is."""
+    """Return the best sum of θ and all messages into a node, and its label."""
     num = scores.shape[1]
     for x in range(num):
         row[x] = scores[node - first, x]
@@ -217,14 +206,9 @@ def _best_belief(
 def _candidates(
     domains: Domains, node: int, row: Values, bounds: Values, table: int, least: float, held: Flags, side: Side
 ) -> tuple[int, int]:
-    """The labels whose sum and bound on τ are above a number: how many of a node's domain, which come first, and all.
+    """List the labels whose ``row`` plus bound on τ exceeds ``least``; return how many are in the domain, and in total.
 
-    Parameters
-    ----------
-    row
-        S of all labels, or T.
-    held
-        Nothing is marked, before and after.
+    ``held`` is all false before and after.
     """
     starts, labels, _ = domains
     known = 0
@@ -261,15 +245,15 @@ def _sides(
     left: Values,
     right: Values,
 ) -> None:
-    """S and T of the edge above a node, in one pass each for a node of a chain."""
+    """Write S and T of the edge above a node, in one pass each for a node of a chain."""
     parents, first_child, next_sibling = forest.parent, forest.first_child, forest.next_sibling
     num, parent = scores.shape[1], parents[node]
     w, v = share, 1.0 - share
     here, over, child = node - first, parent - first, first_child[node]
-    below = child - first if child != NONE else here  # a message that is there, or anything
+    below = child - first if child != NONE else here  # an existing message, or any row, with weight u = 0
     u = w if child != NONE else 0.0
     if v == 0:
-        if split:  # equation (9) as it stands
+        if split:  # equation (9) as published
             for x in range(num):
                 left[x] = 0.5 * scores[here, x] + (0.5 * scores[here, x] + u * up[below, x])
                 right[x] = 0.5 * scores[over, x] - (up[here, x] + 0.5 * scores[over, x])

@@ -1,14 +1,15 @@
-"""Labels of trees that local scores alone rule out, and maxima over the labels that are left.
+"""Labels of trees that local scores exclude, and maxima over the remaining labels.
 
 Label x' of node i is no better than label x of the same node if
 
     θ(x) + Σ_neighbours min τ(x, ·)  ≥  θ(x') + Σ_neighbours max τ(x', ·),
 
-minima and maxima over the neighbours' labels, which are known beforehand.  x is the label of best local score; O(n L).
+with precomputed minima and maxima over the neighbours' labels. x is the label of best local score. Time is O(n L).
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), rule (14).
 
-A label is left out only if the left side is greater by what rounding may have done to both: with d neighbours and T the
-largest |τ|, u (d + 2) (|θ(x)| + 2 d T) for either of them, where the right side is not far below and so no larger.
+A label is removed only if the left side is greater by more than the rounding error of both sides. With d neighbours and
+T the largest |τ|, the error of either side is at most u (d + 2) (|θ(x)| + 2 d T), because the right side is not far
+below and so not larger in magnitude.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from colgen.solvers.kernel_cache import njit
 Scores = NDArray[Any]
 
 
-_AT_ONCE = 2**22
-"""Scores that are looked at between two looks at the clock."""
+_SCORES_PER_CHECK = 2**22
+"""Scores that are processed between two checks of the clock."""
 
 
 class _Extremes(NamedTuple):
@@ -44,7 +45,7 @@ class _Extremes(NamedTuple):
 def prune_by_bounds(
     forest: Forest, scores: Scores, tables: Scores, slack: float = 0.0, require: Callable[[], object] = lambda: None
 ) -> Domains:
-    """The labels that the rule leaves, at least one a node; ``below`` is not set.
+    """Return the labels that rule (14) leaves, at least one per node; ``below`` is not set.
 
     Parameters
     ----------
@@ -53,9 +54,9 @@ def prune_by_bounds(
     tables
         τ, shape (tables, labels, labels).
     slack
-        Labels stay that lack less than this: then every labelling that loses less has all its labels in the domains.
+        Keep labels that fall short by less than this. Then the domains contain every labelling that loses less.
     require
-        Called every hundredth of a second; raises if there is no more time.
+        Called every hundredth of a second; raises if the time is used up.
     """
     scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
     num = scores.shape[1]
@@ -66,7 +67,7 @@ def prune_by_bounds(
     extremes = _Extremes(tables.min(axis=2), tables.max(axis=2), tables.min(axis=1), tables.max(axis=1))
     size = largest(np.ascontiguousarray(tables))
     starts[0] = 0
-    step = max(1, _AT_ONCE // num)
+    step = max(1, _SCORES_PER_CHECK // num)
     for first in range(0, len(scores), step):
         require()
         end = min(first + step, len(scores))
@@ -128,11 +129,9 @@ def _prune(
 
 @njit(cache=True)
 def fill_below(forest: Forest, scores: Scores, tables: Scores, domains: Domains) -> None:
-    """Set ``below`` of domains: local score and best scores of what is below, over the domains' labels.
+    """Set ``below`` of domains: local score plus best scores of the subtrees, over the domains' labels.
 
-    Counted from the best of a node's.
-
-    ``tables``: τ of all tables one below the other.
+    The best entry of each node is 0. ``tables`` holds the rows of all tables.
     """
     starts, labels, below = domains
     for node in range(len(scores)):

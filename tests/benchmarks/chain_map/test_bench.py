@@ -21,8 +21,8 @@ def test_a_chain_without_a_labelling_is_proved_to_have_none():
 
 
 def test_chains_that_there_was_no_time_for_are_not_proved(monkeypatch):
-    swept = SweepPricing._swept
-    monkeypatch.setattr(SweepPricing, "_swept", lambda *args: (0, swept(*args)[1]))
+    swept = SweepPricing._sweep_domains
+    monkeypatch.setattr(SweepPricing, "_sweep_domains", lambda *args: (0, swept(*args)[1]))
     assert share_proved(random(0, chains=5, labels=6)) == 0.0
 
 

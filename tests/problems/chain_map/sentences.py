@@ -1,4 +1,4 @@
-"""Tagged sentences made up by a little grammar: enough for a tagger to learn."""
+"""Tagged sentences from a small grammar that a tagger can learn."""
 
 import numpy as np
 

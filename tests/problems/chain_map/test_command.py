@@ -38,7 +38,7 @@ def test_text_on_the_standard_input_is_tagged(model, monkeypatch, capsys):
     assert shown.err.startswith("colgen: 2 instances, 2 proved optimal, ")
 
 
-def test_batches_give_what_single_sentences_give(model, tmp_path, capsys, monkeypatch):
+def test_batches_equal_single_sentences(model, tmp_path, capsys, monkeypatch):
     text = tmp_path / "text.txt"
     text.write_text("the old walker sees Anna\nBen runs\nDora paints every garden\n" * 3)
     monkeypatch.setattr("colgen.problems.chain_map.command.BATCH", 4)
@@ -55,7 +55,7 @@ def test_batches_give_what_single_sentences_give(model, tmp_path, capsys, monkey
     assert "has 9 sentences, there is no number 10" in capsys.readouterr().err
 
 
-def test_a_batch_that_is_stopped_says_so(model, tmp_path, capsys):
+def test_a_stopped_batch_is_reported(model, tmp_path, capsys):
     text = tmp_path / "text.txt"
     text.write_text("Ben runs\nAnna sees Ben\n")
     assert main(["solve", "chain_map", str(text), "--model", str(model), "--time-limit", "0"]) in (0, 3)

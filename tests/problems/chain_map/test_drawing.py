@@ -1,4 +1,4 @@
-"""Labellings drawn."""
+"""Drawings of labellings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Features by way of rows of words: the same numbers as by their names, and the same scores bit for bit."""
+"""Fast lookup of features: the same numbers as by names, and exactly the same scores."""
 
 import numpy as np
 import pytest
@@ -35,19 +35,19 @@ def draw(rng, count):
 
 
 @pytest.mark.parametrize("least", [1, 2, 10**6])
-def test_numbers_are_those_of_the_names(least):
+def test_numbers_agree_with_the_names(least):
     rng = np.random.default_rng(least)
     index = build_index(draw(rng, 60), least)
     extractor = Extractor(index)
     fresh = [*draw(rng, 40), ["never", "seen", "Mali"], ["unseen"], ["a"], ["a b", "c"], ["a", "b c"]]
-    for _ in range(2):  # words met for the first time, and again
+    for _ in range(2):  # new words, then stored words
         assert np.array_equal(extractor.look_up(fresh), look_up(fresh, index))
     for words in fresh:
         assert np.array_equal(extractor.look_up([words]), look_up([words], index))
 
 
-def test_rows_of_words_are_forgotten_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(extraction, "_MOST", 5)
+def test_stored_words_are_bounded(monkeypatch):
+    monkeypatch.setattr(extraction, "_MAX_STORED_WORDS", 5)
     rng = np.random.default_rng(3)
     index = build_index(draw(rng, 60), 1)
     extractor = Extractor(index)
@@ -57,7 +57,7 @@ def test_rows_of_words_are_forgotten_when_there_are_too_many(monkeypatch):
     assert np.array_equal(extractor.look_up(many), look_up(many, index))
 
 
-def test_scores_are_those_of_the_names_bit_for_bit():
+def test_scores_agree_with_the_names_exactly():
     rng = np.random.default_rng(4)
     index = build_index(draw(rng, 60), 1)
     weights = rng.normal(size=(len(index), 5)) * (rng.random((len(index), 5)) < 0.3)

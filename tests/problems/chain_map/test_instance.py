@@ -1,4 +1,4 @@
-"""Instances: what is refused, trees from graphs, files."""
+"""Instances: invalid input, trees from graphs, files."""
 
 import networkx as nx
 import numpy as np
@@ -26,12 +26,12 @@ from tests.twins.chain_map import draw
         (np.zeros((2, 2), dtype=complex), np.zeros((2, 2)), "scores: expected numbers"),
     ],
 )
-def test_bad_chains_are_refused(scores, transitions, words):
+def test_invalid_chains_raise(scores, transitions, words):
     with pytest.raises(InputError, match=words):
         ChainInstance.from_chain(scores, transitions)
 
 
-def test_no_chains_are_refused():
+def test_inconsistent_chains_raise():
     with pytest.raises(InputError, match="one chain or more"):
         ChainInstance.from_chains([], np.zeros((2, 2)))
     with pytest.raises(InputError, match="same labels"):
@@ -70,12 +70,12 @@ def test_objective_checks_the_labels():
         (nx.DiGraph([(0, 0)]), "without cycles"),
     ],
 )
-def test_graphs_that_are_no_trees_are_refused(graph, words):
+def test_graphs_with_cycles_raise(graph, words):
     with pytest.raises(InputError, match=words):
         ChainInstance.from_tree(graph, {v: [0.0] for v in graph}, [[0.0]])
 
 
-def test_trees_without_scores_are_refused():
+def test_trees_without_scores_raise():
     graph = nx.path_graph(2)
     with pytest.raises(InputError, match="none for 0"):
         ChainInstance.from_tree(graph)
@@ -90,7 +90,7 @@ def test_trees_without_scores_are_refused():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_tree_scores_as_its_graph_does(seed):
-    """Whatever root is chosen: edges keep their direction."""
+    """For any root: edges keep their direction."""
     rng = np.random.default_rng(seed)
     graph = nx.DiGraph()
     graph.add_nodes_from(range(6))
@@ -106,7 +106,7 @@ def test_a_tree_scores_as_its_graph_does(seed):
     assert not instance.is_chains or nx.is_path(graph.to_undirected(), list(instance.nodes))
 
 
-def test_types_are_kept():
+def test_precision_is_kept():
     single = ChainInstance.from_chain(np.zeros((2, 2), dtype=np.float32), np.zeros((2, 2)))
     assert single.scores.dtype == single.pairwise.tables.dtype == np.float32
     whole = ChainInstance.from_chain(np.zeros((2, 2), dtype=int), np.zeros((2, 2), dtype=bool))
@@ -116,7 +116,7 @@ def test_types_are_kept():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_written_is_read_again(tmp_path, seed):
+def test_written_instances_are_read_back(tmp_path, seed):
     instance = draw(seed)
     instance.write(tmp_path / "model.npz")
     again = read(tmp_path / "model.npz")
@@ -156,7 +156,7 @@ def test_plain_arrays_are_read(tmp_path):
         ({"tables": np.full((1, 2, 2), np.nan)}, "tables: expected finite numbers, or -inf, got nan"),
     ],
 )
-def test_trees_in_files_that_point_elsewhere_are_refused(tmp_path, change, message):
+def test_files_with_invalid_trees_raise(tmp_path, change, message):
     path = tmp_path / "trees.npz"
     ChainInstance.from_chain(np.zeros((2, 2)), np.zeros((2, 2))).write(path)
     with np.load(path) as arrays:
@@ -167,14 +167,14 @@ def test_trees_in_files_that_point_elsewhere_are_refused(tmp_path, change, messa
 
 
 @pytest.mark.parametrize("lengths", [[1.5, 2.5], [1e308], [4, 0], [2], [[4]], [2**63, 1], [-1, 5]])
-def test_lengths_that_are_none_are_refused(tmp_path, lengths):
+def test_invalid_lengths_raise(tmp_path, lengths):
     path = tmp_path / "chains.npz"
     np.savez(path, scores=np.zeros((4, 2)), transitions=np.zeros((2, 2)), lengths=lengths)
     with pytest.raises(InputError, match=r"chains\.npz: .*lengths"):
         read(path)
 
 
-def test_chains_are_the_instance_that_its_own_parts_make():
+def test_from_chains_equals_the_constructor():
     rng = np.random.default_rng(4)
     parts, pairs = [rng.normal(size=(n, 3)) for n in (1, 4, 2)], Pairwise(rng.normal(size=(3, 3)))
     short = ChainInstance.from_chains(parts, pairs, nodes=range(7))

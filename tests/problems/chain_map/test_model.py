@@ -26,7 +26,7 @@ def test_optimum_of_the_program_is_the_best_labelling(seed, formulation):
 
 
 @pytest.mark.parametrize("seed", [3, 7, 11, 15, 19])
-def test_trees_have_whole_optima_too(seed):
+def test_trees_have_integral_optima(seed):
     instance = draw(seed, forbidden=False)
     assert optimum(full(instance)) == pytest.approx(best_scores(instance).sum())
 

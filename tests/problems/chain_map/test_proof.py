@@ -1,4 +1,4 @@
-"""Certificates of labellings: whole batches, and lies about them."""
+"""Certificates of labellings: valid for whole batches, and rejected if forged."""
 
 from fractions import Fraction
 
@@ -41,8 +41,8 @@ def test_trees_with_forbidden_labels_or_without_labellings(tmp_path):
     assert float(verdict.objective) == result.objective
 
 
-def test_what_rounding_has_decided_is_said_to_be_within_tolerance(tmp_path):
-    """Labellings whose sums are the same number in floating point, and not exactly."""
+def test_optima_up_to_rounding_are_reported_within_tolerance(tmp_path):
+    """Labellings whose sums are equal in floating point, but not exactly."""
     tiny = 2.0**-60
     instance = ChainInstance.from_chain([[1.0, 1.0], [tiny, 0.0]], np.array([[0.0, tiny], [tiny, 0.0]]))
     result, lines = certified(instance, tmp_path / "proof.jsonl", start=1)
@@ -52,6 +52,6 @@ def test_what_rounding_has_decided_is_said_to_be_within_tolerance(tmp_path):
     assert (verdict.objective, verdict.bound) == (1 + Fraction(1, 2**60), 1 + Fraction(2, 2**60))
 
 
-def test_lies_are_found(tmp_path):
+def test_forged_certificates_are_rejected(tmp_path):
     _, lines = certified(random(2, chains=3, length=4, labels=3), tmp_path / "proof.jsonl")
     assert not unfound([lines], range(150))

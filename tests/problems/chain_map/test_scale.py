@@ -1,4 +1,4 @@
-"""What is proved is so at every scale, in both precisions, beside constants and penalties: against all labellings."""
+"""Proofs hold at every scale, in both precisions, with constants and penalties: compared with all labellings."""
 
 import itertools
 
@@ -39,7 +39,7 @@ ROUNDING = 1e-14
 
 
 def scaled(seed, scale, dtype, *, constant=0.0, penalty=0.0):
-    """A tiny model in which a constant was added to all labels of a node, or some labels and pairs were made worse."""
+    """Return a tiny model with a constant added to all labels of a node, or penalties on some labels and pairs."""
     base = draw(seed, forbidden=seed % 3 == 0)
     scores, tables = base.scores * scale, base.pairwise.tables * scale
     rng = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ def scaled(seed, scale, dtype, *, constant=0.0, penalty=0.0):
 
 
 def check(instance, options, scale):
-    """Hold what is found and proved against all labellings of the data as given."""
+    """Compare labellings and bounds with all labellings of the given data."""
     options = dict(options)
     if "margin" in options:
         options["margin"] *= scale
@@ -99,7 +99,7 @@ def test_penalties_hide_nothing(options, penalty, dtype):
         found = decode(instance, **{**options, **({"start": 1} if "start" in options else {})})
         for k in range(len(found)):
             best = scores_of(instance, k)[0]
-            # What must use a penalty is compared at its size.
+            # A labelling with an unavoidable penalty is compared at the penalty's size.
             near = 1e-12 if best > -1e6 else 1e-14 * penalty
             if "gap" in options:
                 assert found.bounds[k] >= best - near
@@ -126,11 +126,11 @@ def test_powers_of_two_change_no_label(options, power):
 
 @pytest.mark.parametrize("options", WAYS, ids=str)
 def test_many_trees_whose_scores_cancel_out_are_proved(options):
-    """Bound and answer are sums over the same trees: rounding between them may be all that labels differ by."""
+    """Bound and answer are sums over the same trees, and rounding errors may exceed the differences between labels."""
     options = {"start": np.zeros(4000, dtype=int)} if options.get("start") == "array" else options
     for seed in range(3):
         half = 1e6 * np.random.default_rng(seed).normal(size=(500, 4, 1))
-        scores = np.concatenate([half, -half]) - [0.0, 1.0]  # the best add up to zero, with what rounding leaves
+        scores = np.concatenate([half, -half]) - [0.0, 1.0]  # the best scores sum to zero plus rounding errors
         result = solve(ChainMAP(ChainInstance.from_chains(list(scores), np.zeros((2, 2))), **options))
         assert result.termination.is_proof
         assert not result.answer.labels.any()
@@ -139,8 +139,8 @@ def test_many_trees_whose_scores_cancel_out_are_proved(options):
 @pytest.mark.parametrize("unit", [1e-11, 1.0])
 @pytest.mark.parametrize("where", ["nodes", "pairs", "below", "above"])
 @pytest.mark.parametrize("options", WAYS[3:7], ids=str)
-def test_small_scores_beside_many_that_are_alike_are_proved_for_what_they_are(options, where, unit):
-    """Of the nodes and pairs that are asked first none says what labels differ by."""
+def test_small_differences_among_equal_scores_are_proved(options, where, unit):
+    """The nodes and pairs that are sampled first do not differ."""
     trees, nodes, labels = 16, 4, 3
     parents = np.tile([1, 2, 3, NONE], trees) + np.repeat(np.arange(trees) * nodes, nodes) * ([1, 1, 1, 0] * trees)
     forest = from_parents(np.arange(0, trees * nodes + 1, nodes), parents, np.tile([0, 1, 1, 0], trees))
@@ -155,7 +155,7 @@ def test_small_scores_beside_many_that_are_alike_are_proved_for_what_they_are(op
 
 
 @pytest.mark.parametrize("unit", [1e-11, 1.0, 1e11])
-def test_what_labels_differ_by_is_said_in_the_units_of_the_scores(unit):
+def test_the_scale_has_the_unit_of_the_scores(unit):
     alike = ChainInstance.from_chains([np.full((3, 2), unit)] * 20, np.full((2, 2), -unit))
     assert unit / 2 < alike.scale <= unit  # nothing differs
     assert ChainInstance.from_chains([np.zeros((3, 2))], np.zeros((2, 2))).scale == 1.0
@@ -165,7 +165,7 @@ def test_what_labels_differ_by_is_said_in_the_units_of_the_scores(unit):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_near_ties_are_decided_in_double_precision(dtype):
-    """Labels that single precision cannot tell apart along a chain: what was rounded is not what is proved."""
+    """Single precision cannot distinguish these labels along a chain, but the proof must hold exactly."""
     rng = np.random.default_rng(0)
     for n in (2, 5, 6):
         for _ in range(20):
@@ -204,7 +204,7 @@ def test_certificates_hold_at_every_scale(scale, rounds):
 
 
 def test_all_trees_of_up_to_six_nodes():
-    """Every shape, in single precision, with ties: messages from several children too."""
+    """Every shape, in single precision, with ties, including messages from several children."""
     rng = np.random.default_rng(0)
     for n in range(1, 7):
         for tree in nx.nonisomorphic_trees(n) if n > 1 else [nx.empty_graph(1)]:
@@ -222,7 +222,7 @@ def test_all_trees_of_up_to_six_nodes():
                     check(instance, options, scale)
 
 
-def test_single_precision_is_left_where_it_does_not_tell_labels_apart():
+def test_double_precision_is_used_where_single_does_not_distinguish_labels():
     instance = random(0, chains=40, labels=30, dtype=np.float32)
     shifted = ChainInstance(instance.forest, instance.scores + np.float32(2**20), instance.pairwise)
     double = ChainInstance(shifted.forest, shifted.scores.astype(float), shifted.pairwise.double)
@@ -231,7 +231,7 @@ def test_single_precision_is_left_where_it_does_not_tell_labels_apart():
 
 @pytest.mark.parametrize("seed", seeds(30))
 def test_given_labels_that_are_pruned(seed):
-    """Rounds that begin with labels which rule (14) forbids go on with others, also where few pairs are allowed."""
+    """Initial labels that rule (14) forbids are replaced, even if few pairs are allowed."""
     rng = np.random.default_rng(seed)
     theta = rng.integers(-2, 3, (3, 3)).astype(float)
     tau = np.where(rng.random((3, 3)) < 0.3, -np.inf, rng.integers(-2, 3, (3, 3)).astype(float))
@@ -242,7 +242,7 @@ def test_given_labels_that_are_pruned(seed):
 
 
 @pytest.mark.parametrize("start", [1, 2])
-def test_a_penalty_among_few_scores_is_not_what_they_differ_by(start):
+def test_a_penalty_does_not_determine_the_scale(start):
     transitions = np.array([[0.0, 0.0], [2.0, 0.0]])
     found = decode([[0.0, 0.0], [0.0, -1e12]], transitions, start=start)
     assert found[0].tolist() == [1, 0]
@@ -251,8 +251,8 @@ def test_a_penalty_among_few_scores_is_not_what_they_differ_by(start):
 
 @pytest.mark.parametrize("reduced_cost", ["both", "forward", "split"])
 @pytest.mark.parametrize("start", [1, 2])
-def test_a_penalty_that_one_tree_must_take_hides_nothing_in_others(start, reduced_cost):
-    """Scores beside 1e12 differ by less than its rounding: where it cannot be avoided and where it can."""
+def test_an_unavoidable_penalty_in_one_tree_does_not_affect_others(start, reduced_cost):
+    """Next to 1e12, scores differ by less than its rounding error, whether the penalty is avoidable or not."""
     penalty, never = -1e12, -np.inf
     forced = np.array([[0.0, 1.0], [0.0, never], [0.0, 0.0], [0.0, 0.0], [never, 0.0]])
     free = np.array([[0.0, 1.0], [0.3, 0.0], [0.0, 0.00003], [0.0, 0.0], [0.0, never]])
@@ -265,8 +265,8 @@ def test_a_penalty_that_one_tree_must_take_hides_nothing_in_others(start, reduce
         assert found.bounds[k] == pytest.approx(best, rel=0, abs=near)
 
 
-def test_a_tree_is_finished_whatever_the_sum_over_all_trees_is():
-    """What one of a thousand trees gains is less than the rounding of their sum."""
+def test_small_gains_of_one_tree_are_found_in_a_large_sum():
+    """The gain of one of a thousand trees is less than the rounding error of their sum."""
     one, others = np.array([[0.0, -0.001], [0.0, -1.0]]), np.array([[0.0, -1.0], [0.0, -1.0]])
     transitions = np.array([[0.0, 0.0], [0.002, 0.0]])
     instance = ChainInstance.from_chains([1e9 + one, *[1e9 + others] * 999], transitions)

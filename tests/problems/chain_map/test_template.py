@@ -1,4 +1,4 @@
-"""Column generation against all labellings, Viterbi's algorithm, and itself with other options."""
+"""Column generation compared with enumeration, Viterbi's algorithm, and itself with other options."""
 
 import dataclasses
 import itertools
@@ -120,7 +120,7 @@ def test_two_thousand_models_of_each_kind_agree_with_viterbi(kind):
             scores *= 0.0
         elif kind == "tied":
             scores, tau = scores.round(), tau.round()
-        elif kind == "adversarial":  # transitions that fight the best local labels
+        elif kind == "adversarial":  # transitions that penalise the best local labels
             best = scores.argmax(axis=1)
             tau[best[:-1], best[1:]] -= 5.0
         else:
@@ -134,7 +134,7 @@ def test_two_thousand_models_of_each_kind_agree_with_viterbi(kind):
             np.testing.assert_allclose(found.values, best.values, atol=1e-9)
 
 
-def test_result_says_what_is_proved_and_in_how_many_rounds():
+def test_results_state_bounds_and_rounds():
     instance = random(0, chains=20, labels=30, evidence=1.0)
     result = solve(ChainMAP(instance))
     assert result.termination is Termination.OPTIMAL
@@ -242,7 +242,7 @@ def test_certificates_bound_what_any_labelling_loses(seed):
         assert (found.bounds >= best - 1e-9).all()
         bounds.append(found.bounds)
     assert (bounds[0] >= bounds[1] - 1e-9).all()
-    np.testing.assert_allclose(bounds[2], best, atol=1e-9)  # to the end, the bound is the best labelling's value
+    np.testing.assert_allclose(bounds[2], best, atol=1e-9)  # at the end, the bound is the best labelling's value
 
 
 def test_a_beam_that_found_the_best_is_certified():
@@ -284,7 +284,7 @@ def test_every_sentence_of_a_real_test_set_is_decoded_as_by_viterbi(task):
         ({"gap": -0.1}, "gap must be"),
         ({"gap": np.nan}, "gap must be"),
         ({"margin": -1.0}, "margin must be"),
-        ({"margin": 1.0, "start": 1}, "need start='sweep'"),
+        ({"margin": 1.0, "start": 1}, "start='sweep'"),
     ],
 )
 def test_options_are_checked(options, words):
@@ -316,16 +316,16 @@ def test_answers_are_checked():
     for change, words in (
         ({"labels": np.where(answer.labels == answer.labels[0], 4, answer.labels)}, "labels from 0 to 3"),
         ({"labels": answer.labels[1:]}, "expected .* labels"),
-        ({"labels": (answer.labels + 1) % 4}, "is said to score"),
-        ({"labels": np.full_like(answer.labels, -1)}, "though there is a labelling"),
-        ({"labels": np.where(np.arange(len(answer.labels)) == 1, -1, answer.labels)}, "lacks labels"),
-        ({"values": answer.values + 1.0}, "is said to score"),
+        ({"labels": (answer.labels + 1) % 4}, "stated value"),
+        ({"labels": np.full_like(answer.labels, -1)}, "tree 0 has no labels"),
+        ({"labels": np.where(np.arange(len(answer.labels)) == 1, -1, answer.labels)}, "no label at some nodes"),
+        ({"values": answer.values + 1.0}, "stated value"),
     ):
         with pytest.raises(InfeasibleAnswerError, match=words):
             problem.check(dataclasses.replace(answer, **change))
 
 
-def test_forbidden_labels_are_no_answer():
+def test_forbidden_labels_are_infeasible():
     tau = np.array([[0.0, -np.inf], [0.0, 0.0]])
     instance = ChainInstance.from_chains([np.zeros((2, 2)), [[-np.inf, -np.inf]]], tau)
     answer = decode(instance)
@@ -341,7 +341,7 @@ def test_forbidden_labels_are_no_answer():
 
 
 def spent(limit):
-    """A budget that is used up after so many looks."""
+    """Return a budget that is used up after ``limit`` checks."""
     budget = Budget()
     looks = iter(range(limit))
 
@@ -353,7 +353,7 @@ def spent(limit):
 
 
 def one_round(problem, budget):
-    """The objective that a restricted master finds, or a sweep."""
+    """Return the objective of one solve of the master or of one sweep."""
     master, oracle = restricted_master(problem.master()), problem.pricing()
     if problem.start is None:
         result = oracle.price(None, PricingContext(Sense.MAXIMIZE, budget=budget))
@@ -364,9 +364,9 @@ def one_round(problem, budget):
 @pytest.mark.parametrize("options", [{}, {"start": 1}, {"margin": np.inf}], ids=str)
 @pytest.mark.parametrize("looks", [0, 1, 2, 3])
 @pytest.mark.parametrize("forbidden", [False, True])
-def test_what_there_is_no_time_for_keeps_a_labelling_and_a_bound(options, looks, forbidden, monkeypatch):
-    monkeypatch.setattr(kernel_calls, "_FIRST", 64 * 40)
-    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
+def test_unfinished_trees_keep_a_labelling_and_a_bound(options, looks, forbidden, monkeypatch):
+    monkeypatch.setattr(kernel_calls, "_FIRST_OPERATIONS", 64 * 40)
+    monkeypatch.setattr(kernel_calls, "_MAX_GROWTH", 1.0)
     for seed in range(20):
         instance = random(seed, chains=9, labels=5, length=4, evidence=0.5)
         if forbidden:
@@ -387,11 +387,11 @@ def test_what_there_is_no_time_for_keeps_a_labelling_and_a_bound(options, looks,
 
 
 @pytest.mark.parametrize("options", [{"start": 1}, {"start": 2, "prune": True}, {"margin": np.inf}], ids=str)
-def test_one_tree_is_left_half_done_where_time_ends(options, monkeypatch):
-    """And taken up again from its beginning by a solve that has time."""
-    monkeypatch.setattr(kernel_calls, "_FIRST", 30)
-    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
-    monkeypatch.setattr(tree_labels, "_AT_ONCE", 30)
+def test_a_tree_interrupted_by_the_budget_is_finished_later(options, monkeypatch):
+    """A later solve with enough time starts this tree again."""
+    monkeypatch.setattr(kernel_calls, "_FIRST_OPERATIONS", 30)
+    monkeypatch.setattr(kernel_calls, "_MAX_GROWTH", 1.0)
+    monkeypatch.setattr(tree_labels, "_SCORES_PER_CHECK", 30)
     for seed in range(5):
         instance = random(seed, chains=1, labels=6, length=12, evidence=0.5)
         best = viterbi(instance)
@@ -413,19 +413,19 @@ def test_one_tree_is_left_half_done_where_time_ends(options, monkeypatch):
                 np.testing.assert_allclose(found.runner_up.values, viterbi_two_best(instance).runner_up.values)
 
 
-def test_an_interrupt_ends_a_run_with_what_it_has(monkeypatch):
+def test_an_interrupted_run_returns_labellings_and_bounds(monkeypatch):
     instance = random(0, chains=400, labels=40, evidence=0.5)
 
     class Interrupted(ChainMAP):
         def pricing(self):
             oracle = super().pricing()
-            original = oracle._swept
+            original = oracle._sweep_domains
 
             def swept(*arguments):
                 os.kill(os.getpid(), signal.SIGINT)
                 return original(*arguments)
 
-            oracle._swept = swept
+            oracle._sweep_domains = swept
             return oracle
 
     result = solve(Interrupted(instance))
@@ -434,12 +434,12 @@ def test_an_interrupt_ends_a_run_with_what_it_has(monkeypatch):
 
 
 def test_columns_of_an_answer_are_not_made_by_solving(monkeypatch):
-    """Each is an object of some microseconds, decoding a token takes a tenth of one."""
+    """Creating a column takes microseconds; decoding a token takes a tenth of one."""
 
-    def made(*arguments):
-        raise AssertionError("a column was made")
+    def create(*arguments):
+        raise AssertionError("a column was created")
 
-    monkeypatch.setattr("colgen.problems.chain_map.labellings.pair_column", made)
+    monkeypatch.setattr("colgen.problems.chain_map.labellings.pair_column", create)
     for options in ({}, {"margin": 1.0}):
         assert solve(ChainMAP(random(0, chains=20, labels=5), **options)).termination is Termination.OPTIMAL
 
@@ -447,8 +447,8 @@ def test_columns_of_an_answer_are_not_made_by_solving(monkeypatch):
 @pytest.mark.parametrize("reduced_cost", ["both", "forward"])
 def test_pairs_of_a_round_are_bounded_and_the_other_trees_wait(reduced_cost, monkeypatch):
     monkeypatch.setattr(pricing, "_MOST_PAIRS", 20)
-    monkeypatch.setattr(kernel_calls, "_FIRST", 64 * 30)
-    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
+    monkeypatch.setattr(kernel_calls, "_FIRST_OPERATIONS", 64 * 30)
+    monkeypatch.setattr(kernel_calls, "_MAX_GROWTH", 1.0)
     for seed in range(20):
         instance = random(seed, chains=30, labels=6, length=5, evidence=0.7)
         result = solve(ChainMAP(instance, start=1, reduced_cost=reduced_cost))
@@ -461,10 +461,10 @@ def test_pairs_of_a_round_are_bounded_and_the_other_trees_wait(reduced_cost, mon
 
 @pytest.mark.parametrize("reduced_cost", ["both", "forward"])
 def test_pairs_of_one_long_tree_are_bounded_too(reduced_cost, monkeypatch):
-    """Memory for millions of pairs is slow to get and to give back: a time limit was exceeded by that alone."""
+    """Allocating memory for millions of pairs alone once exceeded a time limit."""
     monkeypatch.setattr(pricing, "_MOST_PAIRS", 200)
-    monkeypatch.setattr(kernel_calls, "_FIRST", 64 * 30)
-    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
+    monkeypatch.setattr(kernel_calls, "_FIRST_OPERATIONS", 64 * 30)
+    monkeypatch.setattr(kernel_calls, "_MAX_GROWTH", 1.0)
     instance, best_of_round = random(3, chains=1, labels=12, length=60, evidence=0.1), []
 
     class Counting(ChainMAP):
@@ -487,7 +487,7 @@ def test_pairs_of_one_long_tree_are_bounded_too(reduced_cost, monkeypatch):
     assert 200 < max(best_of_round) <= 200 + 144 * 10 + 60 + 2
 
 
-def test_no_time_for_the_set_up_of_rounds_leaves_an_answer_and_a_bound():
+def test_a_time_limit_during_set_up_leaves_labels_and_bounds():
     instance = random(0, chains=9, labels=5, evidence=0.5)
     master = restricted_master(ChainMAP(instance, start=1).master())
     master.solve(Budget(0.0))
@@ -497,7 +497,7 @@ def test_no_time_for_the_set_up_of_rounds_leaves_an_answer_and_a_bound():
     np.testing.assert_allclose(instance.values(found.labels), found.values)
 
 
-def test_what_there_is_no_time_for_is_not_known_of_exchanges():
+def test_exchanges_are_unbounded_if_time_is_used_up():
     pairwise = Pairwise(np.array([[0.0, 1.0], [2.0, 0.5]]))
 
     def spent():
@@ -513,7 +513,7 @@ def test_what_there_is_no_time_for_is_not_known_of_exchanges():
 
 
 def _padded(seed, dtype=np.float64):
-    """Chains of several lengths in one array, garbage behind them; transitions, and what ends bring."""
+    """Return chains of several lengths in one padded array, transitions, and scores of first and last labels."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 5, 4)
     scores = rng.integers(-4, 5, (4, 4, 3)).astype(dtype)
@@ -523,10 +523,10 @@ def _padded(seed, dtype=np.float64):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_mask_says_lengths_and_ends_are_scored(seed):
+def test_masks_give_lengths_and_ends_add_scores(seed):
     scores, transitions, lengths, (first, last) = _padded(seed)
     if seed % 3 == 0:
-        first[1] = -np.inf  # no chain begins so
+        first[1] = -np.inf  # no chain begins with this label
     mask = np.arange(4) < lengths[:, None]
     found = decode(scores, transitions, mask=mask, first=first, last=last)
     for k, count in enumerate(lengths.tolist()):
@@ -543,7 +543,7 @@ def test_a_mask_says_lengths_and_ends_are_scored(seed):
     listed = [scores[k, :count] for k, count in enumerate(lengths.tolist())]
     assert decode(listed, transitions, first=first, last=last).values.tolist() == found.values.tolist()
     assert decode(scores, transitions, lengths=lengths, first=first, last=last).values.tolist() == found.values.tolist()
-    assert scores[0, 0].tolist() == _padded(seed)[0][0, 0].tolist()  # what was given is as it was
+    assert scores[0, 0].tolist() == _padded(seed)[0][0, 0].tolist()  # the given array is not changed
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32])
@@ -557,16 +557,16 @@ def test_a_batch_of_other_numbers(dtype):
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"mask": [[True, False, True, True]] * 4}, "mask: expected a chain's tokens to be its first"),
+        ({"mask": [[True, False, True, True]] * 4}, "chain 0"),
         ({"mask": np.ones((4, 3), dtype=bool)}, "mask"),
-        ({"mask": np.ones((4, 4), dtype=bool), "lengths": [4] * 4}, "not both"),
+        ({"mask": np.ones((4, 4), dtype=bool), "lengths": [4] * 4}, "got both"),
         ({"first": [0.0, 1.0]}, "first: expected 3 scores"),
         ({"last": [[0.0, 1.0, 2.0]]}, "last: expected 3 scores"),
         ({"last": [0.0, np.nan, 2.0]}, "NaN"),
         ({"mask": np.zeros((4, 4), dtype=bool)}, "lengths: expected whole numbers from 1"),
     ],
 )
-def test_masks_and_ends_that_are_none_are_refused(how, words):
+def test_invalid_masks_and_ends_raise(how, words):
     scores, transitions, *_ = _padded(0)
     with pytest.raises(InputError, match=words):
         decode(scores, transitions, **how)
@@ -576,13 +576,13 @@ def test_ends_and_masks_go_with_arrays():
     scores, transitions, *_ = _padded(0)
     instance = ChainInstance.from_chain(scores[0], transitions)
     for how in ({"first": np.zeros(3)}, {"mask": np.ones((1, 4), dtype=bool)}, {"lengths": [4]}):
-        with pytest.raises(InputError, match="to go with them"):
+        with pytest.raises(InputError, match=r"first|mask|lengths"):
             decode(instance, **how)
 
 
 @pytest.mark.parametrize("seed", seeds(60))
-def test_what_rounding_leaves_of_sums_of_scores_is_no_mistake(seed):
-    """Labels may differ by 1e-12 of the scores, which is less than what sums of them are exact to."""
+def test_rounding_of_sums_does_not_raise(seed):
+    """Labels may differ by 1e-12 of the scores, less than the precision of their sums."""
     rng = np.random.default_rng(seed)
     tokens, labels = int(rng.integers(1, 9)), int(rng.integers(1, 5))
     size, tiny = 10.0 ** rng.integers(0, 6), 10.0 ** -rng.integers(6, 13)

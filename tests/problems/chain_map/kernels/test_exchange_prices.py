@@ -1,13 +1,13 @@
-"""Pairs are found, and bounds proved, as without exchanges: the oracle by maxima is the twin."""
+"""The oracle by exchanges finds the same pairs and bounds as the oracle by maxima."""
 
 import numpy as np
 import pytest
 
-from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
+from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges, allocate_edge_scratch
 from colgen.problems.chain_map.kernels.exchange_prices import price_by_exchanges
-from colgen.problems.chain_map.kernels.pair_prices import Prices, room_for_pairs
+from colgen.problems.chain_map.kernels.pair_prices import Prices, allocate_pairs
 from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
-from colgen.problems.chain_map.kernels.tree_prices import price, scratch_for
+from colgen.problems.chain_map.kernels.tree_prices import allocate_scratch, price
 from colgen.solvers.chains.forest import chains
 from colgen.solvers.chains.tree_domains import Domains, exchange
 from colgen.solvers.chains.vectors import padded
@@ -16,7 +16,7 @@ from tests.sweeps import seeds
 
 
 def drawn(seed, dtype):
-    """Chains or trees, with domains that hold one label mostly, in a few seeds many; ties in every third."""
+    """Return chains or trees, with mostly one label per domain, many in a few seeds, and ties in every third seed."""
     rng = np.random.default_rng(seed)
     forest = random_forest(rng, 3) if seed % 2 else chains(rng.integers(1, 9, size=3))
     num = int(rng.choice([1, 2, 5, 17, 40]))
@@ -34,7 +34,7 @@ def drawn(seed, dtype):
 
 
 def both(forest, scores, tables, domains, work=np.inf, most=2000, quiet=None):
-    """What either oracle returns: pairs with their reduced costs, and bounds; ``quiet``: of another call."""
+    """Return pairs with reduced costs, and bounds, of both oracles; ``quiet`` comes from an earlier call."""
     quiet = np.full(forest.num_nodes, -1) if quiet is None else quiet
     model, duals, _, values, _ = messages_of(forest, scores, tables.astype(float), domains)
     num, trees = scores.shape[1], np.arange(len(forest.starts) - 1)
@@ -49,15 +49,20 @@ def both(forest, scores, tables, domains, work=np.inf, most=2000, quiet=None):
     for by_exchanges in (False, True):
         bounds, position, gaps = np.full(len(trees), np.inf), np.zeros(2, dtype=np.int64), np.zeros(1)
         prices = Prices(forest, model, duals, *maxima, trees, values, 9.0, shares, beyond, bounds)
-        room, scratch, pairs, parts = room_for(exchanges), scratch_for(forest, num), room_for_pairs(most), []
+        edge, scratch, pairs, parts = (
+            allocate_edge_scratch(exchanges),
+            allocate_scratch(forest, num),
+            allocate_pairs(most),
+            [],
+        )
         while position[0] < len(trees):
             if by_exchanges:
-                found, _, _, full = price_by_exchanges(prices, exchanges, room, pairs, position, gaps, work, quiet)
+                found, _, _, full = price_by_exchanges(prices, exchanges, edge, pairs, position, gaps, work, quiet)
             else:
                 found, _, _, full = price(prices, False, scratch, pairs, position, gaps, work)
             parts.append(pairs.first(found))
             if full and not found:
-                pairs = room_for_pairs(1 + len(pairs.nodes))
+                pairs = allocate_pairs(1 + len(pairs.nodes))
         listed = [np.concatenate(part).tolist() for part in zip(*parts, strict=True)]
         answers.append((dict(map(_keyed, zip(*listed, strict=True))), bounds))
     return answers
@@ -69,7 +74,7 @@ def _keyed(entry):
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_exchanges_find_the_pairs_and_prove_the_bounds_that_maxima_do(dtype):
+def test_exchanges_find_the_same_pairs_and_bounds_as_maxima(dtype):
     seen = 0
     for seed in seeds(400):
         (expected, bounds), (found, proved) = both(*drawn(seed, dtype))
@@ -80,7 +85,7 @@ def test_exchanges_find_the_pairs_and_prove_the_bounds_that_maxima_do(dtype):
     assert seen
 
 
-def test_exchanges_in_pieces_are_those_of_one_call():
+def test_exchanges_in_pieces_equal_one_call():
     for seed in seeds(20):
         forest, scores, tables, domains = drawn(seed, np.float32)
         one, pieces = (both(forest, scores, tables, domains, work)[1] for work in (np.inf, 1.0))
@@ -99,8 +104,8 @@ def test_pairs_that_do_not_fit_are_found_by_the_next_call():
 
 
 @pytest.mark.parametrize("strength", [0.1, 0.3, 0.6])
-def test_edges_that_were_quiet_are_asked_again_where_labels_around_them_are_others(strength):
-    """Single labels, then others at some nodes, then more than one: with what is remembered, as without it."""
+def test_edges_proved_before_are_priced_again_when_labels_around_them_change(strength):
+    """Single labels, then other labels at some nodes, then several labels: results do not depend on ``quiet``."""
     rng, num, forest = np.random.default_rng(1), 17, chains(np.full(60, 7))
     scores = (2.0 * rng.normal(size=(forest.num_nodes, num))).astype(np.float32)
     tables = (strength * rng.normal(size=(1, num, num))).astype(np.float32)

@@ -1,11 +1,11 @@
-"""Reduced costs of label pairs: all that improve are found, and what they leave is a bound."""
+"""Reduced costs of label pairs: all improving pairs are found, and the bound is valid."""
 
 import numpy as np
 import pytest
 
-from colgen.problems.chain_map.kernels.pair_prices import Prices, reduced_costs, room_for_pairs
+from colgen.problems.chain_map.kernels.pair_prices import Prices, allocate_pairs, reduced_costs
 from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
-from colgen.problems.chain_map.kernels.tree_prices import price, scratch_for
+from colgen.problems.chain_map.kernels.tree_prices import allocate_scratch, price
 from colgen.solvers.chains.forest import NONE
 from colgen.solvers.chains.vectors import padded
 from tests.solvers.small_forests import labellings, messages_of, restricted
@@ -13,7 +13,7 @@ from tests.sweeps import seeds
 
 
 def priced(forest, scores, tables, domains, both_ways, *, split=False, work=np.inf):
-    """All that a call returns, or calls in pieces together; and bounds, messages and what these were made of."""
+    """Return the results of one call, or of calls in pieces, with bounds, messages and their inputs."""
     model, duals, labels, values, _ = messages_of(forest, scores, tables, domains, both_ways)
     num, trees = scores.shape[1], np.arange(2)
     pad = ((0, 0), (0, padded(num) - num))
@@ -21,7 +21,7 @@ def priced(forest, scores, tables, domains, both_ways, *, split=False, work=np.i
     shares = root_shares(forest, both_ways)
     beyond = roots_beyond(forest, shares)
     bounds, position, gaps, parts = np.full(2, np.inf), np.zeros(2, dtype=np.int64), np.zeros(1), []
-    scratch, pairs = scratch_for(forest, num), room_for_pairs(2000)
+    scratch, pairs = allocate_scratch(forest, num), allocate_pairs(2000)
     prices = Prices(forest, model, duals, *maxima, trees, values, 5.0, shares, beyond, bounds)
     while position[0] < 2:
         found, *counts, full = price(prices, split, scratch, pairs, position, gaps, work)
@@ -62,7 +62,7 @@ def test_prices_find_all_pairs_of_positive_reduced_cost_and_a_valid_bound(seed, 
                 total += cost[i, x, NONE] if shares[i] > 0 else 0.0
             assert total == pytest.approx(score)
         assert bounds[tree] >= labellings(forest, scores, tables, tree)[0][0] - 1e-9
-    # Pairs that were found are those that improve and are not in the domains.
+    # The pairs found are the improving pairs outside the domains.
     improving = {
         (i, x, y)
         for (i, x, y), c in cost.items()
@@ -72,7 +72,7 @@ def test_prices_find_all_pairs_of_positive_reduced_cost_and_a_valid_bound(seed, 
     assert pairs == improving
     for pair, c in zip(zip(nodes.tolist(), lower.tolist(), upper.tolist(), strict=True), found, strict=True):
         assert cost[pair] == pytest.approx(c)
-    # With all labels in all domains nothing improves, and the bound is met.
+    # With all labels in all domains nothing improves, and the bound is attained.
     if len(improving) == 0 and all(cost[i, x, NONE] <= 1e-9 for i, x, y in ends):
         np.testing.assert_allclose(bounds, [labellings(forest, scores, tables, t)[0][0] for t in trees])
 
@@ -86,7 +86,7 @@ def test_split_local_scores_change_nothing():
 
 @pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize("seed", seeds(20))
-def test_prices_in_pieces_are_those_of_one_call(seed, both_ways):
+def test_prices_in_pieces_equal_one_call(seed, both_ways):
     forest, scores, tables, _, domains = restricted(seed)
     one, other = (priced(forest, scores, tables, domains, both_ways, work=work) for work in (np.inf, 1.0))
     assert (one[2], other[2]) == (1, 2 * forest.num_nodes)

@@ -12,7 +12,7 @@ from tests.sweeps import seeds
 
 @pytest.mark.parametrize("slack", [0.0, 0.7])
 @pytest.mark.parametrize("seed", seeds(30))
-def test_pruning_by_bounds_keeps_what_is_within_the_slack(seed, slack):
+def test_pruning_keeps_labellings_within_the_slack(seed, slack):
     forest, scores, tables = draw(seed)
     domains = prune_by_bounds(forest, scores, tables, slack)
     fill_below(forest, scores, rows(tables), domains)
@@ -29,10 +29,10 @@ def test_pruning_by_bounds_keeps_what_is_within_the_slack(seed, slack):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_pruning_in_pieces_is_that_of_one_call(seed, monkeypatch):
+def test_pruning_in_pieces_equals_one_call(seed, monkeypatch):
     forest, scores, tables = draw(seed)
     whole, looks = prune_by_bounds(forest, scores, tables), []
-    monkeypatch.setattr(tree_pruning, "_AT_ONCE", 1)
+    monkeypatch.setattr(tree_pruning, "_SCORES_PER_CHECK", 1)
     pieces = prune_by_bounds(forest, scores, tables, require=lambda: looks.append(1))
     assert len(looks) == forest.num_nodes
     assert (pieces.starts.tolist(), pieces.labels.tolist()) == (whole.starts.tolist(), whole.labels.tolist())

@@ -1,16 +1,16 @@
-"""Whole numbers of labellings against the checker's."""
+"""Exact scores of labellings, compared with the checker's."""
 
 import numpy as np
 import pytest
 
 from colgen.certificate.checker_chains import Labellings
 from colgen.problems.chain_map import random
-from colgen.problems.chain_map.kernels.whole_labels import best_scores
+from colgen.problems.chain_map.kernels.integer_labels import best_scores
 from colgen.solvers.arrays import ArrayError
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_best_scores_are_the_checkers(seed):
+def test_best_scores_equal_those_of_the_checker(seed):
     chance, instance = np.random.default_rng(seed), random(seed, chains=6, length=4, labels=5)
     forest, never = instance.forest, -(10**6)
     scores = chance.integers(-9, 10, instance.scores.shape)
@@ -31,7 +31,7 @@ def test_the_best_scores_are_the_checkers(seed):
     assert {int(root): int(best) for root, best in zip(roots, found, strict=True) if best > never // 2} == checked
 
 
-def test_other_arrays_are_refused():
+def test_wrong_arrays_raise():
     instance = random(0, chains=1, length=2, labels=3)
     scores, tables = instance.scores.astype(np.int64), instance.pairwise.tables.astype(np.int64)
     for wrong in ((scores.astype(float), tables), (scores[1:], tables), (scores, tables[:, 1:])):

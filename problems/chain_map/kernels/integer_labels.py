@@ -1,4 +1,4 @@
-"""The best labellings of trees in whole numbers of 64 bits: sums that nothing rounds."""
+"""Best scores of trees in 64-bit integers, whose sums are exact."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from colgen.solvers.arrays import ArrayError
 from colgen.solvers.chains.forest import NONE, Forest
 from colgen.solvers.kernel_cache import njit
 
-Whole = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 
-def best_scores(forest: Forest, scores: Whole, tables: Whole, never: int) -> Whole:
-    """The score of the best labelling of each tree.
+def best_scores(forest: Forest, scores: Integers, tables: Integers, forbidden: int) -> Integers:
+    """Return the score of the best labelling of each tree, from 64-bit integer scores.
 
-    Parameters
-    ----------
-    scores, tables
-        Of nodes and labels, and of pairs of labels by table.
-    never
-        What is forbidden, below all sums of what is not; sums are no smaller.
+    ``forbidden`` is the score of forbidden labels and pairs, below all sums of allowed ones; sums are cut off at this
+    value.
     """
     shapes = (forest.num_nodes, tables.shape[-1]), (len(tables), tables.shape[-1], tables.shape[-1])
     if not scores.dtype == tables.dtype == np.int64 or (scores.shape, tables.shape) != shapes:
-        raise ArrayError(f"expected whole numbers of 64 bits, of the shapes {shapes[0]} and {shapes[1]}")
-    found: Whole = _best(forest, np.ascontiguousarray(scores), np.ascontiguousarray(tables), never)
+        raise ArrayError(
+            f"expected 64-bit integers of shapes {shapes[0]} and {shapes[1]}, got {scores.dtype} {scores.shape} and "
+            f"{tables.dtype} {tables.shape}"
+        )
+    found: Integers = _best(forest, np.ascontiguousarray(scores), np.ascontiguousarray(tables), forbidden)
     return found
 
 
 @njit(cache=True)
-def _best(forest, scores, tables, never):  # type: ignore[no-untyped-def]
-    """Upwards; of a node's labels those are left out that its best one replaces, whatever the parent's label is."""
+def _best(forest, scores, tables, forbidden):  # type: ignore[no-untyped-def]
+    """Pass messages upwards; skip labels that the node's best label replaces for every label of the parent."""
     num_labels = scores.shape[1]
     values = scores.copy()
-    gains = np.empty(tables.shape, np.int64)  # by table, best label and other: what the other one gains at the most
+    gains = np.empty(
+        tables.shape, np.int64
+    )  # largest gain of a label over the best one, by table, best label and label
     known = np.zeros(tables.shape[:2], np.bool_)
     message = np.empty(num_labels, np.int64)
     found = np.empty(len(forest.starts) - 1, np.int64)
@@ -42,7 +43,7 @@ def _best(forest, scores, tables, never):  # type: ignore[no-untyped-def]
     for node in range(len(values)):
         own = values[node]
         for label in range(num_labels):
-            own[label] = max(own[label], never)
+            own[label] = max(own[label], forbidden)
         first = own.argmax()
         parent = forest.parent[node]
         if parent == NONE:
