@@ -166,13 +166,7 @@ class CoreferenceInstance:
 
     def objective(self, answer: Iterable[Sequence[int]]) -> float:
         """Return the score of a clustering."""
-        return sum(self._score(members) for members in answer)
-
-    def _score(self, cluster: Sequence[int]) -> float:
-        if len(cluster) < 2:
-            return 0.0
-        members = np.asarray(cluster, dtype=np.intp)
-        return 0.5 * float(self.scores[members[:, None], members].sum())
+        return sum(score_cluster(self.scores, members) for members in answer)
 
     def check(self, answer: Iterable[Sequence[int]]) -> float:
         """Return the score of a clustering after checking that it covers each mention once and has no forbidden pair.
@@ -218,6 +212,14 @@ class CoreferenceInstance:
         return CoreferenceInstance(
             self.scores[np.ix_(chosen, chosen)], self.name, tuple(self.labels[i] for i in mentions)
         )
+
+
+def score_cluster(scores: Floats, cluster: Sequence[int] | NDArray[np.int64]) -> float:
+    """Return the sum of the scores of the pairs in a cluster."""
+    if len(cluster) < 2:
+        return 0.0
+    members = np.asarray(cluster, dtype=np.intp)
+    return 0.5 * float(scores[members[:, None], members].sum())
 
 
 def _valid(scores: ArrayLike, what: str) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen import Column, Decision
 from colgen.core.decision import Apart, Together
 from colgen.problems.coreference.document import Cluster
-from colgen.problems.coreference.instance import CoreferenceInstance, Floats
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats, score_cluster
 from colgen.solvers.clusters.dual_proof import settle
 from colgen.solvers.clusters.persistency import contracted as contract_only
 from colgen.solvers.clusters.persistency import persistent, undecided
@@ -131,10 +131,10 @@ class Items:
         return cls(
             tuple(_mentions(units, group) for group in groups),
             np.ascontiguousarray(left.scores[np.ix_(order, order)]),
-            np.array([_score(scores, group) for group in groups]),
+            np.array([score_cluster(scores, group) for group in groups]),
             left.start[order],
             tuple(sorted(_mentions(units, cluster) for cluster in left.settled)),
-            sum(_score(scores, cluster) for cluster in left.settled),
+            sum(score_cluster(scores, cluster) for cluster in left.settled),
             offset,
             units,
             _between(instance.penalties, groups),
@@ -229,13 +229,6 @@ def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
         np.logical_or.reduceat(pairs[np.ix_(order, order)], starts, axis=0), starts, axis=1
     )
     return between if between.any() else None
-
-
-def _score(scores: Floats, members: Sequence[int] | Ints) -> float:
-    if len(members) < 2:
-        return 0.0
-    chosen = np.asarray(members, dtype=np.intp)
-    return 0.5 * float(scores[chosen[:, None], chosen].sum())
 
 
 class Contraction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -166,11 +166,7 @@ def train(
         )
         say(f"network {number + 1} of {num_networks}, trained on {len(chosen):,} of {total:,} pairs")
     scorer = MentionScorer(combine(networks), features[0].unary_names, features[0].pair_names)
-    return (
-        MentionScorer(scorer.ensemble, scorer.unary_names, scorer.pair_names, tune_biases(scorer, tune))
-        if tune
-        else scorer
-    )
+    return replace(scorer, bias=tune_biases(scorer, tune)) if tune else scorer
 
 
 def _together(document: Document) -> NDArray[np.bool_]:

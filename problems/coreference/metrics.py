@@ -142,9 +142,13 @@ def agreement(gold: Clustering, predicted: Clustering, *, singletons: bool = Tru
     )
 
 
+def _as_sets(clusters: Clustering) -> list[set[Hashable]]:
+    return [set(cluster) for cluster in clusters]
+
+
 def muc(gold: Clustering, predicted: Clustering) -> Measure:
     """Count links: n - 1 per cluster of n mentions, of which n minus the parts in the other clustering are found."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     return Measure(*_links(keys, responses), *_links(responses, keys))
 
 
@@ -156,7 +160,7 @@ def _links(clusters: list[set[Hashable]], other: list[set[Hashable]]) -> tuple[f
 
 def b_cubed(gold: Clustering, predicted: Clustering) -> Measure:
     """Sum, over mentions, the share of the mention's cluster that is in its cluster of the other clustering."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     return Measure(*_shares(keys, responses), *_shares(responses, keys))
 
 
@@ -171,7 +175,7 @@ def _shares(clusters: list[set[Hashable]], other: list[set[Hashable]]) -> tuple[
 
 def ceaf_e(gold: Clustering, predicted: Clustering) -> Measure:
     """Score entities by the best one-to-one alignment of clusters, with weight 2 |K ∩ R| / (|K| + |R|) (Luo's φ4)."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     common = _common(keys, responses)
     sizes = np.add.outer([len(key) for key in keys], [len(response) for response in responses])
     total = _aligned(2.0 * common / np.maximum(sizes, 1))
@@ -180,7 +184,7 @@ def ceaf_e(gold: Clustering, predicted: Clustering) -> Measure:
 
 def ceaf_m(gold: Clustering, predicted: Clustering) -> Measure:
     """Score mentions by the best one-to-one alignment of clusters, with weight |K ∩ R| (Luo's φ3)."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     total = _aligned(_common(keys, responses))
     return Measure(total, float(sum(map(len, keys))), total, float(sum(map(len, responses))))
 
@@ -208,7 +212,7 @@ def lea(gold: Clustering, predicted: Clustering) -> Measure:
 
     A singleton has one link, to itself, which is found if the mention is a singleton in the other clustering too.
     """
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     return Measure(*_resolved(keys, responses), *_resolved(responses, keys))
 
 
@@ -230,7 +234,7 @@ def _pairs(count: int) -> int:
 
 def blanc(gold: Clustering, predicted: Clustering) -> Blanc:
     """Compare pairs of mentions within and between clusters; the clusterings may have different mentions."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     common = _common(keys, responses)
     shared = int(common.sum())  # mentions of both clusterings
 

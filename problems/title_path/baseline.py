@@ -6,6 +6,7 @@ import heapq
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -232,7 +233,7 @@ def colour_coding(
     iterations
         Number of iterations, instead of ``failure``.
     num_colours
-        r; by default the best by the source's running-time formula whose table fits into the memory.
+        r; by default chosen by the source's running-time formula, such that the table fits into the memory.
     until
         Stop when a path has this weight, for measuring the time to a known optimum.
     executor
@@ -301,7 +302,7 @@ def _limit_workers(executor: Executor | None, most: int) -> Executor:
 def _add_proof(result: PathResult) -> PathResult:
     """Return the result with probability 1 if the bound of the relaxation proves it."""
     if result.is_optimal or result.is_infeasible:
-        return PathResult(**{**vars(result), "probability": 1.0})
+        return replace(result, probability=1.0)
     return result
 
 

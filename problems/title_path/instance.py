@@ -6,7 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -123,14 +123,11 @@ class PathInstance:
             np.where(kept > -np.inf, own, -np.inf)
             for kept, own in ((left.weights, self.weights), (left.first, self.first), (left.last, self.last))
         )
-        via = (self.via, self.via_labels)
-        return PathInstance(weights, first, last, self.length, self.classes, self.labels, self.name, *via)
+        return replace(self, weights=weights, first=first, last=last)
 
     def with_length(self, length: int) -> PathInstance:
         """Return the same graph with another k."""
-        return PathInstance(
-            self.weights, self.first, self.last, length, self.classes, self.labels, self.name, self.via, self.via_labels
-        )
+        return replace(self, length=length)
 
     def objective(self, path: Sequence[int]) -> float:
         """Return the weight of a path including the arcs of source and sink; -inf if an arc is missing."""
