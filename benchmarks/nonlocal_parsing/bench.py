@@ -33,7 +33,14 @@ from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled
 from colgen.problems.nonlocal_parsing.examples import ParsedExamples
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from colgen.problems.nonlocal_parsing.learner import FilterLearner, ParserLearner
-from colgen.problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, NonlocalSettings, labels_of, run_stage
+from colgen.problems.nonlocal_parsing.learning import (
+    BACKBONE,
+    FAMILIES_STAGE,
+    FILTER,
+    NonlocalSettings,
+    run_stage,
+    train_labels,
+)
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.training import NEEDED
 from colgen.reporting.axes import new_figure
@@ -157,15 +164,15 @@ def train_models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Ite
     wanted["combination"] = COMBINATION
     for label, families in wanted.items():
         learner = common.with_families(families)
-        yield label, run_stage(learner, MORE, settings, say=options.say, name=label).compact()
+        yield label, run_stage(learner, FAMILIES_STAGE, settings, say=options.say, name=label).compact()
     third = ParserLearner(examples, filtered, "third")
     run_stage(third, BACKBONE, settings, say=options.say, name="third order")
-    yield "third_order", run_stage(third, MORE, settings, say=options.say, name="third order").compact()
+    yield "third_order", run_stage(third, FAMILIES_STAGE, settings, say=options.say, name="third order").compact()
 
 
 def _measure_relations(name: str, corpus: Corpus, model: Model, plan: FactorPlan) -> list[Figure]:
     """How good the labelled trees are; nothing of a corpus without relations."""
-    model = replace(model, labels=labels_of(ParsedExamples(corpus.learn)))
+    model = replace(model, labels=train_labels(ParsedExamples(corpus.learn)))
     found = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
     reached = attachment(zip(corpus.test, labelled(model, corpus.test, found), strict=True))
     _, *figures = attachment_figures(reached, len(found), lambda measure: f"{measure}_{name}")

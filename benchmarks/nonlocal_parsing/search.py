@@ -26,7 +26,7 @@ from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.reporting.compared import proved_by_engine
 from colgen.solvers.trees.eisner import best_tree
 
-_SAME = 1e-5
+_VALUE_TOLERANCE = 1e-5
 """Optima that differ by more than this are different, relative to 1 and to themselves."""
 
 ORDERS = {"first": 1, "sibling": 2, "grandchild": 3, "third": 4}
@@ -166,7 +166,7 @@ def _check(instance: NonlocalInstance, found: Parsed, optimum: float | None, pro
     if found.proved and found.heads is not None and optimum is not None:
         value = instance.check(found.heads)
         claims = {"branch and bound": (value, value), prover: (optimum, optimum)}
-        check_agreement(instance.name, claims, Sense.MAXIMIZE, slack=_SAME * max(1.0, abs(value)))
+        check_agreement(instance.name, claims, Sense.MAXIMIZE, slack=_VALUE_TOLERANCE * max(1.0, abs(value)))
 
 
 def measure_kernels(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:

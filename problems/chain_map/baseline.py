@@ -1,6 +1,7 @@
 """Baselines for column generation: Viterbi's algorithm, with and without rule (14), and beam search.
 
-All functions return :class:`~colgen.problems.chain_map.Labellings`. Only :func:`viterbi_pruned` accepts trees.
+Rule (14) of Belanger et al. (2012) removes labels by bounds on their scores. All functions return
+:class:`~colgen.problems.chain_map.Labellings`. Only :func:`viterbi_pruned` accepts trees.
 """
 
 from __future__ import annotations
@@ -13,22 +14,23 @@ from colgen.core.errors import InputError
 from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernels import tree_labels, tree_pruning
 from colgen.problems.chain_map.labellings import Labellings
+from colgen.problems.chain_map.pairwise import Scores
 from colgen.solvers.chains import beam
 from colgen.solvers.chains import viterbi as dynamic
 
 
 def viterbi(instance: ChainInstance) -> Labellings:
     """Return the best labellings of chains; the loop over all label pairs is vectorised."""
-    labels, values = dynamic.viterbi(instance.scores, _starts(instance), _transitions(instance))
+    tables = instance.pairwise.tables
+    transitions = tables[0] if len(tables) == 1 else tables[instance.forest.table]
+    labels, values = dynamic.viterbi(instance.scores, _starts(instance), transitions)
     return Labellings(instance.forest.starts, labels, values, values)
 
 
 def viterbi_two_best(instance: ChainInstance) -> Labellings:
     """Return the best and the second best labellings of chains."""
     starts = _starts(instance)
-    if not _is_homogeneous(instance):
-        raise InputError("expected one table of transitions for all steps")
-    labels, values, others, second = dynamic.two_best(instance.scores, starts, instance.pairwise.tables[0])
+    labels, values, others, second = dynamic.two_best(instance.scores, starts, _single_table(instance))
     runner_up = Labellings(starts, others, second, second)
     return Labellings(starts, labels, values, values, runner_up)
 
@@ -38,9 +40,7 @@ def viterbi_plain(instance: ChainInstance) -> Labellings:
 
     Most published speed-ups compare with this loop. It is not a strong baseline.
     """
-    if not _is_homogeneous(instance):
-        raise InputError("expected one table of transitions for all steps")
-    labels, values = dynamic.plain(instance.scores, _starts(instance), instance.pairwise.tables[0])
+    labels, values = dynamic.plain(instance.scores, _starts(instance), _single_table(instance))
     return Labellings(instance.forest.starts, labels, values, values)
 
 
@@ -70,10 +70,8 @@ def beam_search(instance: ChainInstance, width: int) -> Labellings:
     """Return labellings of chains found by beam search; their bounds are inf because nothing is proved."""
     if width < 1:
         raise InputError(f"width must be 1 or more, not {width}")
-    if not _is_homogeneous(instance):
-        raise InputError("expected one table of transitions for all steps")
     starts = _starts(instance)
-    labels, values = beam.beam_search(instance.scores, starts, instance.pairwise.tables[0], width)
+    labels, values = beam.beam_search(instance.scores, starts, _single_table(instance), width)
     return Labellings(starts, labels, values, np.full(instance.num_trees, np.inf))
 
 
@@ -83,14 +81,8 @@ def _starts(instance: ChainInstance) -> np.ndarray[tuple[int], np.dtype[np.int64
     return instance.forest.starts
 
 
-def _is_homogeneous(instance: ChainInstance) -> bool:
-    return len(instance.pairwise.tables) == 1
-
-
-def _transitions(instance: ChainInstance) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return one table, or one per token."""
-    tables = instance.pairwise.tables
-    table: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = (
-        tables[0] if _is_homogeneous(instance) else tables[instance.forest.table]
-    )
+def _single_table(instance: ChainInstance) -> Scores:
+    if len(instance.pairwise.tables) > 1:
+        raise InputError("expected one table of transitions for all steps")
+    table: Scores = instance.pairwise.tables[0]
     return table

@@ -104,7 +104,7 @@ class ChainInstance:
             object.__setattr__(self, "scores", self.scores.astype(np.float64))
         self.pairwise.check_sums(longest)
 
-    # --- constructors -------------------------------------------------------------------------------------------------
+    # --- constructors ------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_chain(
@@ -262,7 +262,7 @@ class ChainInstance:
         pairwise = Pairwise(np.stack(arrays or [np.zeros((num, num), dtype=together.dtype)]))
         return cls(forest, together, pairwise, tuple(labels), tuple(order))
 
-    # --- properties ---------------------------------------------------------------------------------------------------
+    # --- properties --------------------------------------------------------------------------------------------------
 
     @property
     def num_labels(self) -> int:

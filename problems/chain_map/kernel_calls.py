@@ -39,7 +39,7 @@ class KernelCalls:
             raise OutOfBudget(Termination.TIME_LIMIT)
 
     def run(self, kernel: Callable[[int], None], nodes: int, operations: int) -> None:
-        """Call a kernel with numbers of nodes that sum to ``nodes``, each with at most so many ``operations``."""
+        """Call a kernel with numbers of nodes that sum to ``nodes``, each with at most ``operations``."""
         pace = Pace(max(1.0, _FIRST_OPERATIONS / operations), _SECONDS, _MAX_GROWTH)
         while nodes > 0 and not self._expired():
             piece = min(nodes, int(pace.work))

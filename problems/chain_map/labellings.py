@@ -34,7 +34,7 @@ class Labellings(Sequence[Ints]):
         Upper bounds on the scores of all labellings of each tree, inf if nothing is proved. They hold up to rounding in
         double precision, for baselines in the precision of the scores.
     runner_up
-        Second best labellings, if requested; -1 and -inf if there is none within the margin.
+        Second best labellings, if requested; -1 and -inf for trees without one within the margin.
     """
 
     starts: NDArray[np.int64]

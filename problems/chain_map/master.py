@@ -227,7 +227,7 @@ class ChainMaster(RestrictedMaster):
             passed == len(active),
         )
 
-    # --- results ------------------------------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------------
 
     def labellings(self, found: Labellings | None = None) -> Labellings:
         """Return the labellings of a solve, by default the last, with the bounds proved so far."""

@@ -54,7 +54,7 @@ class ChainMAP(Problem):
         ``"forward"`` uses one direction, equation (8). ``"split"`` halves local scores between edges, equation (9),
         with the same results as ``"forward"``.
     prune
-        For rounds of pricing: forbid labels that rule (14) excludes beforehand.
+        For rounds of pricing: first forbid labels that bounds on their scores exclude, by rule (14).
     gap
         For rounds of pricing: finish a tree when its bound exceeds its value by at most this share of the value.
     margin
@@ -68,7 +68,8 @@ class ChainMAP(Problem):
     Notes
     -----
     Trees without a labelling of finite score have ``labels`` -1 and ``values`` -inf in the answer and add nothing to
-    the objective. The problem is infeasible if no tree has a labelling.
+    the objective. The problem is infeasible if no tree has a labelling. Equations and rule (14) are those of Belanger
+    et al. (2012).
     """
 
     def __init__(

@@ -1,25 +1,27 @@
-r"""Coreference clustering: which mentions of a text speak of the same entity (De Belder and Moens, 2012).
+r"""Coreference clustering: group the mentions of a text by the entity they refer to (De Belder and Moens, 2012).
 
-Data: n mentions and a symmetric score s_ij for each pair of them, positive if the two belong together; each pair counts
-once.  With x_S = 1 if the set S of mentions is a cluster, and c_S = Σ_{i<j in S} s_ij,
+Data: n mentions and a symmetric score s_ij for each pair, positive if the two belong together; each pair counts once.
+Let x_S = 1 if the set S of mentions is a cluster, and c_S = Σ_{i<j in S} s_ij. The problem is
 
     max Σ_S c_S x_S
     subject to  Σ_{S ∋ i} x_S = 1   for each mention i     [π_i, free]
                 x_S ≥ 0 integer.
 
-The reduced cost of a cluster is c_S - Σ_{i in S} π_i, so the pricing problem is quadratic optimisation over subsets:
-max over S of Σ_{i<j in S} s_ij - Σ_{i in S} π_i.  It is solved by growing clusters, and proved by an exact search for
-scores of any sign (:mod:`colgen.solvers.clusters.subset`); the source's integer program is there for comparison.
+The reduced cost of a cluster is c_S - Σ_{i in S} π_i. So the pricing problem is quadratic optimisation over subsets:
+maximise Σ_{i<j in S} s_ij - Σ_{i in S} π_i over S. A heuristic grows clusters, and an exact search for scores of any
+sign proves optimality (:mod:`colgen.solvers.clusters.subset`). The source's integer program is available for
+comparison.
 
-The text is one use of it.  Correlation clustering, clique partitioning and modularity are the same problem: any
-symmetric matrix or networkx graph with edge scores will do (:func:`from_graph`, :func:`modularity`).
+Correlation clustering, clique partitioning and modularity are the same problem. Any symmetric matrix or networkx graph
+with edge scores can be used (:func:`from_graph`, :func:`modularity`).
 
-Branching is Ryan and Foster's, on pairs of mentions.  The source states that its matrices are totally unimodular and
-stops at the relaxation; they are not (:mod:`colgen.problems.coreference.model` has the counterexamples), though on real
-documents the relaxation is nearly always whole.  Before any of this, dual values settle whole components, mentions that
-provably share a cluster are contracted, and pairs that are provably apart are kept so
-(:mod:`colgen.solvers.clusters.persistency`): the rows of the master are the groups of mentions that are left, often
-none. All that is a guess: an oracle's call in the first round recomputes what it proves
+Branching is Ryan and Foster's, on pairs of mentions. The source states that its matrices are totally unimodular and
+stops at the relaxation. They are not (:mod:`colgen.problems.coreference.model` has counterexamples), but on real
+documents the relaxation is nearly always integral.
+
+A reduction precedes column generation (:mod:`colgen.solvers.clusters.persistency`). Dual values settle complete
+components, mentions that provably share a cluster are contracted, and pairs that are provably apart are recorded. The
+master has one row per remaining group of mentions, often none. The first pricing round verifies all of these reductions
 (:mod:`colgen.solvers.clusters.steps`).
 
 Sources: J. De Belder and M.-F. Moens, *Coreference clustering using column generation*, COLING 2012; M. Grötschel and

@@ -1,4 +1,4 @@
-"""What column generation is compared with: clustering heuristics, and the integer linear programs in HiGHS."""
+"""Baselines for column generation: clustering heuristics, and integer linear programs in HiGHS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colgen.solvers.linear.program import Program
 
 
 def link_first(instance: CoreferenceInstance) -> list[Cluster]:
-    """Each mention joins the closest preceding mention of positive score, or begins an entity (Soon et al., 2001)."""
+    """Link each mention to the closest preceding mention of positive score, if there is one (Soon et al., 2001)."""
     entity = np.arange(instance.num_mentions)
     for i in range(1, instance.num_mentions):
         candidates = np.flatnonzero(instance.scores[i, :i] > 0.0)
@@ -30,9 +30,9 @@ def link_first(instance: CoreferenceInstance) -> list[Cluster]:
 
 
 def link_best(instance: CoreferenceInstance) -> list[Cluster]:
-    """Each mention joins the preceding mention of best score, if that is positive (Ng and Cardie, 2002).
+    """Link each mention to the preceding mention of best score, if that is positive (Ng and Cardie, 2002).
 
-    Of equal scores the closest mention's counts.
+    Ties are broken in favour of the closest mention.
     """
     entity = np.arange(instance.num_mentions)
     for i in range(1, instance.num_mentions):
@@ -43,17 +43,17 @@ def link_best(instance: CoreferenceInstance) -> list[Cluster]:
 
 
 def closure(instance: CoreferenceInstance) -> list[Cluster]:
-    """All pairs of positive score are together, and whatever follows from that by transitivity."""
+    """Return the transitive closure of all pairs of positive score."""
     return as_clusters(connected_components(sparse.csr_array(instance.scores > 0.0), directed=False)[1])
 
 
 def greedy_joining(instance: CoreferenceInstance) -> list[Cluster]:
-    """Join the two clusters of largest total score, until no total is positive (Keuper et al., 2015).
+    """Join the two clusters of largest total score until no total is positive (Keuper et al., 2015).
 
-    Every cluster keeps its best partner, so that a join costs O(n) time and in the worst case O(n²).
+    Each cluster stores its best partner, so a join costs O(n) time, and O(n²) in the worst case.
     """
     entity = np.arange(instance.num_mentions)
-    between = instance.scores.copy()  # total scores of two clusters, each known by its first mention
+    between = instance.scores.copy()  # total scores between clusters, each represented by its first mention
     np.fill_diagonal(between, -np.inf)
     partner, total = between.argmax(axis=1), between.max(axis=1)
     while total.max() > 0.0:
@@ -77,22 +77,22 @@ def greedy_joining(instance: CoreferenceInstance) -> list[Cluster]:
 def all_link_in_highs(
     instance: CoreferenceInstance, time_limit: float = math.inf, *, needed_rows_alone: bool = False
 ) -> MIPSolution:
-    """HiGHS on the all-link model: presolve on, one thread, to a gap of zero.
+    """Solve the all-link model in HiGHS with presolve, one thread and a gap of zero.
 
-    The arrays are those of ``compile_model(full(instance))``, built without Pyomo.  The values are those of the pairs
-    in the order of ``np.triu_indices``, see :func:`clusters_of`.
+    The arrays equal those of ``compile_model(full(instance))``, without Pyomo. The values are those of the pairs in the
+    order of ``np.triu_indices``, see :func:`clusters_of`.
 
     Parameters
     ----------
     time_limit
-        Seconds.  HiGHS can overrun it, see :func:`~colgen.parallel.time_limits.bounded`.
+        Seconds. HiGHS can exceed it, see :func:`~colgen.parallel.time_limits.bounded`.
     needed_rows_alone
-        Leave out x_ij ≥ x_ik + x_kj - 1 where s_ik and s_kj are both negative: neither the program nor its relaxation
-        has other optima without these rows (Miyauchi and Sukegawa, *Redundant constraints in the standard formulation
-        for the clique partitioning problem*, Optimization Letters 9, 2015).
+        Omit x_ij ≥ x_ik + x_kj - 1 if s_ik and s_kj are both negative. The optima of the program and of its relaxation
+        remain the same (Miyauchi and Sukegawa, *Redundant constraints in the standard formulation for the clique
+        partitioning problem*, Optimization Letters 9, 2015).
     """
     n = instance.num_mentions
-    if n == 1:  # for a program without variables HiGHS states no objective
+    if n == 1:  # HiGHS returns no objective for a program without variables
         return MIPSolution(LPStatus.OPTIMAL, 0.0, 0.0, np.empty(0), 0)
     costs = instance.clipped[np.triu_indices(n, 1)]
     matrix = transitivity_matrix(instance, needed_rows_alone)
@@ -105,14 +105,14 @@ def all_link_in_highs(
 
 
 def transitivity_matrix(instance: CoreferenceInstance, needed_rows_alone: bool = False) -> sparse.csc_array:
-    """The rows x_ik + x_kj - x_ij ≤ 1, by pair i < j, then by k."""
+    """Return the rows x_ik + x_kj - x_ij ≤ 1, by pair i < j, then by k."""
     n = instance.num_mentions
     first, second = (half[:, None] for half in np.triu_indices(n, 1))
     number = np.zeros((n, n), dtype=np.int32)
     number[first, second] = number[second, first] = np.arange(len(first))[:, None]
     third = np.arange(n - 2)[None, :] if n > 2 else np.empty((1, 0), dtype=np.int64)
     third = third + (third >= first)
-    third = third + (third >= second)  # all but the two of the pair
+    third = third + (third >= second)  # all mentions except those of the pair
     entries = np.stack(np.broadcast_arrays(number[first, third], number[second, third], number[first, second]), axis=2)
     if needed_rows_alone:
         scores = instance.scores
@@ -125,7 +125,7 @@ def transitivity_matrix(instance: CoreferenceInstance, needed_rows_alone: bool =
 
 
 def clusters_of(pairs: Floats, num_mentions: int) -> list[Cluster]:
-    """The clustering of a whole solution of the all-link model, its pairs in the order of ``np.triu_indices``."""
+    """Return the clustering of an integral solution of the all-link model, pairs ordered as in ``np.triu_indices``."""
     together = np.zeros((num_mentions, num_mentions), dtype=bool)
     together[np.triu_indices(num_mentions, 1)] = pairs > 0.5
     return as_clusters(connected_components(sparse.csr_array(together), directed=False)[1])
@@ -134,10 +134,10 @@ def clusters_of(pairs: Floats, num_mentions: int) -> list[Cluster]:
 def ilp_pricing(
     instance: CoreferenceInstance, duals: ArrayLike, time_limit: float = math.inf
 ) -> tuple[Cluster, MIPSolution]:
-    """HiGHS on the pricing problem as the source states it, equation 7: the best cluster, and what is proved of it.
+    """Solve the pricing problem of the source, equation 7, in HiGHS; return the best cluster and the solution.
 
-    The arrays are those of ``compile_model(pricing(instance, duals))``, built without Pyomo.  The cluster is empty if
-    no reduced cost is positive, or if none was found in time.
+    The arrays equal those of ``compile_model(pricing(instance, duals))``, without Pyomo. The cluster is empty if no
+    reduced cost is positive, or if none was found in time.
     """
     n = instance.num_mentions
     costs = np.append(-as_duals(duals, n), instance.scores[np.triu_indices(n, 1)])
@@ -161,7 +161,7 @@ def ilp_pricing(
 
 
 def pricing_matrix(num_mentions: int) -> sparse.csc_array:
-    """The rows b_k - p_kl ≥ 0 of all pairs, b_l - p_kl ≥ 0 of all pairs, p_kl - b_k - b_l ≥ -1 of all pairs."""
+    """Return the rows b_k - p_kl ≥ 0, then b_l - p_kl ≥ 0, then p_kl - b_k - b_l ≥ -1, each for all pairs."""
     first, second = np.triu_indices(num_mentions, 1)
     pairs = len(first)
     both = sparse.eye_array(pairs)

@@ -1,4 +1,4 @@
-"""Clusterings of arrays of scores, one or a batch: the shortest way in."""
+"""Clustering of one score matrix or a batch of them, without an instance or a problem class."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from colgen.solvers.arrays import ArrayError, as_batch
 
 @dataclass(frozen=True)
 class Clustering:
-    """Clusters and what is proved of them.
+    """Clusters with their score and a bound.
 
     Attributes
     ----------
     clusters
-        By first item, items ascending; None if there was no time for any.
+        Sorted by first item, items ascending; None if none was found in time.
     score, bound
-        Of the clustering, each pair counted once, and an upper bound on all clusterings.
+        Score of the clustering, each pair counted once, and an upper bound on all clusterings.
     termination
-        Why the search stopped: ``OPTIMAL`` says that no clustering is better.
+        Why the search stopped; ``OPTIMAL`` means that no clustering is better.
     """
 
     clusters: Sequence[Cluster] | None
@@ -40,7 +40,7 @@ class Clustering:
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """The number of each item's cluster, in the order of their first items.
+        """The cluster number of each item; clusters are numbered by their first items.
 
         Raises
         ------
@@ -48,7 +48,7 @@ class Clustering:
             If there are no clusters.
         """
         if self.clusters is None:
-            raise InputError("expected a clustering to number: this search ended without any")
+            raise InputError(f"there is no clustering to label: the search ended without one ({self.termination.name})")
         labels = np.empty(sum(map(len, self.clusters)), dtype=np.int64)
         for number, cluster in enumerate(self.clusters):
             labels[list(cluster)] = number
@@ -64,19 +64,19 @@ def cluster(
 def cluster(
     scores: Any, *, lengths: ArrayLike | None = None, stop: StopRule | Sequence[StopRule] = (), **options: Any
 ) -> Any:
-    """The best clustering of scored pairs: ``cluster(W).labels``.
+    """Return the best clustering of scored pairs: ``cluster(W).labels``.
 
     Parameters
     ----------
     scores
-        Symmetric up to rounding, shape (n, n), positive where two items belong together, -inf where they may not; a
-        batch of them, shape (instances, n, n); or an :class:`CoreferenceInstance`.
+        Symmetric matrix, shape (n, n), positive for two items that belong together, -inf to forbid a pair. Or a batch,
+        shape (instances, n, n), or a :class:`CoreferenceInstance`.
     lengths
-        How many items each instance of a batch has; by default all.
+        Number of items of each instance of a batch; by default all.
     stop
-        Stop rules, of each instance.
+        Stop rules, applied to each instance.
     options
-        Of :class:`Coreference`.
+        Options of :class:`Coreference`.
 
     Returns
     -------
@@ -86,24 +86,22 @@ def cluster(
     Raises
     ------
     InputError
-        If the scores are none of this; in a batch the message names the instance.
+        If the scores are invalid; for a batch, the message names the instance.
     """
     if isinstance(scores, CoreferenceInstance):
         if lengths is not None:
-            raise InputError("lengths: expected scores of shape (instances, n, n) to go with them, not an Instance")
-        return _clustered(scores, stop, options)
+            raise InputError("lengths requires a batch of scores, shape (instances, n, n), not a CoreferenceInstance")
+        return _solve(scores, stop, options)
     try:
         parts = as_batch(scores, "scores", lengths=lengths)
     except ArrayError as error:
         raise InputError(str(error)) from None
     if parts is None:
-        return _clustered(CoreferenceInstance(scores), stop, options)
-    return [_clustered(CoreferenceInstance(part, name=f"scores[{k}]"), stop, options) for k, part in enumerate(parts)]
+        return _solve(CoreferenceInstance(scores), stop, options)
+    return [_solve(CoreferenceInstance(part, name=f"scores[{k}]"), stop, options) for k, part in enumerate(parts)]
 
 
-def _clustered(
-    instance: CoreferenceInstance, stop: StopRule | Sequence[StopRule], options: dict[str, Any]
-) -> Clustering:
+def _solve(instance: CoreferenceInstance, stop: StopRule | Sequence[StopRule], options: dict[str, Any]) -> Clustering:
     result = solve(Coreference(instance, **options), stop=stop)
     score = result.objective if math.isfinite(result.objective) else -math.inf
     return Clustering(result.answer, score, result.dual_bound, result.termination)

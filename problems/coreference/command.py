@@ -1,4 +1,4 @@
-"""Coreference clustering on the command line."""
+"""The command line of coreference clustering."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ from colgen.problems.coreference.template import Coreference
 from colgen.problems.coreference.training import train_from_folder
 from colgen.solvers.linear.lp import LPStatus
 
-_SHOWN = 30
-"""Clusters shown to people; the JSON holds them all."""
+_MAX_SHOWN = 30
+"""Largest number of clusters in the report; the JSON output has all of them."""
 
-_WIDTH = 60
-"""Of a mention's text, in characters."""
+_MAX_TEXT = 60
+"""Largest length of a mention's text, in characters."""
 
 
 def _lines(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> list[str]:
     clusters = _largest_first(answer)
     several = [cluster for cluster in clusters if len(cluster) > 1]
-    lines = [f"{len(cluster):>4}  {_named(instance, cluster)}" for cluster in several[:_SHOWN]]
-    if len(several) > _SHOWN:
-        lines.append(f"and {len(several) - _SHOWN:,} more clusters (--json writes all of them)")
+    lines = [f"{len(cluster):>4}  {_named(instance, cluster)}" for cluster in several[:_MAX_SHOWN]]
+    if len(several) > _MAX_SHOWN:
+        lines.append(f"and {len(several) - _MAX_SHOWN:,} more clusters (--json writes all of them)")
     alone = len(clusters) - len(several)
     lines.append(f"{len(several):,} clusters of two or more, {alone:,} of one, {instance.num_mentions:,} mentions")
     return lines
 
 
 def _named(instance: CoreferenceInstance, cluster: Cluster) -> str:
-    """The different names of a cluster's mentions, as many as fit a line or two."""
+    """Return the distinct names of a cluster's mentions, as many as fit in two lines."""
     names = list(dict.fromkeys(_text(instance, i) for i in cluster))
     shown: list[str] = []
     for name in names:
-        if shown and sum(map(len, shown)) + len(name) > 2 * _WIDTH:
+        if shown and sum(map(len, shown)) + len(name) > 2 * _MAX_TEXT:
             break
         shown.append(name)
     return ", ".join(shown) + (f", ... ({len(names) - len(shown)} more)" if len(names) > len(shown) else "")
@@ -64,7 +64,7 @@ def _named(instance: CoreferenceInstance, cluster: Cluster) -> str:
 
 def _text(instance: CoreferenceInstance, mention: int) -> str:
     text = str(instance.labels[mention])
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 4] + " ..."
+    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 4] + " ..."
 
 
 def _data(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> list[list[dict[str, Any]]]:
@@ -89,7 +89,7 @@ def _draw(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> Any:
 
 
 class Documents(Texts[Document]):
-    """The documents of a text in the CoNLL columns, scored by a trained classifier of pairs."""
+    """Documents in the CoNLL columns, scored by a trained classifier of pairs."""
 
     unit = "document"
     saved = MentionScorer
@@ -97,8 +97,8 @@ class Documents(Texts[Document]):
     options: ClassVar[Mapping[str, Option]] = {
         "scores": Option("probability (p - 1/2, the default) or log_odds", KINDS),
         "bias": Option("a number added to all scores, or 'tuned'; 0 by default", ("tuned",), Number.ANY),
-        "document": Option("name of the document to solve, of a file that holds several; all of them by default"),
-        "mentions": Option("the document is cut at its first so many mentions", number=Number.WHOLE),
+        "document": Option("name of the document to solve, if a file has several; all of them by default"),
+        "mentions": Option("cut the document after this many mentions", number=Number.WHOLE),
     }
 
     def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
@@ -111,11 +111,11 @@ class Documents(Texts[Document]):
             return read_conll(material.path, skip=material.skip)
         documents = list(parse_conll(material.text.split("\n"), name=material.name, skip=material.skip))
         if not documents:
-            raise InputError(f"{material.name}: expected a line '#begin document (NAME); part NUMBER', there is none")
+            raise InputError(f"{material.name}: expected a line '#begin document (NAME); part NUMBER', found none")
         return documents
 
     def choose(self, texts: Iterable[Document], source: str) -> Document | None:
-        """Return the document of the name that the option states; of several of one name, with its part."""
+        """Return the document named by the option; if several have this name, it is followed by the part."""
         name = self.values.get("document")
         if name is None:
             return super().choose(texts, source)
@@ -123,7 +123,7 @@ class Documents(Texts[Document]):
         names = [document.name for document in documents]
         names = [d.name if names.count(d.name) == 1 else f"{d.name};{d.part}" for d in documents]
         if name not in names:
-            raise InputError(f"{source}: there is no document {name!r}; there are {', '.join(names)}")
+            raise InputError(f"{source}: no document is named {name!r}; expected one of {', '.join(names)}")
         return documents[names.index(name)]
 
     def instance(self, text: Document) -> CoreferenceInstance:
@@ -133,12 +133,12 @@ class Documents(Texts[Document]):
         return self._scorer.instance(document, kind, bias=self._scorer.bias[kind] if bias == "tuned" else bias)
 
     def lines(self, instance: CoreferenceInstance, answer: Sequence[Cluster] | None) -> Sequence[str]:
-        """Return the lines of a document with its clusters in the last column; without an answer all are alone."""
-        assert instance.document is not None  # it is made of one
+        """Return the lines of a document with its clusters in the last column, or singletons if there is no answer."""
+        assert instance.document is not None  # the instance was created from a document
         return conll_lines(instance.document, answer or [(mention,) for mention in range(instance.num_mentions)])
 
     def solve(self, template: Template, texts: Iterable[Document], stop: Sequence[StopRule]) -> Iterator[Solved]:
-        """Solve document after document; those without mentions have an empty answer."""
+        """Solve the documents one after the other; a document without mentions has an empty answer."""
         for document in texts:
             if document.mentions:
                 yield from super().solve(template, [document], stop)
@@ -150,7 +150,7 @@ class Documents(Texts[Document]):
 
 
 def _pentagon() -> CoreferenceInstance:
-    """Return the smallest graph whose relaxation is fractional."""
+    """Return the smallest graph with a fractional relaxation."""
     graph = nx.complete_graph(5)
     for i, j in graph.edges:
         graph.edges[i, j]["weight"] = 1.0 if (j - i) % 5 in (1, 4) else -1.0
@@ -158,7 +158,7 @@ def _pentagon() -> CoreferenceInstance:
 
 
 class _FromScratch(Coreference):
-    """Starts without any answer and without contraction, so that every column shown is a generated one."""
+    """Starts without an initial solution or contraction, so that all columns in the demo are generated."""
 
     plain = True
 
@@ -166,7 +166,7 @@ class _FromScratch(Coreference):
         super().__init__(instance, contracted=False)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        super().warm_start(budget)  # finds the items
+        super().warm_start(budget)  # computes the items
         return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
 
 

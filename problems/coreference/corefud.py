@@ -1,9 +1,9 @@
-"""Documents with mentions in CorefUD's format: CoNLL-U, with entities in the last column.
+"""Documents with mentions in the CorefUD format: CoNLL-U with entities in the last column.
 
-``Entity=(e1-person-1-`` opens a mention of entity e1, ``Entity=e1)`` closes it, ``(e1-person-1-)`` is a mention of one
-word, and several stand without anything between them.  What an opening bracket says besides the entity is passed over;
-the comment ``# global.Entity`` says where the entity stands in it (``eid`` or ``GRP``).  Of a mention in several pieces
-(``e1[1/2]``) the first is taken.  An empty node is a word where a mention begins or ends at it, and else passed over.
+``Entity=(e1-person-1-`` opens a mention of entity e1, ``Entity=e1)`` closes it, and ``(e1-person-1-)`` is a mention of
+one word; several brackets follow each other without separators. Only the entity is read from an opening bracket; the
+comment ``# global.Entity`` gives its position (``eid`` or ``GRP``). Only the first piece of a discontinuous mention
+(``e1[1/2]``) is read. An empty node counts as a word if a mention begins or ends at it; otherwise it is skipped.
 
 Source: A. Nedoluzhko, M. Novák, M. Popel, Z. Žabokrtský, A. Zeldes, D. Zeman, *CorefUD 1.0: coreference meets universal
 dependencies*, LREC (2022).
@@ -15,50 +15,41 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from colgen import InputError
-from colgen.problems.coreference.document import NUM_COLUMNS, WORD, Document, Mention, Row, in_reading_order
+from colgen.problems.coreference.document import NUM_COLUMNS, WORD, Document, Mention, Row, sort_mentions
 
 _DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<name>.*\S))?\s*$")
 _FIELDS = re.compile(r"#\s*global\.Entity\s*=\s*(?P<fields>\S+)\s*$")
 _ITEM = re.compile(r"(?P<open>\()?(?P<entity>[^()\s]+)(?P<close>\))?")
 _PIECE = re.compile(r"(?P<entity>.+)\[(?P<piece>\d+)/\d+\]$")
 _ENTITY = "Entity="
-_COLUMNS = 10
+_NUM_COLUMNS = 10
 _NODE = re.compile(r"\d+(\.\d+)?$")
 _FIRST = re.compile(r"1(-\d+)?$|0\.1$")
 
 
 def is_corefud(lines: Iterable[str]) -> bool:
-    """Whether a file whose first lines, up to the first that is no comment, are these is one of CorefUD's."""
+    """Return whether a file is CorefUD, given its first lines up to the first that is not a comment."""
     lines = [line.rstrip("\r") for line in lines if line.strip()]
     if any(_DOCUMENT.match(line) or line.replace(" ", "").startswith("#global.") for line in lines):
         return True
     row = lines[-1].split("\t") if lines else []
-    return len(row) == _COLUMNS and bool(_FIRST.match(row[0].strip()))
+    return len(row) == _NUM_COLUMNS and bool(_FIRST.match(row[0].strip()))
 
 
 def parse_corefud(
     lines: Iterable[str], *, name: str = "input", default: str = "document", skip: Callable[[str], None] | None = None
 ) -> Iterator[Document]:
-    """Documents of lines, one after the other.
-
-    Parameters
-    ----------
-    name
-        What the lines come from, for messages.
-    default
-        Name of a document that has none.
-    skip
-        Told of each document that is malformed, which is then left out; None: it is an error.
+    """Yield the documents of lines; see :func:`~colgen.problems.coreference.conll.parse_conll` for the parameters.
 
     Raises
     ------
     InputError
-        With line, where they are something else.
+        If a line is malformed; the message has the line.
     """
     current: _Reading | None = None
     place = 0
 
-    def ended(reading: _Reading | None) -> Iterator[Document]:
+    def finish(reading: _Reading | None) -> Iterator[Document]:
         if reading is None:
             return
         try:
@@ -66,20 +57,20 @@ def parse_corefud(
         except InputError as error:
             if skip is None:
                 raise
-            skip(f"{error}; document {reading.name} is left out")
+            skip(f"{error}; document {reading.name} is skipped")
         else:
             yield found
 
     bad = False
     for number, raw in enumerate(lines, 1):
         line = raw.rstrip("\r\n")
-        begins, told = _DOCUMENT.match(line), _FIELDS.match(line)
+        begins, declared = _DOCUMENT.match(line), _FIELDS.match(line)
         if begins:
             if not bad:
-                yield from ended(current)
+                yield from finish(current)
             current, bad = _Reading(begins["name"] or default, f"{name}, line {number}", place), False
-        elif told:
-            fields = told["fields"].split("-")
+        elif declared:
+            fields = declared["fields"].split("-")
             place = next((k for k, field in enumerate(fields) if field in ("eid", "GRP")), 0)
             if current is not None:
                 current.place = place
@@ -95,20 +86,22 @@ def parse_corefud(
             except InputError as error:
                 if skip is None:
                     raise
-                skip(f"{error}; document {current.name} is left out")
+                skip(f"{error}; document {current.name} is skipped")
                 bad = True
     if not bad:
-        yield from ended(current)
+        yield from finish(current)
 
 
 class _Reading:
-    """A document of which some lines have been read; ``place`` is that of the entity among the fields of a bracket."""
+    """A partly read document; ``place`` is the position of the entity among the fields of a bracket."""
 
     def __init__(self, name: str, where: str, place: int) -> None:
         self.name, self.where, self.place = name, where, place
         self.rows: list[list[Row]] = [[]]
         self.position = 0
-        self.open: dict[str, list[tuple[int, int, str]]] = {}  # of each entity: sentence, start and where
+        self.open: dict[
+            str, list[tuple[int, int, str]]
+        ] = {}  # by entity: sentence, start and location of open mentions
         self.mentions: list[Mention] = []
 
     def add(self, line: str, where: str) -> None:
@@ -117,8 +110,8 @@ class _Reading:
                 self.rows.append([])
             return
         row = [cell.strip() for cell in line.split("\t")]
-        if len(row) != _COLUMNS:
-            raise InputError(f"{where}: expected {_COLUMNS} columns separated by tabs, there are {len(row)}")
+        if len(row) != _NUM_COLUMNS:
+            raise InputError(f"{where}: expected {_NUM_COLUMNS} columns separated by tabs, found {len(row)}")
         if "-" in row[0]:
             return
         if not _NODE.match(row[0]):
@@ -154,17 +147,19 @@ class _Reading:
     def document(self) -> Document:
         for entity, opened in self.open.items():
             for _, _, where in opened:
-                raise InputError(f"{where}: the mention of entity {entity} opened here is never closed")
+                raise InputError(f"{where}: the mention of entity {entity} that is opened here is never closed")
         rows = tuple(tuple(sentence) for sentence in self.rows if sentence)
         if not rows:
-            raise InputError(f"{self.where}: expected words of document {self.name}, there are none")
+            raise InputError(f"{self.where}: expected words in document {self.name}, found none")
         words = tuple(tuple(row[WORD] for row in sentence) for sentence in rows)
-        return Document(self.name, words, in_reading_order(self.mentions), columns=rows)
+        return Document(self.name, words, sort_mentions(self.mentions), columns=rows)
 
 
 def _items(text: str, where: str) -> list[re.Match[str]]:
-    """The brackets of a word."""
+    """Return the brackets of a word."""
     items = list(_ITEM.finditer(text))
     if "".join(item[0] for item in items) != text or not all(item["open"] or item["close"] for item in items):
-        raise InputError(f"{where}: expected (ENTITY, ENTITY) or (ENTITY), or several, after Entity=, not {text!r}")
+        raise InputError(
+            f"{where}: expected one or several of (ENTITY, ENTITY) and (ENTITY) after Entity=, not {text!r}"
+        )
     return items

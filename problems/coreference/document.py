@@ -1,4 +1,4 @@
-"""Clusters of mentions, and documents: words in sentences, and mentions."""
+"""Clusters of mentions, and documents with sentences and mentions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from colgen import InputError
 
 Cluster: TypeAlias = tuple[int, ...]
-"""The mentions of one entity, by number, ascending."""
+"""The numbers of the mentions of one entity, ascending."""
 
 
 def as_clusters(cluster_of: ArrayLike) -> list[Cluster]:
-    """A clustering from the number of each mention's cluster: clusters by first mention, mentions ascending."""
+    """Convert cluster numbers to clusters: sorted by first mention, mentions ascending."""
     members: dict[int, list[int]] = {}
     for mention, number in enumerate(np.asarray(cluster_of).tolist()):
         members.setdefault(number, []).append(mention)
@@ -25,48 +25,29 @@ def as_clusters(cluster_of: ArrayLike) -> list[Cluster]:
 
 
 Row: TypeAlias = tuple[str, ...]
-"""The columns of one word but the last: document, part, number, word, part of speech, ..."""
+"""All columns of one word but the last: document, part, number, word, part of speech, ..."""
 
 WORD, TAG, SPEAKER, ENTITY = 3, 4, 9, 10
 NUM_COLUMNS = 12
-"""Columns that :func:`~colgen.problems.coreference.conll.conll_lines` fills for a document that is from no file."""
+"""Columns that :func:`~colgen.problems.coreference.conll.conll_lines` writes for a document not read from a file."""
 
 NOTHING = ("", "-", "_")
-"""What a column says that says nothing."""
+"""Values of empty columns."""
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A span of words that refers to something.
+    """A span of words that refers to an entity."""
 
-    Attributes
-    ----------
-    sentence
-        Number of the sentence in the document.
-    start, end
-        Positions of its first and last word, counted through the document.
-    cluster
-        What the annotator says it refers to; None where nobody says.
-    """
-
-    sentence: int
-    start: int
-    end: int
-    cluster: Hashable | None = None
+    sentence: int  # number of the sentence in the document
+    start: int  # position of its first word, counted through the document
+    end: int  # position of its last word
+    cluster: Hashable | None = None  # annotated entity; None without annotation
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text and its mentions in reading order: by their start, of two with the same start the longer first.
-
-    Parameters
-    ----------
-    sentences
-        Words of each sentence.
-    part
-        What the file calls this part of a long document.
-    columns
-        For each sentence the row of each of its words, where the document was read from a file.
+    """A text with its mentions in reading order: by their start, longer mentions first.
 
     Raises
     ------
@@ -75,24 +56,24 @@ class Document:
     """
 
     name: str
-    sentences: tuple[tuple[str, ...], ...]
+    sentences: tuple[tuple[str, ...], ...]  # words of each sentence
     mentions: tuple[Mention, ...]
-    part: str = "0"
+    part: str = "0"  # name of this part of a long document
     columns: tuple[tuple[Row, ...], ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         length = sum(map(len, self.sentences))
         if not all(word for sentence in self.sentences for word in sentence):
-            raise InputError(f"{self.name}: expected words of one character or more")
+            raise InputError(f"{self.name}: expected words of at least one character")
         for number, mention in enumerate(self.mentions):
             if not 0 <= mention.start <= mention.end < length:
                 raise InputError(
-                    f"{self.name}: mention {number} covers words {mention.start} to {mention.end}, "
-                    f"the document has {length}"
+                    f"{self.name}: mention {number} has words {mention.start} to {mention.end}, but the document "
+                    f"has {length} words"
                 )
         order = [(mention.start, -mention.end) for mention in self.mentions]
         if order != sorted(order):
-            raise InputError(f"{self.name}: expected the mentions in reading order, the longer first")
+            raise InputError(f"{self.name}: expected mentions sorted by their start, longer mentions first")
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -100,11 +81,11 @@ class Document:
         return tuple(word for sentence in self.sentences for word in sentence)
 
     def words(self, mention: Mention) -> tuple[str, ...]:
-        """Words of a mention."""
+        """Return the words of a mention."""
         return self.tokens[mention.start : mention.end + 1]
 
     def column(self, index: int) -> tuple[str, ...] | None:
-        """A column for each word: ``TAG``, ``SPEAKER`` or ``ENTITY``; None where the file says nothing in it."""
+        """Return one column, ``TAG``, ``SPEAKER`` or ``ENTITY``, with one value per word; None if it is empty."""
         if self.columns is None:
             return None
         values = tuple(row[index] if index < len(row) else "_" for rows in self.columns for row in rows)
@@ -112,20 +93,20 @@ class Document:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Each mention's text."""
+        """The text of each mention."""
         return tuple(" ".join(self.words(mention)) for mention in self.mentions)
 
     @property
     def gold(self) -> list[Cluster]:
-        """The annotated clustering; a mention of which nobody says what it refers to is alone."""
+        """The annotated clustering; mentions without annotation are singletons."""
         keys = [object() if mention.cluster is None else mention.cluster for mention in self.mentions]
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
         return as_clusters([numbers[key] for key in keys])
 
     def truncated(self, num_mentions: int) -> Document:
-        """The document cut after the sentence that completes its first mentions, with no other mentions."""
+        """Return the document up to the sentence that completes its first ``num_mentions`` mentions, with these."""
         if num_mentions < 1:
-            raise InputError(f"a document is cut at one mention or more, not at {num_mentions}")
+            raise InputError(f"num_mentions must be at least 1, not {num_mentions}")
         mentions = self.mentions[:num_mentions]
         if len(mentions) == len(self.mentions):
             return self
@@ -138,6 +119,6 @@ class Document:
         return Document(self.name, self.sentences[:kept], mentions, self.part, columns)
 
 
-def in_reading_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """By their start, of two with the same start the longer first."""
+def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Sort mentions by their start, longer mentions first."""
     return tuple(sorted(mentions, key=lambda mention: (mention.start, -mention.end)))

@@ -1,6 +1,6 @@
-"""Pictures: a clustering drawn over its text, and the matrix of scores by clusters.
+"""Figures of a clustering over its text, and of the score matrix sorted by clusters.
 
-As in :mod:`colgen.reporting.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
+As in :mod:`colgen.reporting.plotting`, the caller owns the figure, and colour is never the only distinction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WORDS, _ANNOTATION = 11.0, 7.5
-"""Points."""
+"""Font sizes in points."""
 
 
 def draw_clustering(
@@ -32,41 +32,38 @@ def draw_clustering(
     title: str = "",
     like: Iterable[Sequence[int]] = (),
 ) -> Figure:
-    """A clustering drawn over the text that it is about.
+    """Draw a clustering over its text.
 
-    Each mention of a cluster of two or more is underlined, and the cluster's number stands at the line's beginning;
-    clusters differ in colour and in line style besides.  Mentions that are alone have a thin grey line.  Of nested
-    mentions the inner one's line is closer to the words.
+    Each mention in a cluster of at least two is underlined, with the cluster's number at the start of the line.
+    Clusters differ in colour and in line style. Singletons have a thin grey line. For nested mentions, the line of the
+    inner one is closer to the words.
 
     Parameters
     ----------
     text
-        A document, or the instance of one.
+        A document, or an instance with a document.
     clusters
-        Of mentions, by number.
+        Clusters of mention numbers.
     width
-        Of the picture, in inches.
+        Width of the figure in inches.
     like
-        Another clustering of the text, drawn in a picture of its own: clusters are matched to its clusters so that most
-        mentions are in both, and matched ones have the same number, colour and line style.
-
-    Raises
-    ------
-    InputError
-        If the instance has no document, or there is a mention that the document does not have.
+        Another clustering, drawn in a separate figure. Clusters are matched to its clusters by shared mentions; matched
+        clusters have the same number, colour and line style.
     """
     document = text if isinstance(text, Document) else text.document
     if document is None:
-        raise InputError("expected a document, or an instance of one, to draw the clustering over")
+        raise InputError("draw_clustering needs a document, but the instance has none")
     clusters = _largest_first(clusters)
     numbers = _numbers(clusters, _largest_first(like))
     number_of = {mention: number for number, cluster in zip(numbers, clusters, strict=True) for mention in cluster}
     if any(not 0 <= mention < len(document.mentions) for mention in number_of):
-        raise InputError(f"{document.name} has {len(document.mentions)} mentions, the clustering has others")
+        raise InputError(
+            f"{document.name} has {len(document.mentions)} mentions, but the clustering contains other mention numbers"
+        )
     alone = {cluster[0] for cluster in clusters if len(cluster) == 1}
     level = _levels(document.mentions)
     places, lines = _lay_out(document, width)
-    spacing = (_WORDS * 1.7 + _ANNOTATION * 0.95 * (1 + max(level, default=0))) / 72.0  # inches from line to line
+    spacing = (_WORDS * 1.7 + _ANNOTATION * 0.95 * (1 + max(level, default=0))) / 72.0  # inches between lines
     height = lines * spacing + (0.55 if title else 0.25)
     figure = new_figure((width, height))
     figure.set_layout_engine(None)
@@ -90,7 +87,7 @@ def _largest_first(clusters: Iterable[Sequence[int]]) -> list[list[int]]:
 
 
 def _numbers(clusters: Sequence[Sequence[int]], like: Sequence[Sequence[int]]) -> list[int]:
-    """From one on: that of the cluster of ``like`` that one is matched to; what has no match, new numbers in order."""
+    """Number the clusters from 1: matched clusters have the number of their match in ``like``, others new numbers."""
     from scipy.optimize import linear_sum_assignment
 
     shared = np.array([[len(set(one) & set(other)) for other in like] for one in clusters], dtype=np.int64)
@@ -102,19 +99,15 @@ def _numbers(clusters: Sequence[Sequence[int]], like: Sequence[Sequence[int]]) -
 
 
 def draw_matrix(instance: CoreferenceInstance, clusters: Iterable[Sequence[int]], *, title: str = "") -> Figure:
-    """The scores of all pairs, members of a cluster side by side and framed: dark if they speak for being together.
+    """Draw the scores of all pairs, sorted by clusters and with a frame around each; positive scores are dark.
 
-    Inside the frames a light cell is a pair that is together in spite of its score; outside, a dark one is apart.
-
-    Parameters
-    ----------
-    clusters
-        Of mentions, by number; the largest come first.
+    A light cell inside a frame is a pair that is together despite its score. A dark cell outside is a pair that is
+    apart. The largest clusters come first.
     """
     ordered = _largest_first(clusters)
     order = [mention for cluster in ordered for mention in cluster]
     if sorted(order) != list(range(instance.num_mentions)):
-        raise InputError(f"expected a clustering of {instance.num_mentions} mentions")
+        raise InputError(f"expected a clustering with each of {instance.num_mentions} mentions once")
     scores = np.array(instance.scores, dtype=np.float64)[np.ix_(order, order)]
     np.fill_diagonal(scores, 0.0)
     most = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0)) or 1.0
@@ -129,7 +122,7 @@ def draw_matrix(instance: CoreferenceInstance, clusters: Iterable[Sequence[int]]
     first = 0
     for cluster in ordered:
         corner = (first - 0.5, first - 0.5)
-        for color, width in (("1.0", 3.2), ("0.0", 1.4)):  # seen on dark cells and on light ones
+        for color, width in (("1.0", 3.2), ("0.0", 1.4)):  # visible on dark and on light cells
             ax.add_patch(Rectangle(corner, len(cluster), len(cluster), fill=False, ec=color, lw=width))
         first += len(cluster)
     if n <= 40:
@@ -156,7 +149,7 @@ def _underline(
     number: int | None,
     alone: bool,
 ) -> None:
-    """The line below a mention, on every line of text that it runs over, with its cluster's number."""
+    """Underline a mention on each of its lines of text, with its cluster's number."""
     plain = alone or number is None
     colour = "0.7" if plain else _colour(number or 0)
     style = "-" if plain else _DASHES[((number or 1) - 1) % len(_DASHES)]
@@ -172,7 +165,7 @@ def _underline(
 
 
 def _colour(number: int) -> tuple[float, float, float]:
-    """A dark colour: it is read as text, and in grey."""
+    """Return a dark colour that is readable as text and in grey."""
     from matplotlib import colormaps
 
     red, green, blue, _ = colormaps["tab10"]((number - 1) % 10)
@@ -180,7 +173,7 @@ def _colour(number: int) -> tuple[float, float, float]:
 
 
 def _levels(mentions: Sequence[Mention]) -> list[int]:
-    """How many mentions are drawn between each mention and its words: those that overlap it and are shorter."""
+    """Return the number of lines between each mention and its words: overlapping shorter mentions come first."""
     level = [0] * len(mentions)
     drawn: list[int] = []
     for index in sorted(range(len(mentions)), key=lambda k: mentions[k].end - mentions[k].start):
@@ -192,8 +185,8 @@ def _levels(mentions: Sequence[Mention]) -> list[int]:
 
 
 def _lay_out(document: Document, width: float) -> tuple[list[tuple[int, float, float]], int]:
-    """Line, left and right end of each word, in inches; and the number of lines.  Every sentence begins a line."""
-    advance = 0.602 * _WORDS / 72.0  # of a character of DejaVu Sans Mono, which comes with matplotlib
+    """Return line, left end and right end of each word in inches, and the number of lines; sentences start lines."""
+    advance = 0.602 * _WORDS / 72.0  # width of a character of DejaVu Sans Mono, which is part of matplotlib
     places = []
     line = -1
     for sentence in document.sentences:

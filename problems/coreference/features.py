@@ -1,9 +1,9 @@
-"""Features of pairs of mentions, for all pairs of a document at once.
+"""Features of all pairs of mentions of a document.
 
-What concerns one mention of a pair (a *unary* feature) is computed once a mention; the network of
-:mod:`colgen.problems.coreference.network` reads it twice, for the earlier and for the later mention.  What concerns
-both is computed for all pairs i < j at once, in the order of ``np.triu_indices(n, 1)``.  Counts and distances are steps
-(at most 0, 1, 2, 4, ...), so that a linear layer can bend on them.
+A *unary* feature concerns one mention and is computed once per mention. The network of
+:mod:`colgen.problems.coreference.network` reads it twice, for the earlier and for the later mention. Features of pairs
+are computed for all i < j at once, in the order of ``np.triu_indices(n, 1)``. Counts and distances become thresholds
+(at most 0, 1, 2, 4, ...), so that a linear layer can represent non-linear effects.
 
 The features are those of the literature on mention pairs: W. M. Soon, H. T. Ng and D. C. Y. Lim, *A machine learning
 approach to coreference resolution of noun phrases*, Computational Linguistics 27 (2001); E. Bengtson and D. Roth,
@@ -38,34 +38,18 @@ STEPS = (0, 1, 2, 4, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class PairFeatures:
-    """Features of the pairs of one document's n mentions.
+    """Features of the pairs of one document's n mentions."""
 
-    Attributes
-    ----------
-    unary
-        Shape (n, number of unary features).
-    pairs
-        Shape (n (n - 1) / 2, number of pair features); row by row of the upper triangle.
-    unary_names, pair_names
-        What they are called.
-    """
-
-    unary: Floats
-    pairs: Floats
+    unary: Floats  # shape (n, number of unary features)
+    pairs: Floats  # shape (n (n - 1) / 2, number of pair features), by rows of the upper triangle
     unary_names: tuple[str, ...]
     pair_names: tuple[str, ...]
 
 
 def pair_features(document: Document) -> PairFeatures:
-    """The features of all pairs of mentions.
-
-    Raises
-    ------
-    InputError
-        If the document has no mentions.
-    """
+    """Return the features of all pairs of mentions; raise InputError if there are no mentions."""
     if not document.mentions:
-        raise InputError(f"{document.name}: expected mentions to cluster, the document has none")
+        raise InputError(f"{document.name}: expected at least one mention, the document has none")
     table = MentionTable(document)
     unary_names, unary = zip(*_unary(table), strict=True)
     i, j = np.triu_indices(table.num_mentions, 1)
@@ -133,7 +117,7 @@ def _pairs(t: MentionTable, i: Ints, j: Ints) -> Named:
 
 
 def _same(name: str, values: NDArray[Any], i: Ints, j: Ints, none: int = -1) -> Named:
-    """Same and different, of the pairs of which both are known."""
+    """Yield "same" and "different" features, false for pairs with an unknown value."""
     known = (values[i] != none) & (values[j] != none)
     same = values[i] == values[j]
     yield f"same {name}", known & same
@@ -164,7 +148,7 @@ def _strings(t: MentionTable, i: Ints, j: Ints) -> Named:
         for word in held:
             holders.setdefault(word, []).append(k)
     common = np.zeros((t.num_mentions, t.num_mentions), dtype=np.float32)
-    head_in = np.zeros(common.shape, dtype=bool)  # the first one's head is among the words of the second
+    head_in = np.zeros(common.shape, dtype=bool)  # the head of the first is among the words of the second
     for among in holders.values():
         if len(among) > 1:
             common[np.ix_(among, among)] += 1.0
@@ -226,7 +210,7 @@ def _places(t: MentionTable, i: Ints, j: Ints) -> Named:
 
 
 def _nearest_names(t: MentionTable, i: Ints, j: Ints) -> Named:
-    """The last name that agrees, at or before each mention."""
+    """Compare each mention's nearest preceding name that agrees with it."""
     full = t.kind != MentionKind.PRONOUN
     name = (t.kind == MentionKind.NAME) & (t.animacy != Animacy.THING)
     numbers = np.arange(t.num_mentions)
@@ -240,7 +224,7 @@ def _nearest_names(t: MentionTable, i: Ints, j: Ints) -> Named:
 
 
 def _chains(t: MentionTable, i: Ints, j: Ints) -> Named:
-    """What the rules say."""
+    """Compare the chains of antecedents that the rules find."""
     found, sure = antecedents(t)
     yield "antecedent", (found[j] == i) | (found[i] == j)
     for name, links in (("chain", found), ("sure chain", np.where(sure, found, -1))):

@@ -1,4 +1,4 @@
-"""Instances of coreference clustering: a symmetric score matrix that validates itself, files, generators."""
+"""Instances of coreference clustering: validated symmetric score matrices, files and generators."""
 
 from __future__ import annotations
 
@@ -24,50 +24,49 @@ from colgen.solvers.scaling import power_of_two
 Floats: TypeAlias = NDArray[np.float64]
 
 
-_ASYMMETRY = 2.0**-20
-"""The two scores of a pair differ by no more than this share of their size where they were computed in float32."""
+_MAX_ASYMMETRY = 2.0**-20
+"""Largest relative difference between the two scores of a pair that is attributed to float32 rounding."""
 
-_PENALTY = 64.0
-"""A score that no best clustering uses is left as it is while it is not so many times the scale."""
+_PENALTY_RATIO = 64.0
+"""A penalty smaller than this multiple of the scale is left unchanged."""
 
-_REWARD = 2.0**10
-"""Scores that are so many times as large as all smaller ones together are no scale of those."""
+_REWARD_RATIO = 2.0**10
+"""Scores larger than the sum of all smaller ones by this factor do not determine the scale."""
 
-_STEPS = 2.0**31
-"""More multiples of a step than this in the sum of all scores, and floats may not tell two apart."""
+_MAX_MULTIPLES = 2.0**31
+"""If the sum of all scores has more multiples of a step than this, floats may not distinguish two multiples."""
 
 
 @dataclass(frozen=True, eq=False)
 class CoreferenceInstance:
-    """Mentions (or any other items) and a score for each pair of them: positive if the two belong together.
+    """Mentions (or other items) with a score for each pair, positive if the two belong together.
 
-    The score of a clustering is the sum of the scores of all pairs that are in one cluster, *each pair counted once*.
-    (A sum over ordered pairs counts it twice, which doubles every objective and changes no answer.)  Pairs in different
-    clusters count nothing; where separating a pair has a score of its own, subtract it from the score of joining it.
+    The score of a clustering is the sum of the scores of all pairs that share a cluster, *each pair counted once*. (A
+    sum over ordered pairs doubles every objective without changing the solutions.) Pairs in different clusters count
+    zero. If separating a pair has a score too, subtract it from the score of joining.
 
-    Objectives are those of this matrix.  Where a score is so high that every best clustering uses it, 10¹² beside
-    scores of one, plain clustering is solved on :attr:`contracted`, so that it is not the scale of everything.
+    Objectives refer to this matrix. If a score is so high that every best clustering uses it, such as 10¹² among scores
+    of 1, plain clustering is solved on :attr:`contracted`, so that this score does not determine the tolerances.
 
     Parameters
     ----------
     scores
-        Symmetric matrix of shape (n, n), n ≥ 1, off the diagonal finite or -inf, which forbids a pair.  What rounding
-        has left between s_ij and s_ji is taken out by their mean.  The diagonal counts for nothing: it is set to zero,
-        whatever it holds.
+        Symmetric matrix of shape (n, n), n ≥ 1, finite or -inf, which forbids a pair. s_ij and s_ji may differ by
+        rounding and are replaced by their mean. The diagonal is set to zero.
     name
-        What the instance is called.
+        Name of the instance.
     labels
-        What each item is called: a graph's nodes, or the mentions' texts; by default numbers.
+        Labels of the items, such as a graph's nodes or the mentions' texts; by default numbers.
     document
-        The text that the mentions are in, if there is one.
+        The text of the mentions, if there is one.
     constant
-        What every clustering has in addition to its score, in the units of whoever made the instance (such as the
-        share of single nodes in the modularity); objectives are without it.
+        Amount by which the quantity of interest exceeds the objective for every clustering, such as the contribution of
+        single nodes to the modularity.
 
     Raises
     ------
     InputError
-        If the data is none of this.
+        If the data is invalid.
     """
 
     scores: Floats
@@ -80,7 +79,7 @@ class CoreferenceInstance:
         object.__setattr__(self, "scores", _valid(self.scores, self.name or "the score matrix"))
         object.__setattr__(self, "labels", tuple(self.labels) or tuple(range(len(self.scores))))
         if len(self.labels) != self.num_mentions:
-            raise InputError(f"expected a label for each of {self.num_mentions} mentions, not {len(self.labels)}")
+            raise InputError(f"expected {self.num_mentions} labels, one per mention, got {len(self.labels)}")
 
     @property
     def num_mentions(self) -> int:
@@ -88,23 +87,23 @@ class CoreferenceInstance:
 
     @cached_property
     def scale(self) -> float:
-        """The power of two next below the largest score of two that belong together: what is small is so beside it."""
+        """The largest positive score, rounded down to a power of two; tolerances are relative to it."""
         positive = self.scores[self.scores > 0.0]
         return power_of_two(positive if len(positive) else self.scores)
 
     @cached_property
     def penalties(self) -> NDArray[np.bool_]:
-        """Pairs that no best clustering has together, by their scores alone: they are forbidden, or as good as that.
+        """Pairs that no best clustering has together because of their scores: forbidden ones, and penalties.
 
-        With A_i the sum of the positive scores of i, a score below -A_i is worse than leaving i alone.
+        With A_i the sum of the positive scores of i, a pair with a score below -A_i is worse than i alone.
         """
         return np.asarray(self.scores < self._floor)
 
     @cached_property
     def clipped(self) -> Floats:
-        """The scores with those of penalties as bad as it takes, and no worse: all of them are of a size, and finite.
+        """The scores with penalties raised to the smallest sufficient size, so that all are finite and of similar size.
 
-        Every best clustering stays one, and so does every optimum of the relaxation.
+        The best clusterings and the optima of the relaxation remain the same.
         """
         clipped = np.maximum(self.scores, self._floor) if self.penalties.any() else self.scores
         clipped.setflags(write=False)
@@ -112,29 +111,29 @@ class CoreferenceInstance:
 
     @cached_property
     def lowered(self) -> CoreferenceInstance:
-        """The instance with rewards as high as it takes and no higher: it has the same best clusterings.
+        """The instance with rewards lowered to the smallest sufficient size; it has the same best clusterings.
 
-        Objectives differ, by the same amount for all clusterings that part none of the units.  This instance itself
-        where there is no reward.
+        Objectives differ by a constant for all clusterings that split no unit. Without rewards, this is the instance
+        itself.
         """
         return self if len(self.units) == self.num_mentions else CoreferenceInstance(self._rewards[0], self.name)
 
     @cached_property
     def units(self) -> tuple[Cluster, ...]:
-        """Mentions that a reward keeps in one cluster, in every best clustering; each of the others by itself."""
+        """Mentions that rewards keep in one cluster in every best clustering; other mentions are units of one."""
         return tuple(as_clusters(self._rewards[1]))
 
     @cached_property
     def contracted(self) -> CoreferenceInstance:
-        """The instance whose mentions are the units; objectives are without what pairs inside of units score.
+        """The instance whose mentions are the units; its objectives exclude pairs inside units.
 
-        This instance itself where there is no reward.
+        Without rewards, this is the instance itself.
         """
         if len(self.units) == self.num_mentions:
             return self
         order = np.concatenate([np.array(unit, dtype=np.intp) for unit in self.units])
         starts = np.cumsum([0, *map(len, self.units)])[:-1]
-        with np.errstate(over="ignore"):  # a sum of penalties that no float can hold forbids as well
+        with np.errstate(over="ignore"):  # a sum of penalties that overflows to -inf forbids the pair as well
             between = np.add.reduceat(
                 np.add.reduceat(self.scores[np.ix_(order, order)], starts, axis=0), starts, axis=1
             )
@@ -143,44 +142,39 @@ class CoreferenceInstance:
 
     @cached_property
     def _rewards(self) -> tuple[Floats, NDArray[np.int64]]:
-        return without_excess(self.scores)
+        return lower_rewards(self.scores)
 
     @property
     def _floor(self) -> Floats:
         attraction = np.maximum(self.scores, 0.0).sum(axis=1)
         alone = np.minimum(attraction[:, None], attraction) + self.scale
-        return np.asarray(-np.maximum(alone, _PENALTY * self.scale))
+        return np.asarray(-np.maximum(alone, _PENALTY_RATIO * self.scale))
 
     @cached_property
     def step(self) -> float | None:
-        """Of which every clustering's score is a multiple, if that is known.
+        """A number of which every clustering's score is a multiple, or None if unknown.
 
-        The common divisor of the scores, penalties aside, if they are multiples of a power of two not much smaller.
+        It is the common divisor of the scores without penalties, if these are multiples of a not much smaller power of
+        two.
         """
-        unit = self.scale / _STEPS
+        unit = self.scale / _MAX_MULTIPLES
         multiples = self.scores[~self.penalties] / unit
         if not (multiples == np.round(multiples)).all():
             return None
         step = float(np.gcd.reduce(np.abs(multiples).astype(np.int64), axis=None))
-        return step * unit if 0.0 < float(np.abs(multiples).sum()) < _STEPS * step else None
+        return step * unit if 0.0 < float(np.abs(multiples).sum()) < _MAX_MULTIPLES * step else None
 
     def objective(self, answer: Iterable[Sequence[int]]) -> float:
-        """Score of a clustering."""
-        return sum(self._score(members) for members in answer)
-
-    def _score(self, cluster: Sequence[int]) -> float:
-        if len(cluster) < 2:
-            return 0.0
-        members = np.asarray(cluster, dtype=np.intp)
-        return 0.5 * float(self.scores[members[:, None], members].sum())
+        """Return the score of a clustering."""
+        return sum(score_cluster(self.scores, members) for members in answer)
 
     def check(self, answer: Iterable[Sequence[int]]) -> float:
-        """Score of a clustering, after checking that every mention is in exactly one cluster, and no pair is forbidden.
+        """Return the score of a clustering after checking that it covers each mention once and has no forbidden pair.
 
         Raises
         ------
         ValueError
-            If it is not a clustering; the message says why.
+            If it is not a valid clustering.
         """
         cluster_of: dict[int, int] = {}
         answer = list(answer)
@@ -189,7 +183,9 @@ class CoreferenceInstance:
                 raise ValueError(f"cluster {number} is empty")
             for mention in cluster:
                 if not isinstance(mention, (int, np.integer)) or not 0 <= mention < self.num_mentions:
-                    raise ValueError(f"cluster {number} has mention {mention}, there are {self.num_mentions}")
+                    raise ValueError(
+                        f"cluster {number} has mention {mention}, expected numbers from 0 to {self.num_mentions - 1}"
+                    )
                 if mention in cluster_of:
                     raise ValueError(f"mention {mention} is in cluster {cluster_of[mention]} and in cluster {number}")
                 cluster_of[mention] = number
@@ -198,36 +194,44 @@ class CoreferenceInstance:
             raise ValueError(f"mention {missing} is in no cluster")
         score = self.objective(answer)
         if score == -np.inf:
-            self._refuse(answer)
+            self._raise_forbidden(answer)
         return score
 
-    def _refuse(self, answer: Iterable[Sequence[int]]) -> None:
-        """Say which two mentions are together that are forbidden to be."""
+    def _raise_forbidden(self, answer: Iterable[Sequence[int]]) -> None:
+        """Raise ValueError with two mentions that are together though forbidden."""
         for number, cluster in enumerate(answer):
             members = np.asarray(cluster, dtype=np.intp)
             forbidden = np.argwhere(np.isneginf(self.scores[members[:, None], members]))
             if len(forbidden):
                 i, j = members[forbidden[0]].tolist()
-                raise ValueError(f"cluster {number} has the mentions {i} and {j}, which are forbidden to be together")
+                raise ValueError(f"cluster {number} has mentions {i} and {j}, which are forbidden to be together")
 
     def restricted_to(self, mentions: Sequence[int]) -> CoreferenceInstance:
-        """The instance of some of the mentions, renumbered in the order given."""
+        """Return the instance of some of the mentions, renumbered in the given order."""
         chosen = np.asarray(mentions, dtype=np.intp)
         return CoreferenceInstance(
             self.scores[np.ix_(chosen, chosen)], self.name, tuple(self.labels[i] for i in mentions)
         )
 
 
+def score_cluster(scores: Floats, cluster: Sequence[int] | NDArray[np.int64]) -> float:
+    """Return the sum of the scores of the pairs in a cluster."""
+    if len(cluster) < 2:
+        return 0.0
+    members = np.asarray(cluster, dtype=np.intp)
+    return 0.5 * float(scores[members[:, None], members].sum())
+
+
 def _valid(scores: ArrayLike, what: str) -> Floats:
-    """The scores as an array that nobody can change, after checking them."""
+    """Return a read-only copy of the scores after checking them."""
     try:
         matrix = np.array(as_numbers(scores, what))  # a copy
     except ArrayError as error:
         raise InputError(str(error)) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"{what}: expected a square matrix, not one of shape {matrix.shape}")
+        raise InputError(f"{what}: expected a square matrix, got shape {matrix.shape}")
     if not len(matrix):
-        raise InputError(f"{what}: expected at least one mention, there is none")
+        raise InputError(f"{what}: expected at least one mention, got none")
     np.fill_diagonal(matrix, 0.0)
     one_sided = np.isneginf(matrix) & ~np.isneginf(matrix.T)
     for bad, found in ((np.isnan(matrix), "not a number (NaN)"), (np.isposinf(matrix) | one_sided, "infinite")):
@@ -241,15 +245,15 @@ def _valid(scores: ArrayLike, what: str) -> Floats:
     with np.errstate(over="ignore"):
         too_large = not positive.sum() <= np.finfo(np.float64).max / 4.0
     if too_large:
-        raise InputError(f"{what}: expected positive scores whose sum a float can hold")
+        raise InputError(f"{what}: expected positive scores whose sum does not overflow a float")
     unequal = matrix != matrix.T
     if unequal.any():
-        # What is small beside the largest score may differ by as much as the rounding of that.
+        # Small scores may differ by the rounding error of the largest.
         size = np.maximum(
             np.maximum(np.abs(matrix), np.abs(matrix.T)), power_of_two(positive if len(positive) else matrix)
         )
         with np.errstate(invalid="ignore", over="ignore"):
-            unequal &= ~(np.abs(matrix - matrix.T) <= _ASYMMETRY * size)
+            unequal &= ~(np.abs(matrix - matrix.T) <= _MAX_ASYMMETRY * size)
         if unequal.any():
             i, j = np.argwhere(unequal)[0].tolist()
             raise InputError(
@@ -261,15 +265,15 @@ def _valid(scores: ArrayLike, what: str) -> Floats:
     return matrix
 
 
-def without_excess(scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Lower the largest scores to what it takes; return the scores, and the number of each mention's unit.
+def lower_rewards(scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Lower the largest scores to the smallest sufficient size; return the scores, and the unit number of each mention.
 
-    Let R be the pairs whose scores are so many times as large as all smaller scores together, and U a connected
-    component of R.  A clustering that parts a pair of R in U gets better if U becomes a cluster of its own: it gains
-    that pair's score at least, and it loses no more than the positive scores between U and the others and the negative
-    ones inside U.  With any score above this every best clustering uses all pairs of R in U, so that lowering them to
-    twice as much takes the same from all best clusterings, and makes no other one best: U is a unit.  Of a component
-    that holds a forbidden pair, or negative scores of the same size, only what larger scores connect may be a unit.
+    Let R be the pairs whose scores exceed all smaller scores together by a large factor, and U a connected component of
+    R. A clustering that splits a pair of R in U improves if U becomes a cluster of its own. It gains at least that
+    pair's score, and loses at most the positive scores between U and other mentions plus the negative ones inside U. If
+    the scores of R exceed this loss, every best clustering joins all pairs of R in U. Lowering them to twice the loss
+    changes all best clusterings by the same amount and makes no other one best, so U is a unit. If a component contains
+    a forbidden pair or negative scores of the same size, only mentions connected by larger scores may form a unit.
     """
     unit, lowered = np.arange(len(scores)), scores.copy()
     for level, scale in _levels(scores):
@@ -289,16 +293,19 @@ def without_excess(scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _levels(scores: Floats) -> list[tuple[float, float]]:
-    """Sizes from which on scores may be rewards, ascending, and the scale of smaller ones: positive ones, and all."""
+    """Return the sizes from which scores may be rewards, ascending, each with the scale of smaller scores.
+
+    Both positive scores only and all scores are considered.
+    """
     upper = scores[np.triu_indices(len(scores), 1)]
     positive, other = upper[upper > 0.0], np.abs(upper[(upper != 0.0) & np.isfinite(upper)])
     levels: dict[float, float] = {}
     for sizes in (positive, other):
-        if not len(positive) or positive.max() <= _REWARD * sizes.min():
+        if not len(positive) or positive.max() <= _REWARD_RATIO * sizes.min():
             continue
         values = np.sort(sizes)
         with np.errstate(over="ignore"):
-            large = np.flatnonzero(values[1:] > _REWARD * np.cumsum(values[:-1]))
+            large = np.flatnonzero(values[1:] > _REWARD_RATIO * np.cumsum(values[:-1]))
         for k in large.tolist():
             levels[float(values[1 + k])] = power_of_two(values[: 1 + k])
     return sorted(levels.items())
@@ -307,22 +314,22 @@ def _levels(scores: Floats) -> list[tuple[float, float]]:
 # --- files and graphs ------------------------------------------------------------------------------------------------
 
 
-_MATRIX = "a matrix as numpy.save or numpy.savez writes it"
+_MATRIX = "a matrix written by numpy.save or numpy.savez"
 
 
 def read_matrix(path: Path | str) -> CoreferenceInstance:
-    """Read a score matrix: ``.npy``, or ``.npz`` with one array or with an array named ``scores``.
+    """Read a score matrix from ``.npy``, or from ``.npz`` with one array or an array named ``scores``.
 
     Raises
     ------
     InputError
-        With the file's name, where it is something else.
+        If the file has other contents; the message has its name.
     """
     path = Path(path)
     arrays = read_arrays(path, expected=_MATRIX) if is_archive(path) else {"scores": read_array(path, _MATRIX)}
     wanted = "scores" if "scores" in arrays or len(arrays) != 1 else next(iter(arrays))
     if wanted not in arrays:
-        raise InputError(f"{path}: expected one array, or one named 'scores', not {', '.join(arrays) or 'none'}")
+        raise InputError(f"{path}: expected one array or an array named 'scores', found {', '.join(arrays) or 'none'}")
     try:
         return CoreferenceInstance(arrays[wanted], path.stem)
     except InputError as error:
@@ -330,10 +337,10 @@ def read_matrix(path: Path | str) -> CoreferenceInstance:
 
 
 def write_matrix(instance: CoreferenceInstance, path: Path | str) -> None:
-    """Write the score matrix as ``.npy`` or ``.npz``, whichever ``path`` ends in."""
+    """Write the score matrix as ``.npy`` or ``.npz``, depending on the suffix of ``path``."""
     path = Path(path)
     if path.suffix not in (".npz", ".npy"):
-        raise InputError(f"{path}: expected a name that ends in .npy or .npz")
+        raise InputError(f"{path}: expected a file name that ends in .npy or .npz")
     with writing(path, "wb") as file:
         if path.suffix == ".npz":
             np.savez_compressed(file, scores=instance.scores)
@@ -342,12 +349,12 @@ def write_matrix(instance: CoreferenceInstance, path: Path | str) -> None:
 
 
 def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, name: str = "") -> CoreferenceInstance:
-    """An instance from a networkx graph with edge scores; its labels are the nodes.
+    """Return the instance of a networkx graph with edge scores; its labels are the nodes.
 
     Parameters
     ----------
     score
-        The edge attribute that holds the score; an edge without it has score 1, as networkx has it.
+        Edge attribute with the score; edges without it have score 1, as in networkx.
     absent
         Score of pairs without an edge: 0 for correlation clustering on a sparse graph, -1 for cluster editing.
     """
@@ -361,24 +368,25 @@ def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, n
         try:
             scores[i, j] = scores[j, i] = float(value)
         except (TypeError, ValueError):
-            raise InputError(f"edge ({first!r}, {second!r}): expected a number as its {score}, not {value!r}") from None
+            raise InputError(f"edge ({first!r}, {second!r}): expected a number as {score}, not {value!r}") from None
     return CoreferenceInstance(scores, name or graph.name, tuple(nodes))
 
 
 def modularity(
     graph: nx.Graph, *, weight: str | None = "weight", resolution: float = 1.0, name: str = ""
 ) -> CoreferenceInstance:
-    """Modularity clustering as an instance: the modularity of a clustering is its objective plus ``constant``.
+    """Return modularity clustering as an instance; the modularity is the objective plus ``constant``.
 
-    The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m, twice each ordered pair's share: pairs count once here.
-    The constant, Σ_i (A_ii - γ k_i² / 2m) / 2m, is what each node has with itself, in whatever community it is.
+    The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m, twice the share of each ordered pair, because pairs count
+    once here. The constant Σ_i (A_ii - γ k_i² / 2m) / 2m is the contribution of the diagonal, which no clustering
+    changes.
 
     Parameters
     ----------
     weight
-        The attribute of the edges that holds their weights; None: each weighs 1.
+        Edge attribute with the weight; None for weights of 1.
     resolution
-        γ: the larger, the smaller the communities.
+        γ; larger values give smaller communities.
 
     References
     ----------
@@ -390,7 +398,7 @@ def modularity(
     degree = adjacency.sum(axis=1) + np.diag(adjacency)  # a loop counts twice
     total = 0.5 * float(degree.sum())
     scores = (adjacency - resolution * np.outer(degree, degree) / (2.0 * total)) / total
-    # networkx states a loop once in its matrix, and the modularity counts both of its ends.
+    # networkx counts a loop once in its matrix; the modularity counts both ends.
     alone = 0.5 * float(scores.diagonal().sum() + adjacency.diagonal().sum() / total)
     return CoreferenceInstance(scores, name or graph.name, tuple(graph), constant=alone)
 
@@ -399,7 +407,7 @@ def modularity(
 
 
 def random_signs(num_mentions: int, seed: int) -> CoreferenceInstance:
-    """A dense graph whose scores are +1 or -1, each with probability one half: nothing to hold on to."""
+    """Return a complete graph with scores +1 or -1, each with probability 1/2, without any structure."""
     rng = np.random.default_rng([11, seed])
     upper = np.triu(rng.choice([-1.0, 1.0], size=(num_mentions, num_mentions)), 1)
     return CoreferenceInstance(upper + upper.T, f"signs-{num_mentions}-{seed}")
@@ -408,12 +416,12 @@ def random_signs(num_mentions: int, seed: int) -> CoreferenceInstance:
 def communities(
     num_mentions: int, seed: int, *, num_communities: int = 5, noise: float = 0.1, spread: float = 0.0
 ) -> CoreferenceInstance:
-    """A dense graph of equal communities: +1 within and -1 between them, but each sign flipped with a probability.
+    """Return a complete graph of equal communities: +1 within, -1 between them, with random errors.
 
     Parameters
     ----------
     noise
-        The probability that a pair's sign is wrong.
+        Probability that a pair's sign is flipped.
     spread
         Standard deviation of normal noise added to each score.
     """
@@ -426,7 +434,7 @@ def communities(
 
 
 def random(num_mentions: int, seed: int, *, positive: float = 0.3) -> CoreferenceInstance:
-    """Scores uniform in [-1, 1], of which a share ``positive`` is positive, as a pairwise classifier gives them."""
+    """Return scores uniform in [-1, 1], a share ``positive`` of them positive, as from a pairwise classifier."""
     rng = np.random.default_rng([13, seed])
     shape = (num_mentions, num_mentions)
     values = np.where(rng.random(shape) < positive, rng.random(shape), -rng.random(shape))

@@ -1,4 +1,4 @@
-"""What the clusters are made of: mentions, or groups of mentions that some best clustering keeps together."""
+"""The items that clusters consist of: mentions, or groups of mentions that some best clustering keeps together."""
 
 from __future__ import annotations
 
@@ -13,77 +13,58 @@ from numpy.typing import NDArray
 from colgen import Column, Decision
 from colgen.core.decision import Apart, Together
 from colgen.problems.coreference.document import Cluster
-from colgen.problems.coreference.instance import CoreferenceInstance, Floats
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats, score_cluster
 from colgen.solvers.clusters.dual_proof import settle
 from colgen.solvers.clusters.persistency import contract_only, find_persistent, leave_undecided
 from colgen.solvers.clusters.steps import State, Step, UnprovedError, apply_steps
 from colgen.solvers.stopping import Expired, never
 
 COVER = "cover"
-"""Block of the partitioning rows; their index is the item."""
+"""Block of the partitioning rows, which are indexed by item."""
 
 SMALL = 40
-"""Column generation has solved a component of fewer items before it is contracted."""
+"""Components with fewer items are solved by column generation faster than they are contracted."""
 
-_NOTHING = 2.0**-40
-"""A sum that is smaller than this, relative to its terms, is zero."""
+_ZERO = 2.0**-40
+"""Sums smaller than this, relative to their terms, are zero."""
 
-_ROUNDED = 2.0**-20
-"""A cost that is smaller than this, relative to the scale, is summed up anew rather than known from another one."""
+_INACCURATE = 2.0**-20
+"""Costs smaller than this, relative to the scale, are summed again instead of updated."""
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-class Proved(NamedTuple):
-    """What taking all steps again has proved.
+class Verification(NamedTuple):
+    """Result of verifying the reduction steps."""
 
-    Attributes
-    ----------
-    worth
-        Whatever clusters the mentions have that are in no item, they score no more together; infinite if time ran out.
-    bound
-        No clustering of all mentions scores more.
-    """
-
-    worth: float
-    bound: float
+    worth: float  # upper bound on the score of the clusters of mentions outside the items; inf if time ran out
+    bound: float  # upper bound on the score of all clusterings
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The rows of the master.
+    """The rows of the master: the mentions that remain after the reduction.
 
     Attributes
     ----------
     groups
-        The mentions of each item.
-    scores
-        Of pairs of items, shape (items, items), zero diagonal.  Of two that some best clustering parts it may differ
-        from the sum of their mentions' scores: then no good cluster holds both.
-    within
-        Of each item: the scores of the pairs inside it, those inside of units aside.
+        Mentions of each item.
+    scores, within
+        Scores of pairs of items, zero diagonal; and of the pairs inside each item, except those inside units. If some
+        best clustering separates two items, their score may differ from the sum over mentions; no good cluster contains
+        both.
     start
-        The number of each item's cluster in a good clustering.
-    settled
-        Clusters of mentions that are in no item: dual values prove that some best clustering has them.
-    constant
-        Their score.
-    offset
-        What the pairs score that are inside of the instance's units: in every clustering, and in no other number here.
-    units
-        Mentions that rewards keep together; what is decided below is decided of them.
+        Cluster number of each item in a good clustering.
+    settled, constant
+        Clusters of the other mentions, which dual values prove to be in some best clustering, and their score.
+    units, offset
+        Mentions that rewards keep together, and the score inside them, which is part of every clustering and of no
+        other number here. All reductions apply to units.
     apart
-        Pairs of items that no cluster may hold, because of a penalty between their mentions; shape (items, items), None
-        if there is none.
-    scale
-        Of the instance.
-    original
-        Scores of pairs of units.
-    steps
-        How all of it was decided: :meth:`proved` takes them again.
+        Pairs of items that penalties forbid in one cluster, shape (items, items), or None.
     complete
-        Whether there was time for everything; if not, fewer mentions are contracted or settled than could be.
+        Whether all reductions were tried in time.
     """
 
     groups: tuple[Cluster, ...]
@@ -95,11 +76,11 @@ class Items:
     offset: float = 0.0
     units: tuple[Cluster, ...] = ()
     apart: Mask | None = None
-    scale: float = 1.0
+    scale: float = 1.0  # of the instance
     complete: bool = True
-    original: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
-    steps: tuple[Step, ...] = ()
-    _proved: list[Proved] = field(default_factory=list, init=False, repr=False)
+    original: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)  # scores of pairs of units
+    steps: tuple[Step, ...] = ()  # reduction steps, see `verify`
+    _verification: list[Verification] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def of(
@@ -114,24 +95,23 @@ class Items:
         seed: int = 0,
         expired: Expired = never,
     ) -> Items:
-        """The items of an instance.
+        """Return the items of an instance.
 
         Parameters
         ----------
         joined
-            Never part a unit of the instance; False: the problem may be another one than plain clustering.
+            Keep the units of the instance together. Must be false if the problem may differ from plain clustering.
         contracted
-            Contract mentions that provably belong together (:mod:`colgen.solvers.clusters.contraction`); False: an item
-            a unit.
+            Contract mentions that provably belong together (:mod:`colgen.solvers.clusters.contraction`).
         settled
-            If ``contracted``, decide all that dual values decide without columns
-            (:mod:`colgen.solvers.clusters.persistency`): clusters are settled, and pairs of items are apart.
+            If ``contracted``, also settle clusters and separate pairs of items by dual values
+            (:mod:`colgen.solvers.clusters.persistency`).
         smallest
-            Components of the graph of positive scores with fewer mentions are left as they are.
+            Components of the graph of positive scores with fewer mentions are not reduced.
         kicks
-            Effort of the local search where nothing is settled, so many kicks an item.
+            Effort of the local search for items that are not settled, in kicks per item.
         expired
-            Asked several times a second; once the answer is yes, what is not contracted or settled stays so.
+            Called several times per second; reductions stop when it returns true.
         """
         units = instance.units if joined else tuple((i,) for i in range(instance.num_mentions))
         offset = instance.objective(units)
@@ -150,10 +130,10 @@ class Items:
         return cls(
             tuple(_mentions(units, group) for group in groups),
             np.ascontiguousarray(left.scores[np.ix_(order, order)]),
-            np.array([_score(scores, group) for group in groups]),
+            np.array([score_cluster(scores, group) for group in groups]),
             left.start[order],
             tuple(sorted(_mentions(units, cluster) for cluster in left.settled)),
-            sum(_score(scores, cluster) for cluster in left.settled),
+            sum(score_cluster(scores, cluster) for cluster in left.settled),
             offset,
             units,
             _between(instance.penalties, groups),
@@ -163,44 +143,40 @@ class Items:
             left.steps,
         )
 
-    def proved(self, expired: Expired = never) -> Proved:
-        """Decide all of it again, from the scores of the mentions and the steps alone: once, whoever asks.
+    def verify(self, expired: Expired = never) -> Verification:
+        """Verify all reductions from the scores of the mentions and the steps; the result is cached.
 
-        Where time runs out, the steps until then have proved a bound for all clusterings, and nothing of the rest.
-
-        Raises
-        ------
-        UnprovedError
-            If the steps prove something else.
+        If the time runs out, only a bound on all clusterings is proved. Raises UnprovedError if the steps do not prove
+        these items.
         """
-        if self._proved:
-            return self._proved[0]
+        if self._verification:
+            return self._verification[0]
         state, whole = apply_steps(self.original, self.steps, expired=expired)
         if not whole:
-            return Proved(math.inf, state.bound)
-        if not self._agrees(state):
-            raise UnprovedError("the steps do not lead to these items")
-        self._proved.append(Proved(state.worth, state.bound))
-        return self._proved[0]
+            return Verification(math.inf, state.bound)
+        if not self._matches(state):
+            raise UnprovedError("the reduction steps do not prove these items")
+        self._verification.append(Verification(state.worth, state.bound))
+        return self._verification[0]
 
-    def _agrees(self, state: State) -> bool:
-        """Whether the groups that are left are these items, and their scores the same but for rounding."""
+    def _matches(self, state: State) -> bool:
+        """Return whether the remaining groups are these items, with the same scores up to rounding."""
         order = sorted(range(len(state.groups)), key=lambda k: int(state.groups[k][0]))
         if tuple(_mentions(self.units, state.groups[k]) for k in order) != self.groups:
             return False
-        near = _NOTHING * max(self.scale, float(np.abs(self.scores).max(initial=0.0)))
+        near = _ZERO * max(self.scale, float(np.abs(self.scores).max(initial=0.0)))
         return bool((np.abs(state.scores[np.ix_(order, order)] - self.scores) <= near).all())
 
     def __len__(self) -> int:
         return len(self.groups)
 
     def column(self, items: Sequence[int]) -> Column:
-        """The column of a cluster of items: its score, and a one in the row of each."""
-        return self.priced_column(sorted(items))
+        """Return the column of a cluster of items: its score, and a one in the row of each."""
+        return self.make_column(sorted(items))
 
-    def priced_column(self, chosen: Sequence[int], cost: float | None = None) -> Column:
-        """The same of ascending items, whose cost may be known but for rounding."""
-        if cost is None or abs(cost) < _ROUNDED * self.scale:
+    def make_column(self, chosen: Sequence[int], cost: float | None = None) -> Column:
+        """Return the column of ascending items; ``cost`` may be given up to rounding."""
+        if cost is None or abs(cost) < _INACCURATE * self.scale:
             cost = self._cost(np.asarray(chosen, dtype=np.intp))
         cluster = tuple(sorted(i for k in chosen for i in self.groups[k]))
         return Column(cost, {(COVER, k): 1.0 for k in chosen}, cluster, ("cluster", cluster))
@@ -208,17 +184,15 @@ class Items:
     def _cost(self, chosen: NDArray[np.intp]) -> float:
         pairs, inside = self.scores[chosen[:, None], chosen], self.within[chosen]
         cost = 0.5 * float(pairs.sum()) + float(inside.sum())
-        if abs(cost) < _NOTHING * self.scale and abs(cost) <= _NOTHING * float(
-            np.abs(pairs).sum() + np.abs(inside).sum()
-        ):
-            # What rounding leaves of scores that cancel out: among columns that cost nothing it would be the scale.
+        if abs(cost) < _ZERO * self.scale and abs(cost) <= _ZERO * float(np.abs(pairs).sum() + np.abs(inside).sum()):
+            # Rounding errors of scores that cancel out would determine the scale of columns without cost.
             return 0.0
         return cost
 
-    def near(self) -> Iterator[Column]:
-        """Each item alone, and the clusters of the good clustering with one item less or one more."""
+    def neighbour_columns(self) -> Iterator[Column]:
+        """Yield each item alone, and the clusters of the good clustering with one item less or one more."""
         for k in range(len(self)):
-            yield self.priced_column([k])
+            yield self.make_column([k])
         for cluster in self.clustering():
             members = cluster.tolist()
             attraction = self.scores[:, cluster].sum(axis=1)
@@ -226,17 +200,17 @@ class Items:
             if len(members) > 2:
                 for place, k in enumerate(members):
                     left = cost - float(attraction[k]) - float(self.within[k])
-                    yield self.priced_column(members[:place] + members[place + 1 :], left)
+                    yield self.make_column(members[:place] + members[place + 1 :], left)
             attracted = self.scores[:, cluster].max(axis=1)
             attracted[cluster] = 0.0
             if self.apart is not None:
                 attracted[self.apart[:, cluster].any(axis=1)] = 0.0
             for k in np.flatnonzero(attracted > 0.0).tolist():
                 more = cost + float(attraction[k]) + float(self.within[k])
-                yield self.priced_column(sorted([*members, k]), more)
+                yield self.make_column(sorted([*members, k]), more)
 
     def clustering(self) -> list[Ints]:
-        """The items of each cluster of the good clustering."""
+        """Return the items of each cluster of the good clustering."""
         return [np.flatnonzero(self.start == c) for c in range(int(self.start.max(initial=-1)) + 1)]
 
 
@@ -245,7 +219,7 @@ def _mentions(units: Sequence[Cluster], group: Ints) -> Cluster:
 
 
 def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
-    """Which two groups have one of these pairs between them; None if no two have."""
+    """Return which two groups have at least one of these pairs between them; None if there is no such pair."""
     if not groups or not pairs.any():
         return None
     starts = np.cumsum([0, *map(len, groups)])[:-1]
@@ -256,35 +230,24 @@ def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
     return between if between.any() else None
 
 
-def _score(scores: Floats, members: Sequence[int] | Ints) -> float:
-    if len(members) < 2:
-        return 0.0
-    chosen = np.asarray(members, dtype=np.intp)
-    return 0.5 * float(scores[chosen[:, None], chosen].sum())
-
-
 class Contraction:
-    """The items to choose a cluster from at a node: those that a decision puts together are one, those it parts repel.
+    """Items at a node: those joined by decisions are one item, those separated by decisions repel each other.
 
     Parameters
     ----------
-    items
-        The rows of the master.
     decisions
-        The node's: Ryan and Foster's, on rows of the block ``cover``.
+        Ryan and Foster decisions of the node, on rows of the block ``cover``.
     absent
-        Items that are in no cluster to be found, because clusters that are fixed cover them.
+        Items that fixed clusters cover already.
 
     Attributes
     ----------
     groups
-        The items that make up one item here.
-    scores
-        Of pairs of these.
-    within
-        Of each: the scores of the pairs of mentions inside it.
+        The rows that form each item of the node.
+    scores, within
+        Scores of pairs of these items, and of the pairs of mentions inside each.
     apart
-        Pairs of these that may not be together, symmetric; None if there is none.
+        Pairs of them that must be separate, symmetric, or None.
     """
 
     def __init__(self, items: Items, decisions: Sequence[Decision] = (), absent: Iterable[int] = ()) -> None:
@@ -305,7 +268,7 @@ class Contraction:
             forbidden = np.zeros((len(names), len(names)), dtype=np.bool_) if forbidden is None else forbidden
             for a, b in apart:
                 forbidden[a, b] = forbidden[b, a] = True
-        # Left out: what holds an absent item, and what is both joined and parted.
+        # Drop groups with an absent item, and groups that are both joined and separated.
         impossible = {int(place[i]) for i in absent}
         if forbidden is not None:
             impossible.update(np.flatnonzero(forbidden.diagonal()).tolist())
@@ -327,10 +290,10 @@ class Contraction:
         self._rows = np.concatenate(self.groups) if self.groups else np.empty(0, dtype=np.intp)
         self._starts = np.cumsum([0, *map(len, self.groups)])[:-1]
 
-    def priced(self, duals: Floats, cost_weight: float) -> tuple[Floats, Floats]:
-        """Scores of pairs, and what each item earns by itself: the scores inside it less its dual values.
+    def price_items(self, duals: Floats, cost_weight: float) -> tuple[Floats, Floats]:
+        """Return scores of pairs and the profit of each item: the scores inside it minus its dual values.
 
-        Two that may not be together have a score so bad that the best cluster holds at most one of them.
+        Forbidden pairs get a score so low that the best cluster contains at most one of the two.
         """
         if not self.groups:
             return self.scores, np.empty(0)
@@ -339,21 +302,21 @@ class Contraction:
             return self.scores, profits
         scores = cost_weight * self.scores
         if self.apart is not None:
-            # Leaving out either of two that may not be together is better, whatever else is in their cluster.
+            # Removing either item of a forbidden pair then improves any cluster.
             worth = np.maximum(scores, 0.0).sum(axis=1) + np.maximum(profits, 0.0)
             margin = max(float(np.abs(profits).max()), cost_weight * self.items.scale) or 1.0
             scores[self.apart] = -(np.maximum(worth[:, None], worth)[self.apart] + margin)
         return scores, profits
 
-    def allowed(self, members: Mask) -> Mask:
-        """Which clusters, given as masks, one row each, hold no two that may not be together."""
+    def are_allowed(self, members: Mask) -> Mask:
+        """Return whether each cluster, given as a row of a mask, has no forbidden pair."""
         if self.apart is None:
             return np.ones(len(members), dtype=np.bool_)
         chosen = members.astype(np.float64)
         return np.asarray(((chosen @ self.apart) * chosen).sum(axis=1) == 0.0)
 
     def columns(self, members: Mask) -> list[Column]:
-        """The columns of clusters given as masks, one row each."""
+        """Return the columns of clusters given as rows of a mask."""
         return [
             self.items.column([k for here in np.flatnonzero(row) for k in self.groups[here].tolist()])
             for row in members

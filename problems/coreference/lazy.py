@@ -1,11 +1,11 @@
-r"""All-link clustering with its rows generated: what column generation has to be compared with.
+r"""All-link clustering by row generation, a baseline for column generation.
 
     max Σ_{i<j} s_ij x_ij
     subject to  x_ik + x_kj - x_ij ≤ 1   for each pair i < j and each other k    [separated]
                 x_ij ∈ {0, 1}
 
-There is no pricing problem: all variables are in the template, and the rows come as they are violated.  Where
-transitivity leaves the relaxation fractional, two-partition inequalities strengthen it.
+There is no pricing problem: all variables are in the template, and violated rows are separated. Two-partition
+inequalities strengthen the relaxation if transitivity leaves it fractional.
 
 Sources: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming
 45 (1989); K.-W. Chang, R. Samdani, A. Rozovskaya, N. Rizzolo, M. Sammons, D. Roth, *Inference protocols for coreference
@@ -39,7 +39,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.problems.coreference.baseline import clusters_of, greedy_joining
 from colgen.problems.coreference.document import Cluster, as_clusters
 from colgen.problems.coreference.instance import CoreferenceInstance
-from colgen.problems.coreference.model import pairs_alone
+from colgen.problems.coreference.model import pair_variables
 from colgen.problems.coreference.separation import Transitivity, TwoPartition, values
 from colgen.solvers.clusters.clustering import local_search
 from colgen.solvers.stopping import Expired, never
@@ -48,13 +48,9 @@ from colgen.solvers.stopping import Expired, never
 class LazyAllLink(Problem):
     """Coreference clustering by row generation and branch and bound on pairs.
 
-    The answer is a list of clusters, as tuples of mentions.  Pairs that a reward keeps together are together from the
-    start.  A subclass may solve another problem, and has that only if it declares ``plain = True`` in its own body.
-
-    Parameters
-    ----------
-    strengthen
-        Also separate two-partition inequalities.
+    The answer is a list of clusters, as tuples of mentions. Pairs that a reward keeps together are fixed together. This
+    applies to subclasses only if they declare ``plain = True`` in their own body, because they may solve another
+    problem. With ``strengthen``, two-partition inequalities are separated too.
     """
 
     plain: ClassVar[bool] = True
@@ -66,30 +62,30 @@ class LazyAllLink(Problem):
 
     @cached_property
     def objective_step(self) -> float | None:  # type: ignore[override]
-        """That of the instance."""
+        """The step of the instance."""
         return self.instance.step
 
     @property
     def scale(self) -> float | None:  # type: ignore[override]
-        """That of the instance; of plain clustering, of its units."""
+        """The scale of the instance, or of its units for plain clustering."""
         return self.instance.contracted.scale if is_plain(self) else self.instance.scale
 
     def master(self) -> Rows:
-        return pairs_alone(self.instance, joined=is_plain(self))
+        return pair_variables(self.instance, joined=is_plain(self))
 
     def separation(self) -> Sequence[Separation]:
         n = self.instance.num_mentions
         return (Transitivity(n), TwoPartition(n)) if self.strengthen else (Transitivity(n),)
 
     def method(self) -> Method:
-        # Nothing is priced, so that nothing is smoothed.
-        return Method(stabilization=NoStabilization(), heuristics=(Joining(self.instance),))
+        # There is no pricing to stabilize.
+        return Method(stabilization=NoStabilization(), heuristics=(GreedyJoining(self.instance),))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        first = improved(self.instance, greedy_joining(self.instance), expired=lambda: budget.expired)
+        first = improve(self.instance, greedy_joining(self.instance), expired=lambda: budget.expired)
         return WarmStart(answers=(first,))
 
     def check(self, answer: Iterable[Sequence[int]]) -> float | None:
@@ -100,8 +96,8 @@ class LazyAllLink(Problem):
         return clusters_of(values(solution, n)[np.triu_indices(n, 1)], n)
 
 
-class Joining(Heuristic):
-    """Greedy joining of mentions whose variable is above one half, improved by local search on the scores."""
+class GreedyJoining(Heuristic):
+    """Greedy joining of mentions by variables above 1/2, improved by local search on the scores."""
 
     every = 1
 
@@ -111,25 +107,25 @@ class Joining(Heuristic):
     def search(self, context: HeuristicContext) -> Solution | None:
         x = values(context.relaxation, self.instance.num_mentions)
         kicks = self.instance.num_mentions if context.depth == 0 else 0
-        return improved(self.instance, greedy_joining(CoreferenceInstance(x - 0.5)), kicks, lambda: context.run.expired)
+        return improve(self.instance, greedy_joining(CoreferenceInstance(x - 0.5)), kicks, lambda: context.run.expired)
 
 
-def improved(
+def improve(
     instance: CoreferenceInstance, clusters: Sequence[Cluster], kicks: int = 0, expired: Expired = never
 ) -> Solution:
-    """A clustering after local search, as a solution of the all-link model."""
+    """Return a clustering after local search, as a solution of the all-link model."""
     entity = np.empty(instance.num_mentions, dtype=np.int64)
     for number, cluster in enumerate(clusters):
         entity[list(cluster)] = number
     entity, _ = local_search(instance.lowered.clipped, entity, kicks=kicks, expired=expired)
     for number, unit in enumerate(instance.units):
-        if len(set(entity[list(unit)].tolist())) > 1:  # parted, by a search that has not ended
+        if len(set(entity[list(unit)].tolist())) > 1:  # split, by an interrupted search
             entity[list(unit)] = instance.num_mentions + number
     return as_solution(instance, as_clusters(entity))
 
 
 def as_solution(instance: CoreferenceInstance, clusters: Iterable[Cluster]) -> Solution:
-    """A clustering as a solution of the all-link model."""
+    """Return a clustering as a solution of the all-link model."""
     clusters = list(clusters)
     together: dict[Key, float] = {
         ("x", (i, j)): 1.0 for cluster in clusters for k, i in enumerate(cluster) for j in cluster[k + 1 :]

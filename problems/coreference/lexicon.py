@@ -1,4 +1,4 @@
-"""English words that say something about what a mention refers to: pronouns, titles, nouns for people, given names."""
+"""English words that help to classify mentions: pronouns, titles, nouns for people, given names."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from enum import IntEnum
 
 
 class Pronoun(IntEnum):
-    """The paradigm that a pronoun belongs to."""
+    """The paradigm of a pronoun."""
 
     NONE, ME, YOU, HE, SHE, IT, WE, THEY, ONE, THERE, INDEFINITE = range(11)
 
 
 class Gender(IntEnum):
-    """What pronouns a mention can agree with."""
+    """The gender of the pronouns that a mention agrees with."""
 
     UNKNOWN, MASCULINE, FEMININE, NEUTER = range(4)
 
@@ -64,7 +64,7 @@ PRONOUNS = _paradigms(
     INDEFINITE: few many several most any whoever who whom which this that these those either neither
     """
 )
-"""Word (lower case) to paradigm and form."""
+"""Paradigm and form of each pronoun, in lower case."""
 
 GENDER_OF_PRONOUN = {
     Pronoun.HE: Gender.MASCULINE,

@@ -1,4 +1,4 @@
-"""What is known of the mentions of a document, as arrays: kind, agreement, name, surroundings, speaker, antecedents."""
+"""Properties of the mentions of a document as arrays: kind, agreement, name, surroundings, speaker."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ class Neighbour(IntEnum):
 
 
 class MentionTable:
-    """Arrays of length n, an entry a mention; words and names are numbered, and -1 is none.
+    """Arrays with one entry per mention; words and names are numbered, -1 means none.
 
     Attributes
     ----------
     kind, pronoun, case, determiner, number, gender, animacy, before, after
         Members of the enumerations.
     text, core, head, title, first, last, acronym, initials
-        Numbers of strings: equal where the strings are.
+        Numbers of strings, equal for equal strings.
     possessor, parent
-        The mention that begins this one and ends before its head; the innermost one around this one.
+        The mention that begins this one and ends before its head; the innermost mention around this one.
     quote, turn, speaker, voice
-        The quotation and the turn of the conversation that it is in, the mention that speaks, and a number of the
-        speaker that is equal where the file, or the words, say that the speaker is the same.
+        The quotation, the turn of the conversation, and the mention that speaks; a number that is equal if the file or
+        the words name the same speaker.
     entity_type
-        What the file says.
+        The type in the file.
     vocative
-        Whether it stands between commas or other marks in direct speech, as an address does.
+        Whether it is between commas or other marks in direct speech, as in an address.
     agrees
-        Shape (n, n): which mentions agree in gender, number and animacy as far as they are known.
+        Shape (n, n): whether two mentions agree in gender, number and animacy, as far as these are known.
     """
 
     def __init__(self, document: Document) -> None:
@@ -67,10 +67,10 @@ class MentionTable:
         self._surroundings()
         self._speech()
         self._gender_of_heads()
-        self.agrees = self._agreeing()
+        self.agrees = self._compute_agreement()
 
     def _number_of(self, keys: Iterable[Hashable]) -> Ints:
-        """Equal keys have equal numbers; an empty key is -1."""
+        """Number the keys: equal keys have equal numbers, an empty key is -1."""
         return _ints(self._numbers.setdefault(key, len(self._numbers)) if key else -1 for key in keys)
 
     def _words(self) -> None:
@@ -151,9 +151,9 @@ class MentionTable:
         return Animacy.PERSON if person or self.gender[i] != Gender.UNKNOWN else Animacy.UNKNOWN
 
     def _gender_of_heads(self) -> None:
-        """Gender by the pronouns that follow mentions with the same head: the document tells a name's gender.
+        """Estimate the gender of a head from the pronouns that follow mentions with this head.
 
-        ``masculine`` is between -1 and 1, near zero where there is little evidence.
+        ``masculine`` is between -1 and 1, near zero if there is little evidence.
         """
         weights = {int(Pronoun.HE): 1, int(Pronoun.SHE): -1}
         votes: Counter[int] = Counter()
@@ -222,8 +222,8 @@ class MentionTable:
         self.vocative &= np.isin(self.determiner, (Determiner.NONE, Determiner.POSSESSIVE))
         self.entity_type = self._number_of(_entity_types(self.document, self.head_at))
 
-    def _agreeing(self) -> NDArray[np.bool_]:
-        """Which mentions agree in gender, number and animacy as far as they are known."""
+    def _compute_agreement(self) -> NDArray[np.bool_]:
+        """Return which mentions agree in gender, number and animacy, as far as these are known."""
         agree = np.ones((self.num_mentions, self.num_mentions), dtype=bool)
         for values in (self.gender, self.number, self.animacy):
             known = values > 0
@@ -256,7 +256,7 @@ def _neighbour(word: str) -> Neighbour:
 
 
 def _entity_types(document: Document, heads: Ints) -> list[str]:
-    """The type of the named entity that each head is in, from brackets such as ``(PERSON*`` and ``*)``."""
+    """Return the entity type at each head, from brackets such as ``(PERSON*`` and ``*)``."""
     column = document.column(ENTITY)
     if column is None:
         return [""] * len(heads)

@@ -1,19 +1,19 @@
-"""How well a clustering of mentions agrees with the annotated one: MUC, B-cubed, CEAF-e, CEAF-m, LEA and BLANC.
+"""Agreement of a clustering with the annotated one: MUC, B-cubed, CEAF-e, CEAF-m, LEA and BLANC.
 
-Each measure is a quotient of sums for recall and another for precision.  Over a corpus numerators and denominators are
-summed over the documents before they are divided, as the scorer of the CoNLL shared tasks does.
+Each measure is one quotient of sums for recall and another for precision. Over a corpus, numerators and denominators
+are summed over the documents before division, as in the scorer of the CoNLL shared tasks.
 
-The clusterings may hold different mentions.  A cluster of one mention counts in B-cubed, CEAF-e and CEAF-m as any other
-does, in LEA by a link to itself; MUC and the coreference links of BLANC see none in it.  Corpora that annotate such
-mentions (LitBank) therefore give higher B-cubed and CEAF-e than those that leave them out (OntoNotes), and figures of
-the two kinds must not be compared: ``singletons=False`` leaves them out of both clusterings.
+The clusterings may contain different mentions. Singletons count normally in B-cubed, CEAF-e and CEAF-m, and as a link
+to themselves in LEA; MUC and the coreference links of BLANC ignore them. So corpora that annotate singletons (LitBank)
+give higher B-cubed and CEAF-e than corpora that do not (OntoNotes), and the two must not be compared.
+``singletons=False`` removes them from both clusterings.
 
 References
 ----------
-M. Vilain et al., *A model-theoretic coreference scoring scheme*, MUC-6 (1995); A. Bagga and B. Baldwin, *Algorithms
-for scoring coreference chains*, LREC (1998); X. Luo, *On coreference resolution performance metrics*, HLT (2005);
-S. Pradhan et al., *Scoring coreference partitions of predicted mentions: a reference implementation*, ACL (2014);
-X. Luo et al., *An extension of BLANC to system mentions*, ACL (2014); N. S. Moosavi and M. Strube, *Which coreference
+M. Vilain et al., *A model-theoretic coreference scoring scheme*, MUC-6 (1995); A. Bagga and B. Baldwin, *Algorithms for
+scoring coreference chains*, LREC (1998); X. Luo, *On coreference resolution performance metrics*, HLT (2005); S.
+Pradhan et al., *Scoring coreference partitions of predicted mentions: a reference implementation*, ACL (2014); X. Luo
+et al., *An extension of BLANC to system mentions*, ACL (2014); N. S. Moosavi and M. Strube, *Which coreference
 evaluation metric do you trust? A proposal for a link-based entity aware metric*, ACL (2016).
 """
 
@@ -32,22 +32,15 @@ Clustering: TypeAlias = Iterable[Collection[Hashable]]
 
 @dataclass(frozen=True)
 class Measure:
-    """Recall and precision as two quotients, of one document or summed over several.
+    """Recall and precision as quotients, of one document or summed over several.
 
-    Where there is nothing to find recall is 0, and where nothing was found precision is 0, as the shared tasks have it.
-
-    Attributes
-    ----------
-    found, findable
-        Numerator and denominator of the recall.
-    right, given
-        Numerator and denominator of the precision.
+    Recall is 0 if there is nothing to find, and precision is 0 if nothing was found, as in the shared tasks.
     """
 
-    found: float = 0.0
-    findable: float = 0.0
-    right: float = 0.0
-    given: float = 0.0
+    found: float = 0.0  # numerator of the recall
+    findable: float = 0.0  # its denominator
+    right: float = 0.0  # numerator of the precision
+    given: float = 0.0  # its denominator
 
     def __add__(self, other: Measure) -> Measure:
         return Measure(
@@ -71,16 +64,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Blanc:
-    """BLANC: the mean of how well coreference links and other pairs of mentions agree.
+    """BLANC: the mean agreement on coreference links and on other pairs of mentions."""
 
-    Attributes
-    ----------
-    links, others
-        Pairs of mentions in one cluster, and in two.
-    """
-
-    links: Measure = field(default_factory=Measure)
-    others: Measure = field(default_factory=Measure)
+    links: Measure = field(default_factory=Measure)  # pairs of mentions in one cluster
+    others: Measure = field(default_factory=Measure)  # pairs of mentions in two clusters
 
     def __add__(self, other: Blanc) -> Blanc:
         return Blanc(self.links + other.links, self.others + other.others)
@@ -95,18 +82,18 @@ class Blanc:
 
     @property
     def f1(self) -> float:
-        """Mean of the two F1, not of recall and precision."""
+        """Mean of both F1 values; it is not the F1 of mean recall and precision."""
         return self._mean("f1")
 
     def _mean(self, name: str) -> float:
-        """Where neither clustering has pairs of one kind, the other kind decides alone."""
-        told = [m for m in (self.links, self.others) if m.findable or m.given]
-        return sum(float(getattr(m, name)) for m in told) / max(len(told), 1)
+        """Return the mean over links and others; a kind without pairs in both clusterings is ignored."""
+        used = [m for m in (self.links, self.others) if m.findable or m.given]
+        return sum(float(getattr(m, name)) for m in used) / max(len(used), 1)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """All measures; sums of them are those of a corpus."""
+    """All measures; the sum over documents gives those of the corpus."""
 
     muc: Measure = field(default_factory=Measure)
     b_cubed: Measure = field(default_factory=Measure)
@@ -120,7 +107,7 @@ class Agreement:
 
     @property
     def conll(self) -> float:
-        """The CoNLL score: mean of the F1 of MUC, B-cubed and CEAF-e."""
+        """The CoNLL score: mean F1 of MUC, B-cubed and CEAF-e."""
         return (self.muc.f1 + self.b_cubed.f1 + self.ceaf_e.f1) / 3.0
 
 
@@ -129,14 +116,14 @@ MEASURES = ("muc", "b_cubed", "ceaf_e", "ceaf_m", "lea", "blanc")
 
 
 def agreement(gold: Clustering, predicted: Clustering, *, singletons: bool = True) -> Agreement:
-    """All measures of one document.
+    """Return all measures of one document.
 
     Parameters
     ----------
     gold, predicted
-        Clusters of mentions; a mention is anything hashable, in at most one cluster of each.
+        Clusters of mentions. A mention is any hashable, in at most one cluster of each clustering.
     singletons
-        Whether clusters of one mention count; otherwise they are left out of either clustering.
+        Whether clusters of one mention count; otherwise they are removed from both clusterings.
 
     Raises
     ------
@@ -155,9 +142,13 @@ def agreement(gold: Clustering, predicted: Clustering, *, singletons: bool = Tru
     )
 
 
+def _as_sets(clusters: Clustering) -> list[set[Hashable]]:
+    return [set(cluster) for cluster in clusters]
+
+
 def muc(gold: Clustering, predicted: Clustering) -> Measure:
-    """Links: a cluster of n mentions has n - 1, of which the other clustering keeps n less the parts it makes of it."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    """Count links: n - 1 per cluster of n mentions, of which n minus the parts in the other clustering are found."""
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     return Measure(*_links(keys, responses), *_links(responses, keys))
 
 
@@ -168,8 +159,8 @@ def _links(clusters: list[set[Hashable]], other: list[set[Hashable]]) -> tuple[f
 
 
 def b_cubed(gold: Clustering, predicted: Clustering) -> Measure:
-    """Mentions: for each one the share of its cluster that is in its cluster of the other clustering."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    """Sum, over mentions, the share of the mention's cluster that is in its cluster of the other clustering."""
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     return Measure(*_shares(keys, responses), *_shares(responses, keys))
 
 
@@ -183,8 +174,8 @@ def _shares(clusters: list[set[Hashable]], other: list[set[Hashable]]) -> tuple[
 
 
 def ceaf_e(gold: Clustering, predicted: Clustering) -> Measure:
-    """Entities: the best one-to-one alignment of clusters, K with R worth 2 |K ∩ R| / (|K| + |R|) (Luo's φ4)."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    """Score entities by the best one-to-one alignment of clusters, with weight 2 |K ∩ R| / (|K| + |R|) (Luo's φ4)."""
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     common = _common(keys, responses)
     sizes = np.add.outer([len(key) for key in keys], [len(response) for response in responses])
     total = _aligned(2.0 * common / np.maximum(sizes, 1))
@@ -192,16 +183,16 @@ def ceaf_e(gold: Clustering, predicted: Clustering) -> Measure:
 
 
 def ceaf_m(gold: Clustering, predicted: Clustering) -> Measure:
-    """Mentions of the best one-to-one alignment of clusters, K with R worth |K ∩ R| (Luo's φ3)."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    """Score mentions by the best one-to-one alignment of clusters, with weight |K ∩ R| (Luo's φ3)."""
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     total = _aligned(_common(keys, responses))
     return Measure(total, float(sum(map(len, keys))), total, float(sum(map(len, responses))))
 
 
 def _common(keys: list[set[Hashable]], responses: list[set[Hashable]]) -> NDArray[np.float64]:
-    """How many mentions each key shares with each response."""
+    """Return the number of mentions that each key shares with each response."""
     cluster_of = _cluster_of(responses)
-    _cluster_of(keys)  # checks them
+    _cluster_of(keys)  # raises if a mention is in two clusters
     common = np.zeros((len(keys), len(responses)))
     for k, key in enumerate(keys):
         for mention in key:
@@ -217,11 +208,11 @@ def _aligned(similarity: NDArray[np.float64]) -> float:
 
 
 def lea(gold: Clustering, predicted: Clustering) -> Measure:
-    """Links, entity by entity: for each the share of its links that the other clustering has, times its mentions.
+    """Sum, over clusters, the share of its links that the other clustering has, times its number of mentions.
 
-    A cluster of one mention has one link, to itself, which the other clustering has if the mention is alone there too.
+    A singleton has one link, to itself, which is found if the mention is a singleton in the other clustering too.
     """
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     return Measure(*_resolved(keys, responses), *_resolved(responses, keys))
 
 
@@ -242,10 +233,10 @@ def _pairs(count: int) -> int:
 
 
 def blanc(gold: Clustering, predicted: Clustering) -> Blanc:
-    """Pairs of mentions, those of one cluster and those of two, as extended to clusterings of different mentions."""
-    keys, responses = [set(cluster) for cluster in gold], [set(cluster) for cluster in predicted]
+    """Compare pairs of mentions within and between clusters; the clusterings may have different mentions."""
+    keys, responses = _as_sets(gold), _as_sets(predicted)
     common = _common(keys, responses)
-    shared = int(common.sum())  # mentions of both
+    shared = int(common.sum())  # mentions of both clusterings
 
     def kinds(clusters: list[set[Hashable]]) -> tuple[int, int]:
         links = sum(_pairs(len(cluster)) for cluster in clusters)
@@ -256,7 +247,7 @@ def blanc(gold: Clustering, predicted: Clustering) -> Blanc:
 
     (links, others), (given_links, given_others) = kinds(keys), kinds(responses)
     both = linked(common)
-    # Of the pairs of shared mentions, those that neither clustering links: inclusion and exclusion.
+    # Pairs of shared mentions that neither clustering links, by inclusion and exclusion.
     neither = _pairs(shared) - linked(common.sum(axis=1)) - linked(common.sum(axis=0)) + both
     return Blanc(
         Measure(float(both), float(links), float(both), float(given_links)),
@@ -265,7 +256,7 @@ def blanc(gold: Clustering, predicted: Clustering) -> Blanc:
 
 
 def _cluster_of(clusters: list[set[Hashable]]) -> dict[Hashable, int]:
-    """The number of each mention's cluster."""
+    """Return the cluster number of each mention."""
     cluster_of: dict[Hashable, int] = {}
     for number, cluster in enumerate(clusters):
         for mention in cluster:

@@ -1,22 +1,22 @@
-r"""Coreference clustering as Pyomo models: the master and the pricing problem, and complete formulations.
+r"""Coreference clustering as Pyomo models: the master, the pricing problem, and complete formulations.
 
-Mentions are numbered from 0, and s_kl is the score of a pair, counted once.  None of these programs is integral by
-itself: neither matrix is totally unimodular, although the source states it of both.
+Mentions are numbered from 0; s_kl is the score of a pair, counted once. None of these programs is integral: neither
+matrix is totally unimodular, although the source states this for both.
 
-* The matrix of :func:`pricing`: for mentions 0, 1, 2 the rows p_kl - b_k - b_l ≥ -1 of the three pairs, at the columns
-  b_0, b_1, b_2, have a determinant of absolute value 2.  The relaxation is half-integral (Padberg, 1989), and not more
-  than that: for the scores s_01 = s_02 = 1, s_12 = -1 and the dual values 1, 0, 0 it reaches 1/2 where the best set of
-  mentions reaches 0.  For two mentions the matrix is totally unimodular.
-* The matrix of set partitioning: the columns of the clusters {0, 1}, {1, 2}, {0, 2} have a determinant of absolute
-  value 2.  Where the score of a cluster is a sum over its pairs, the relaxation over all clusters is tight up to four
-  mentions.  With five it is not: on a pentagon, score 1 on its sides and -1 on its diagonals, half of each side is
-  worth 5/2, while the best clustering is worth 2.
+* In the matrix of :func:`pricing`, take mentions 0, 1, 2, the rows p_kl - b_k - b_l ≥ -1 of the three pairs and the
+  columns b_0, b_1, b_2: the determinant has absolute value 2. The relaxation is half-integral (Padberg, 1989), but not
+  integral. For scores s_01 = s_02 = 1, s_12 = -1 and dual values 1, 0, 0, its optimum is 1/2, and that of the integer
+  program 0. For two mentions, the matrix is totally unimodular.
+* In the set partitioning matrix, the columns of the clusters {0, 1}, {1, 2}, {0, 2} have a determinant of absolute
+  value 2. If cluster scores are sums over pairs, the relaxation over all clusters is tight for up to four mentions, but
+  not for five. In a pentagon with score 1 on sides and -1 on diagonals, half of each side gives 5/2, and the best
+  clustering gives 2.
 
-So a branch-and-bound search is part of the method.  The tests prove all of these statements.
+So branch and bound is part of the method. The tests prove all of these statements.
 
 References
 ----------
-J. De Belder, M.-F. Moens, *Coreference clustering using column generation*, COLING (2012).  M. Padberg, *The boolean
+J. De Belder, M.-F. Moens, *Coreference clustering using column generation*, COLING (2012). M. Padberg, *The boolean
 quadric polytope: some characteristics, facets and relatives*, Mathematical Programming 45 (1989).
 """
 
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 else:
     pyo = Late("pyomo.environ")
 
-_MOST_MENTIONS = 16
-"""Set partitioning is written down for so many mentions at most: 65,535 clusters."""
+_MAX_MENTIONS = 16
+"""Largest number of mentions for set partitioning: 65,535 clusters."""
 
 
 @lru_cache(64)
 def master(mentions: int) -> Rows:
-    """Return the rows of set partitioning, without any cluster: ``uncovered`` stands in for the columns to come.
+    """Return the rows of set partitioning without clusters; ``uncovered`` are the artificial variables.
 
-    The rows are made once per number of mentions; change a copy.
+    The rows are cached per number of mentions; modify a copy only.
     """
     rows = Rows(Sense.MAXIMIZE, objective="score")
     uncovered = rows.add_variables("uncovered", range(mentions), artificial=True)
@@ -55,15 +55,10 @@ def master(mentions: int) -> Rows:
 
 
 def pricing(instance: CoreferenceInstance, duals: ArrayLike) -> pyo.ConcreteModel:
-    """The cluster of best reduced cost as an integer linear program, equation 7 of the source.
+    """Return the pricing problem as an integer linear program, equation 7 of the source.
 
-    max Σ_{k<l} s_kl p_kl - Σ_i π_i b_i,  where b_i says whether mention i is in the cluster and p_kl whether both k and
-    l are.  The empty set, of reduced cost 0, is a solution.  The matrix is not totally unimodular, see above.
-
-    Parameters
-    ----------
-    duals
-        π_i of each mention.
+    max Σ_{k<l} s_kl p_kl - Σ_i π_i b_i, where b_i = 1 if mention i is in the cluster and p_kl = 1 if both k and l are.
+    The empty set with reduced cost 0 is feasible. The matrix is not totally unimodular, see the module.
     """
     value = dict(enumerate(as_duals(duals, instance.num_mentions).tolist()))
     scores = instance.scores
@@ -87,14 +82,14 @@ def pricing(instance: CoreferenceInstance, duals: ArrayLike) -> pyo.ConcreteMode
 
 
 def full(instance: CoreferenceInstance, formulation: str = "all_link") -> pyo.ConcreteModel:
-    """A complete model of the problem, for any solver that Pyomo knows.
+    """Return a complete Pyomo model of the problem.
 
     Parameters
     ----------
     formulation
-        ``"all_link"`` (Chang et al., 2011; Grötschel and Wakabayashi, 1989): a variable a pair and the transitivity of
-        all triples, O(n³) rows.  ``"set_partitioning"``: a variable for each of the 2ⁿ - 1 clusters, 16 mentions at
-        most.  ``"lazy"``: the all-link model without its rows, which makes it complete only together with
+        ``"all_link"`` (Chang et al., 2011; Grötschel and Wakabayashi, 1989): one variable per pair and transitivity of
+        all triples, O(n³) rows. ``"set_partitioning"``: one variable for each of the 2ⁿ - 1 clusters, for at most 16
+        mentions. ``"lazy"``: the all-link model without its rows, to be completed by
         :class:`~colgen.problems.coreference.separation.Transitivity`.
     """
     if formulation == "all_link":
@@ -102,17 +97,14 @@ def full(instance: CoreferenceInstance, formulation: str = "all_link") -> pyo.Co
     if formulation == "set_partitioning":
         return set_partitioning(instance)
     if formulation == "lazy":
-        return pairs_alone(instance).pyomo()
+        return pair_variables(instance).pyomo()
     raise ValueError(f"formulation must be 'all_link', 'set_partitioning' or 'lazy', not {formulation!r}")
 
 
-def costs_of_pairs(instance: CoreferenceInstance, *, joined: bool) -> tuple[Floats, NDArray[np.bool_], float]:
-    """Return the costs of pairs i < j, which of them are together from the start, and what these score.
+def pair_costs(instance: CoreferenceInstance, *, joined: bool) -> tuple[Floats, NDArray[np.bool_], float]:
+    """Return the costs of pairs i < j, which of them are fixed together, and the score of these.
 
-    Parameters
-    ----------
-    joined
-        Never part a unit of the instance; False: no pair is together from the start.
+    If ``joined``, pairs inside units are together; otherwise no pair is.
     """
     pairs = np.triu_indices(instance.num_mentions, 1)
     if not joined:
@@ -125,23 +117,20 @@ def costs_of_pairs(instance: CoreferenceInstance, *, joined: bool) -> tuple[Floa
     return costs, together, instance.objective(instance.units)
 
 
-def pairs_alone(instance: CoreferenceInstance, *, joined: bool = False) -> Rows:
-    """Return ``x[i, j]``, i < j: whether two mentions are in one cluster; no rows.
+def pair_variables(instance: CoreferenceInstance, *, joined: bool = False) -> Rows:
+    """Return the variables ``x[i, j]``, i < j: whether two mentions share a cluster; no rows.
 
-    Parameters
-    ----------
-    joined
-        Pairs inside of the instance's units are together.
+    If ``joined``, pairs inside the instance's units are fixed together.
     """
-    costs, together, offset = costs_of_pairs(instance, joined=joined)
+    costs, together, offset = pair_costs(instance, joined=joined)
     rows = Rows(Sense.MAXIMIZE, objective="score", offset=offset)
     rows.add_variables("x", _pairs(instance.num_mentions), cost=costs, lower=together, upper=1.0, integer=True)
     return rows
 
 
 def all_link(instance: CoreferenceInstance) -> pyo.ConcreteModel:
-    """``x[i, j]``, and for each pair i < j and each other mention k the row x_ij ≥ x_ik + x_kj - 1."""
-    m, n = pairs_alone(instance).pyomo(), instance.num_mentions
+    """Return the model with ``x[i, j]``, and a row x_ij ≥ x_ik + x_kj - 1 for each pair i < j and other mention k."""
+    m, n = pair_variables(instance).pyomo(), instance.num_mentions
     thirds = [(i, j, k) for i, j in _pairs(n) for k in range(n) if k not in (i, j)]
     m.third = pyo.Set(initialize=thirds, dimen=3)
     m.transitivity = pyo.Constraint(
@@ -152,12 +141,12 @@ def all_link(instance: CoreferenceInstance) -> pyo.ConcreteModel:
 
 
 def set_partitioning(instance: CoreferenceInstance) -> pyo.ConcreteModel:
-    """``x[c]`` for each cluster c, a number whose bits are its mentions: the master with all of its columns."""
+    """Return the master with all columns: ``x[c]`` for each cluster c, a number whose bits are its mentions."""
     n = instance.num_mentions
-    if n > _MOST_MENTIONS:
+    if n > _MAX_MENTIONS:
         raise InputError(
-            f"expected at most {_MOST_MENTIONS} mentions to list all clusters, there are {n}: "
-            "generate the columns instead, or choose another formulation"
+            f"set partitioning supports at most {_MAX_MENTIONS} mentions, got {n}; use column generation or "
+            "another formulation"
         )
     m = pyo.ConcreteModel()
     m.mention = pyo.RangeSet(0, n - 1)
@@ -172,15 +161,15 @@ def set_partitioning(instance: CoreferenceInstance) -> pyo.ConcreteModel:
 
 
 def members(cluster: int) -> Cluster:
-    """The mentions of a cluster given by its number."""
+    """Return the mentions of a cluster given by its number."""
     return tuple(i for i in range(cluster.bit_length()) if cluster >> i & 1)
 
 
 def as_duals(duals: ArrayLike, mentions: int) -> Floats:
-    """Dual values as an array, after checking that there is one of each mention."""
+    """Return dual values as an array after checking that there is one per mention."""
     value = np.asarray(duals, dtype=np.float64)
     if value.shape != (mentions,) or not np.isfinite(value).all():
-        raise InputError(f"expected a finite dual value for each of {mentions} mentions, not {duals!r}")
+        raise InputError(f"expected a finite dual value for each of {mentions} mentions, got {duals!r}")
     return value
 
 

@@ -1,11 +1,11 @@
-r"""The pairwise classifier: an ensemble of networks with one hidden layer, as plain arrays.
+r"""The pairwise classifier: an ensemble of networks with one hidden layer, stored as arrays.
 
-For mentions i < j with unary features u and pair features v, network k of K says
+For mentions i < j with unary features u and pair features v, network k of K returns
 
     p_k(i, j) = σ(c_k + w_k · max(0, b_k + A_k u_i + B_k u_j + C_k v_ij)),
 
-and the ensemble says the mean of the p_k.  A u and B u are computed once a mention.  Networks that start from different
-random weights err differently, and their mean is better, and better calibrated, than each of them.
+and the ensemble returns the mean of the p_k. A u and B u are computed once per mention. Networks with different initial
+weights make different errors, so their mean is more accurate and better calibrated.
 """
 
 from __future__ import annotations
@@ -20,33 +20,19 @@ from numpy.typing import NDArray
 from colgen.problems.coreference.features import Floats, PairFeatures
 
 _CHUNK = 1 << 14
-"""Pairs at a time, so that the hidden layer stays in the cache."""
+"""Pairs per batch, such that the hidden layer fits into the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The weights of K networks of H hidden units each, over U unary and V pair features.
+    """The weights of K networks with H hidden units each, U unary and V pair features."""
 
-    Attributes
-    ----------
-    earlier, later
-        Shape (U, K H): A and B.
-    pair
-        Shape (V, K H): C.
-    hidden
-        Shape (K H,): b.
-    output
-        Shape (K, H): w.
-    offset
-        Shape (K,): c.
-    """
-
-    earlier: Floats
-    later: Floats
-    pair: Floats
-    hidden: Floats
-    output: Floats
-    offset: Floats
+    earlier: Floats  # A, shape (U, K H)
+    later: Floats  # B, shape (U, K H)
+    pair: Floats  # C, shape (V, K H)
+    hidden: Floats  # b, shape (K H,)
+    output: Floats  # w, shape (K, H)
+    offset: Floats  # c, shape (K,)
 
     def __post_init__(self) -> None:
         networks, hidden = self.output.shape
@@ -62,7 +48,7 @@ class Ensemble:
                 raise ValueError(f"{name}: expected weights of shape {shape}, not {getattr(self, name).shape}")
 
     def probabilities(self, features: PairFeatures) -> NDArray[np.float64]:
-        """Probabilities of all pairs: symmetric, shape (n, n), ones on the diagonal."""
+        """Return the probabilities of all pairs: symmetric, shape (n, n), ones on the diagonal."""
         n = len(features.unary)
         first, second = np.triu_indices(n, 1)
         earlier, later = features.unary @ self.earlier, features.unary @ self.later + self.hidden
@@ -81,20 +67,14 @@ class Ensemble:
 
 
 def _sigmoid(values: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * values)))  # without overflow
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * values)))  # avoids overflow
 
 
 def fit(rows: Floats, together: NDArray[np.bool_], num_unary: int, *, seed: int, hidden: int, epochs: int) -> Ensemble:
     """Train one network.
 
-    Parameters
-    ----------
-    rows
-        For each pair the unary features of the earlier mention, those of the later one, and the pair's.
-    together
-        Whether the pair corefers.
-    num_unary
-        U.
+    A row has the ``num_unary`` features of the earlier mention, those of the later one, and those of the pair.
+    ``together`` is true if the pair corefers.
     """
     import warnings
 
@@ -111,10 +91,10 @@ def fit(rows: Floats, together: NDArray[np.bool_], num_unary: int, *, seed: int,
         random_state=seed,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # few passes over the data are meant
+        warnings.simplefilter("ignore", ConvergenceWarning)  # few epochs are intended
         model.fit(rows, together)
     weights, output = model.coefs_
-    weights[~rows.any(axis=0)] = 0.0  # of features that no pair had: random still
+    weights[~rows.any(axis=0)] = 0.0  # weights of features that never occur are still random
     return Ensemble(
         weights[:num_unary].astype(np.float32),
         weights[num_unary : 2 * num_unary].astype(np.float32),
@@ -125,8 +105,8 @@ def fit(rows: Floats, together: NDArray[np.bool_], num_unary: int, *, seed: int,
     )
 
 
-def together(networks: Sequence[Ensemble]) -> Ensemble:
-    """Several ensembles, of as many hidden units each, as one."""
+def combine(networks: Sequence[Ensemble]) -> Ensemble:
+    """Combine ensembles with the same number of hidden units per network."""
     return Ensemble(
         np.hstack([network.earlier for network in networks]),
         np.hstack([network.later for network in networks]),

@@ -1,4 +1,4 @@
-"""The words of a mention: its head, its determiner, and the parts of a name."""
+"""The words of a mention: head, determiner, and parts of a name."""
 
 from __future__ import annotations
 
@@ -12,44 +12,31 @@ from colgen.problems.coreference.lexicon import Case
 
 
 class Determiner(IntEnum):
-    """What a mention begins with."""
+    """The kind of determiner that begins a mention."""
 
     NONE, DEFINITE, INDEFINITE, POSSESSIVE = range(4)
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A mention taken apart.
+    """The parts of a mention.
 
-    Attributes
-    ----------
-    head
-        Position of its head in the document.
-    core
-        Its words from the determiner (excluded) to the head, lower case.
-    determiner
-        What it begins with.
-    is_name
-        Whether its head is a name.
-    title, first, last
-        Parts of a name, lower case, empty where it has none: "Sir", "Walter" and "Elliot" of Sir Walter Elliot.  A name
-        of one word without a title is a first name.
-    coordinated
-        Whether it joins several with "and".
+    The parts of a name are in lower case, or empty: "Sir", "Walter" and "Elliot" of Sir Walter Elliot. A name of one
+    word without a title is a first name.
     """
 
-    head: int
-    core: tuple[str, ...]
+    head: int  # position of its head in the document
+    core: tuple[str, ...]  # words after the determiner up to the head, lower case
     determiner: Determiner
-    is_name: bool
+    is_name: bool  # whether its head is a name
     title: str = ""
     first: str = ""
     last: str = ""
-    coordinated: bool = False
+    coordinated: bool = False  # whether it joins several with "and"
 
 
 class PhraseReader:
-    """Takes the mentions of one document apart.
+    """Analyses the mentions of one document.
 
     The head of an English noun phrase is the last word before the first preposition, relative pronoun or comma.
     """
@@ -71,7 +58,7 @@ class PhraseReader:
         return Phrase(head, core, self._determiner(start, head), is_name, title, given, last, coordinated)
 
     def _head(self, mention: Mention) -> tuple[int, int]:
-        """First word that is not a mark, and the head."""
+        """Return the first word that is not a punctuation mark, and the head."""
         start, end = mention.start, mention.end
         while start < end and not self.lower[start][0].isalnum():
             start += 1
@@ -90,7 +77,7 @@ class PhraseReader:
         return word in lexicon.PREPOSITIONS or word in lexicon.RELATIVES or word in (";", ":", "--", "—", "(")
 
     def _between_adjectives(self, at: int, end: int) -> bool:
-        """Whether a comma goes on with the noun phrase: a tall , thin man."""
+        """Return whether a comma continues the noun phrase: a tall , thin man."""
         if at == end:
             return False
         before, after = self.tokens[at - 1], self.tokens[at + 1]
@@ -110,7 +97,7 @@ class PhraseReader:
 
     def _name_parts(self, first: int, head: int) -> tuple[str, str, str]:
         words = [self.lower[at] for at in range(first, head + 1) if self.tokens[at][0].isupper()]
-        if not words:  # a tag says that it is a name, no capital does: iPhone, or a language without capitals
+        if not words:  # a tag marks it as a name, without capitals: iPhone, or a language without capitals
             words = [self.lower[head]]
         title = ""
         while len(words) > 1 and words[0] in lexicon.TITLES:
@@ -121,7 +108,7 @@ class PhraseReader:
 
 
 def _names(document: Document) -> list[bool]:
-    """Of each word, whether it is a name: tagged so, or else written with a capital also inside sentences."""
+    """Return whether each word is a name: by its tag or, without tags, by a capital within sentences."""
     tags = document.column(TAG)
     if tags is not None:
         return [tag.startswith("NNP") for tag in tags]
@@ -135,7 +122,7 @@ def _names(document: Document) -> list[bool]:
                 (inside if begun else first)[word] += 1
             else:
                 lower[word] += 1
-            begun = word[0].isalnum() or word == ","  # a new start after other marks
+            begun = word[0].isalnum() or word == ","  # other marks begin a new sentence
     common = lexicon.PRONOUNS.keys() | lexicon.DETERMINERS
     names = {word for word, count in inside.items() if count >= lower[word.lower()]}
     names |= {word for word in first if not lower[word.lower()] and word.lower() not in common}

@@ -1,8 +1,8 @@
-"""The pricing problem of clustering: the cluster of best reduced cost, found in three ways.
+"""The pricing problem of clustering: three ways to find the cluster of best reduced cost.
 
     max over S  Σ_{i<j in S} s_ij - Σ_{i in S} π_i
 
-Its scores may have any sign, and so may π: the row of an item is an equation.
+Scores and π may have any sign, because the row of an item is an equation.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from colgen.solvers.clusters.subset import SHORT, Subsets, ascend, promising, se
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.scaling import power_of_two
 
-_ENOUGH = 1 << 18
-"""Nodes after which a cluster in the hand is worth more than the best one."""
+_MAX_NODES = 1 << 18
+"""Nodes after which the search returns any improving cluster instead of the best one."""
 
-_FRACTION = 0.001
-"""Of the tolerance of a column: clusters worth less are not looked for at first."""
+_THRESHOLD_SHARE = 0.001
+"""The first search ignores clusters worth less than this share of the tolerance of a column."""
 
-_COLUMNS = 60
-"""At most so many clusters of a heuristic a round."""
+_MAX_COLUMNS = 60
+"""Largest number of clusters that a heuristic returns per round."""
 
 
 class ClusterPricing(Pricing):
-    """What the oracles share: the items to choose from at the node, kept for the next call."""
+    """Base class of the oracles, which caches the items of the node."""
 
     def __init__(self, items: Items) -> None:
         self.items = items
@@ -41,7 +41,7 @@ class ClusterPricing(Pricing):
         self._contraction = Contraction(items)
 
     def contraction(self, context: PricingContext) -> Contraction:
-        """The items at the node."""
+        """Return the items at the node."""
         situation = (context.decisions, context.fixed)
         if situation != self._situation:
             absent = [key[1] for column, _ in context.fixed for key in column.coefficients if key[0] == COVER]
@@ -49,54 +49,44 @@ class ClusterPricing(Pricing):
             self._situation = situation
         return self._contraction
 
-    def priced(self, duals: Duals, context: PricingContext) -> tuple[Contraction, Floats, Floats]:
-        """The items at the node, the scores of their pairs, and what each earns by itself."""
+    def price_items(self, duals: Duals, context: PricingContext) -> tuple[Contraction, Floats, Floats]:
+        """Return the items at the node, the scores of their pairs, and their profits."""
         contraction = self.contraction(context)
-        # Where all mentions are settled the master has no row, and its dual values do not know the block.
+        # If all mentions are settled, the master has no rows of this block.
         values = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
         if len(values) != len(self.items):
             raise InputError(
-                f"the master has {len(values)} rows {COVER!r} for {len(self.items)} mentions: clusters have a "
-                "coefficient in each; change the sides of a row rather than leave it out"
+                f"the master has {len(values)} rows {COVER!r}, expected {len(self.items)}, one per item; change "
+                "the bounds of a row instead of removing it"
             )
-        return contraction, *contraction.priced(values, context.cost_weight)
+        return contraction, *contraction.price_items(values, context.cost_weight)
 
     def total(self, duals: Duals, context: PricingContext, priced: float | None) -> float | None:
-        """What the reduced costs of the clusters of an answer sum to at most.
+        """Return an upper bound on the sum of the reduced costs of the clusters of a solution.
 
-        Whatever has been decided before there were columns is priced as well, in the first round that asks: its
-        clusters at the dual values that decided it, over all mentions (:mod:`colgen.solvers.clusters.steps`).
-
-        Parameters
-        ----------
-        priced
-            A bound for the clusters of the items; None if there is none at these dual values.
+        ``priced`` bounds the clusters of the items, if there is a bound at these dual values. The reductions are priced
+        too: the first call verifies the settled clusters at the dual values that proved them, over all mentions
+        (:mod:`colgen.solvers.clusters.steps`).
         """
         if context.fixed:
             return None
-        if context.cost_weight != 1.0:  # what is settled costs nothing here, and is feasible
+        if context.cost_weight != 1.0:  # settled clusters cost nothing here, and are feasible
             return priced
-        decided, known = self.items.proved(context.expired), self.items.constant
+        decided, known = self.items.verify(context.expired), self.items.constant
         rows = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
         most = decided.bound - known - float(rows.sum())
         return most if priced is None else min(priced + decided.worth - known, most)
 
 
 class GrowingClusters(ClusterPricing):
-    """Heuristic: clusters grown from every item that a good cluster could hold, by chains of single changes.
+    """Heuristic that grows at most ``columns`` clusters per round, from every promising item by single changes."""
 
-    Parameters
-    ----------
-    columns
-        At most so many clusters a round.
-    """
-
-    def __init__(self, items: Items, columns: int = _COLUMNS) -> None:
+    def __init__(self, items: Items, columns: int = _MAX_COLUMNS) -> None:
         super().__init__(items)
         self.columns = columns
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        contraction, scores, profits = self.priced(duals, context)
+        contraction, scores, profits = self.price_items(duals, context)
         total = self.total(duals, context, None)
         left = np.flatnonzero(promising(scores, profits))
         if not len(left):
@@ -108,32 +98,31 @@ class GrowingClusters(ClusterPricing):
             least=context.tolerance,
             expired=context.expired,
         )
-        columns, values = improving(contraction, left, grown, self.columns, context)
+        columns, values = improving_columns(contraction, left, grown, self.columns, context)
         return PricingResult(columns, None, values, total)
 
 
-def improving(
+def improving_columns(
     contraction: Contraction, left: NDArray[np.intp], found: Subsets, most: int, context: PricingContext
 ) -> tuple[list[Column], list[float]]:
-    """Columns of the best subsets of the items that are left, and their reduced costs: of a heuristic."""
+    """Return the columns of the best subsets of the remaining items and their reduced costs, for a heuristic."""
     members = np.zeros((min(len(found.values), most), len(contraction.groups)), dtype=np.bool_)
     members[:, left] = found.members[:most]
-    good = contraction.allowed(members)
+    good = contraction.are_allowed(members)
     columns = zip(contraction.columns(members[good]), found.values[:most][good].tolist(), strict=True)
-    # Rounding errors grow with the scores, and a cluster of the master may seem to improve by as much as they are.
-    # A heuristic that returned such a cluster would keep the exact search from proving that there is nothing left.
+    # Rounding errors grow with the scores, so a cluster of the master may seem to improve by that much. Returning it
+    # would prevent the exact search from proving optimality.
     rounding = TOLERANCES.reduced_cost
     better = [(c, value) for c, value in columns if value > max(context.tolerance, rounding * abs(c.cost))]
     return [column for column, _ in better], [value for _, value in better]
 
 
 class ClusterSearch(ClusterPricing):
-    """Exact: the combinatorial search of :mod:`colgen.solvers.clusters.subset`, for scores of any sign.
+    """Exact combinatorial search of :mod:`colgen.solvers.clusters.subset`, for scores of any sign.
 
-    It returns the best cluster of each anchor, and proves how much the reduced costs of all clusters of a clustering
-    can sum to.  Where it takes long and has found something, or may give up, it stops with a weaker proof.
-
-    A search that lasts is preceded by a tabu search: what that finds saves the other one.
+    Return the best cluster of each anchor, and a bound on the sum of the reduced costs in a clustering. A long search
+    stops with a weaker bound when it has found a cluster or the call is provisional. A tabu search precedes long
+    searches and often makes them unnecessary.
     """
 
     def __init__(self, items: Items) -> None:
@@ -141,23 +130,24 @@ class ClusterSearch(ClusterPricing):
         self._lasts = False
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        contraction, scores, profits = self.priced(duals, context)
-        found = None if self._lasts else _in_short(scores, profits, context)
+        contraction, scores, profits = self.price_items(duals, context)
+        found = None if self._lasts else _search_briefly(scores, profits, context)
         if found is None:
             columns, values = self._by_tabu(contraction, scores, profits, context)
             if _any_new(columns, context):
                 self._lasts = True
                 return PricingResult(columns, None, values, self.total(duals, context, None))
-            found = _to_the_end(scores, profits, context)
+            found = _search_fully(scores, profits, context)
             self._lasts = found.nodes > SHORT
         columns, values = _columns_of(contraction, found, context)
         if not (found.complete or context.provisional or context.expired() or _any_new(columns, context)):
-            # Clusters that the master holds improve it by rounding alone: they are no reason to end without a proof.
-            found = _to_the_end(scores, profits, context, early=False)
+            # Clusters that are in the master improve by rounding errors only and must not end the search without a
+            # proof.
+            found = _search_fully(scores, profits, context, early=False)
             columns, values = _columns_of(contraction, found, context)
         cut_off = not found.complete and context.expired()
-        # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.  That of a
-        # search that was cut off before it had found anything would only look like a proof.
+        # A packing may be a single cluster, so the bound on packings bounds clusters too. The bound of a search that
+        # was cut off before finding anything is not used, because it would only look like a proof.
         bound = None if context.fixed or (cut_off and not columns) else found.total
         return PricingResult(columns, bound, values, self.total(duals, context, bound), cut_off=cut_off)
 
@@ -173,15 +163,15 @@ class ClusterSearch(ClusterPricing):
             least=context.tolerance,
             expired=context.expired,
         )
-        return improving(contraction, left, found, _COLUMNS, context)
+        return improving_columns(contraction, left, found, _MAX_COLUMNS, context)
 
 
-def _in_short(scores: Floats, profits: Floats, context: PricingContext) -> Subsets | None:
-    """What a short search finds and proves; None if it does not come to its end."""
+def _search_briefly(scores: Floats, profits: Floats, context: PricingContext) -> Subsets | None:
+    """Return the result of a short search; None if it did not finish."""
     found = search(
         scores,
         profits,
-        least=_FRACTION * context.tolerance,
+        least=_THRESHOLD_SHARE * context.tolerance,
         most=SHORT,
         expired=context.expired,
     )
@@ -189,62 +179,62 @@ def _in_short(scores: Floats, profits: Floats, context: PricingContext) -> Subse
         return None
     if len(found.values) or context.provisional:
         return found
-    # What any cluster may be worth without being looked for adds up over all items, to more than an objective's own
-    # tolerance: where there is nothing to find, a second search looks at every rounding error.
+    # Clusters below the threshold of the first search may sum over all items to more than the objective's tolerance. So
+    # if there is no cluster to return, a second search uses the threshold 0.
     closer = search(
         scores,
         profits,
         least=0.0,
-        most=_ENOUGH,
+        most=_MAX_NODES,
         expired=context.expired,
     )
     return found._replace(total=min(found.total, closer.total)) if closer.complete else found
 
 
 def _columns_of(contraction: Contraction, found: Subsets, context: PricingContext) -> tuple[list[Column], list[float]]:
-    """Columns of the clusters that an exact search has found, and their reduced costs."""
-    good = contraction.allowed(found.members) & (found.values > _FRACTION * context.tolerance)
+    """Return the columns of the clusters from an exact search, and their reduced costs."""
+    good = contraction.are_allowed(found.members) & (found.values > _THRESHOLD_SHARE * context.tolerance)
     return contraction.columns(found.members[good]), found.values[good].tolist()
 
 
 def _any_new(columns: Sequence[Column], context: PricingContext) -> bool:
-    """Whether the master lacks one of these columns."""
+    """Return whether the master lacks at least one of these columns."""
     return any(map(context.is_new, columns))
 
 
-def _to_the_end(scores: Floats, profits: Floats, context: PricingContext, *, early: bool = True) -> Subsets:
-    """What a search finds and proves that looks at every rounding error from the beginning.
+def _search_fully(scores: Floats, profits: Floats, context: PricingContext, *, early: bool = True) -> Subsets:
+    """Return the result of a search with threshold 0.
 
-    ``early``: once it lasts, it ends as soon as it has found a cluster that improves.
+    If ``early``, a long search ends as soon as it has found an improving cluster.
     """
     return search(
         scores,
         profits,
         least=0.0,
-        enough=_ENOUGH if early else None,
-        wanted=context.tolerance,  # what improves by less is no column, and a reason to search on
-        most=_ENOUGH if context.provisional else None,
+        enough=_MAX_NODES if early else None,
+        wanted=context.tolerance,  # smaller improvements give no column, and the search continues
+        most=_MAX_NODES if context.provisional else None,
         expired=context.expired,
     )
 
 
 class ClusterILP(ClusterPricing):
-    """Exact, for comparison: the source's integer linear program (its equation 7) in HiGHS.
+    """Exact oracle for comparison: the source's integer linear program (its equation 7) in HiGHS.
 
-    In a clustering there are no more clusters than items, which is what turns its bound into one on the clustering.
+    A clustering has at most as many clusters as items, which turns the bound per cluster into a bound per clustering.
     """
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        contraction, scores, profits = self.priced(duals, context)
+        contraction, scores, profits = self.price_items(duals, context)
         if not len(profits):
             return PricingResult(bound=0.0, total=self.total(duals, context, 0.0))
-        scale = max(power_of_two(scores), power_of_two(profits))  # HiGHS has tolerances for numbers near one
+        scale = max(power_of_two(scores), power_of_two(profits))  # the tolerances of HiGHS suit numbers near one
         cluster, solution = ilp_pricing(CoreferenceInstance(scores / scale), -profits / scale, context.seconds_left())
         bound = None if context.fixed or solution.bound == np.inf else max(scale * solution.bound, 0.0)
         total = self.total(duals, context, None if bound is None else bound * len(profits))
         cut_off = solution.status is not LPStatus.OPTIMAL and context.budget.expired
         members = np.zeros((1, len(profits)), dtype=np.bool_)
         members[0, list(cluster)] = True
-        if not cluster or not contraction.allowed(members)[0]:
+        if not cluster or not contraction.are_allowed(members)[0]:
             return PricingResult((), bound, (), total, cut_off=cut_off)
         return PricingResult(contraction.columns(members), bound, [scale * solution.objective], total, cut_off=cut_off)

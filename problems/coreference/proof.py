@@ -26,26 +26,26 @@ from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program
 from colgen.solvers.scaling import power_of_two
 
-_ALL_TRIANGLES = 40
-"""Of groups of so many items all triangles are there at once, three for each three items; of larger ones some are."""
+_COMPLETE_SIZE = 40
+"""Groups of at most this many items use all triangles, three per triple; larger groups use some of them."""
 
-_MOST_ITEMS = 150
-"""Of a group."""
+_MAX_ITEMS = 150
+"""Largest number of items of a group."""
 
-_GAP = 0.01
-"""Of larger groups: beyond this gap of the relaxation, relative to it, the tree would be too large."""
+_MAX_GAP = 0.01
+"""Largest relative gap of the relaxation for larger groups; beyond it, the tree would be too large."""
 
-_WORK = 300_000
-"""Rows and columns of all linear programs over groups of which not all triangles are there."""
+_MAX_WORK = 300_000
+"""Limit on rows and columns of all linear programs with incomplete sets of triangles."""
 
 _ROUNDS, _ADDED, _VIOLATED = 30, 4_000, 1e-6
-"""Of separation: rounds at a node, triangles a round, and by how much they are violated at least."""
+"""Separation: rounds per node, triangles per round, and smallest violation."""
 
-_NODES = 100
-"""Beyond so many splits the checker is asked to trust the run."""
+_MAX_SPLITS = 100
+"""With more splits than this, the run has to be trusted."""
 
-_OVER = (12, 12 << 40)
-"""Denominators of dual values: of vertices of small programs, and of whatever has a margin."""
+_DENOMINATORS = (12, 12 << 40)
+"""Denominators of dual values: for vertices of small programs, and for values with a margin."""
 
 
 Ints = NDArray[np.int64]
@@ -63,14 +63,10 @@ class _Dual:
 
 
 class ClusterCertifier(Certifier):
-    """A proof of its own: the run's tree speaks of groups that were found on the way.
+    """Certify clusterings by a proof of its own, because the run's tree refers to groups found during the run.
 
-    Every score is a whole number over a power of two, so that nothing of it is rounded.
-
-    Parameters
-    ----------
-    clusters
-        Of all items, of an answer.
+    Every score is an integer over a power of two, so nothing is rounded. ``clusters`` returns the clusters of a
+    solution.
     """
 
     states_formulation = False
@@ -94,9 +90,9 @@ class ClusterCertifier(Certifier):
 
     @cached_property
     def _scores(self) -> NDArray[Any]:
-        """Times a power of two; with room for sums of all pairs over the largest denominator."""
+        """The scores times a power of two, as integers with room for sums of all pairs over the largest denominator."""
         scores = np.asarray(self._instance.scores)
-        return whole_numbers(scores, self._shift, (4 * scores.size * _OVER[-1]).bit_length())
+        return whole_numbers(scores, self._shift, (4 * scores.size * _DENOMINATORS[-1]).bit_length())
 
     def formulation(self) -> Record:
         return {"sense": "maximize", "step": None, "rows": [], "pricing": [{"kind": "clusterings", "uses": [1, 1]}]}
@@ -116,12 +112,13 @@ class ClusterCertifier(Certifier):
         return label
 
     def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterable[Record] | None:
-        # Dual values are found for scores of a size, beside which all count; they hold for the given ones as well.
+        # The dual values are computed for scores of similar size, so that all scores matter; they are valid for the
+        # given scores too.
         lowered = self._instance.lowered
         scores = np.where(np.isneginf(lowered.scores), -np.inf, lowered.clipped)
         label = self._labels(answer)
-        groups = _at_odds(scores, label)
-        if max(map(len, groups), default=0) > _MOST_ITEMS:
+        groups = _contested_groups(scores, label)
+        if max(map(len, groups), default=0) > _MAX_ITEMS:
             return None
         duals, records, numbers = _TriangleDuals(scores, label, groups), [], itertools.count(1)
         stack: list[tuple[int, Pairs, bool]] = [(0, (), True)]
@@ -137,12 +134,12 @@ class ClusterCertifier(Certifier):
             if relaxed is not None:
                 found, pair = relaxed
                 claim = self._claim(found, pairs, goal)
-                if claim is None and pair is None and holds:  # without a gap, by triangles that were not there before
+                if claim is None and pair is None and holds:  # no gap: try again with the separated triangles
                     found = duals.tight(pairs, wide=True)
                     claim = None if found is None else self._claim(found, pairs, goal)
             if claim is not None:
                 records.append({"node": node, "claim": claim})
-            elif pair is None or len(records) > _NODES or duals.is_large:
+            elif pair is None or len(records) > _MAX_SPLITS or duals.is_large:
                 return None
             else:
                 below = [next(numbers), next(numbers)]
@@ -153,10 +150,12 @@ class ClusterCertifier(Certifier):
         return records
 
     def _claim(self, found: _Dual, pairs: Pairs, goal: Fraction) -> Record | None:
-        """A claim with dual values near these, if they prove the goal exactly."""
-        for over in _OVER:
+        """Return a claim with dual values near these, or None if they do not prove the goal exactly."""
+        for over in _DENOMINATORS:
             used, scale = np.flatnonzero(found.values > 0.0), over * 2**self._shift
-            near = found.values[used] * over + math.ldexp(0.5, -self._shift)  # whole numbers are cut: half a one more
+            near = found.values[used] * over + math.ldexp(
+                0.5, -self._shift
+            )  # the conversion to integers truncates, so add one half
             duals = whole_numbers(near, self._shift).tolist()
             items = found.items[used]
             least = -Fraction(self._bound(over, items, duals, pairs), scale)
@@ -168,7 +167,7 @@ class ClusterCertifier(Certifier):
         return None
 
     def _bound(self, over: int, items: Ints, duals: list[int], pairs: Pairs) -> int:
-        """What these dual values prove, times the denominators."""
+        """Return the exact bound of these dual values, times the denominators."""
         whole = np.array(duals, dtype=self._scores.dtype)
         left = self._scores * over
         for (u, v), entry in zip(((0, 2), (2, 1), (0, 1)), (1, 1, -1), strict=True):
@@ -183,10 +182,10 @@ class ClusterCertifier(Certifier):
         return total + int(np.maximum(left[counts], 0).sum())
 
 
-def _at_odds(scores: Floats, label: Ints) -> list[Ints]:
-    """Items that positive scores connect, if some pair of them is apart at a gain, or together at a loss.
+def _contested_groups(scores: Floats, label: Ints) -> list[Ints]:
+    """Return the components of positive scores in which some pair is separate at a gain, or together at a loss.
 
-    Where there is no such pair no clustering of them is better; between two sets of items no score is positive.
+    Without such a pair, no clustering of the items is better. No score between two components is positive.
     """
     of = components(np.ascontiguousarray(scores))
     u, v = np.nonzero(np.where(label[:, None] == label, scores < 0.0, scores > 0.0) & (of[:, None] == of))
@@ -194,7 +193,7 @@ def _at_odds(scores: Floats, label: Ints) -> list[Ints]:
 
 
 class _TriangleDuals:
-    """Dual values of triangles, by linear programs over those in groups of items; scores are divided by a size."""
+    """Dual values of triangles, from linear programs over groups of items; scores are divided by a power of two."""
 
     def __init__(self, scores: Floats, label: Ints, groups: Sequence[Ints]) -> None:
         pairs = [group[np.stack(np.triu_indices(len(group), 1), axis=1)] for group in groups]
@@ -208,26 +207,26 @@ class _TriangleDuals:
         self._label, self._groups = label, groups
         self.work = 0
         self.gap = 0.0
-        self.enough = max(map(len, groups), default=0) <= _ALL_TRIANGLES
-        """Whether all triangles are there; else those are that pairs need which are not as their scores want them."""
+        self.enough = max(map(len, groups), default=0) <= _COMPLETE_SIZE
+        """Whether all triangles are present; otherwise those of pairs that are not as their scores suggest."""
         self._items, self._tight = np.empty((0, 3), np.int64), np.empty(0, dtype=np.bool_)
         wrong = self._together != (self._scores > 0.0)
         for own_pairs, group in zip(pairs, groups, strict=True):
             chosen = own_pairs if self.enough else own_pairs[wrong[self._number[own_pairs[:, 0], own_pairs[:, 1]]]]
             each, others = np.repeat(chosen, len(group), axis=0), np.tile(group, len(chosen))
             self._add(np.column_stack([each, others]))
-            if not self.enough:  # a pair that pays, and what it is paid for
+            if not self.enough:  # triangles in which the pair is one of the two paying pairs
                 self._add(np.column_stack([each[:, 0], others, each[:, 1]]))
                 self._add(np.column_stack([others, each[:, 1], each[:, 0]]))
         self._most = 4.0 * float(np.abs(self._scores[np.isfinite(self._scores)]).sum()) + 1.0
 
     @property
     def is_large(self) -> bool:
-        """Whether a proof by triangles has become more than is worth it; groups of few items are tried to the end."""
-        return not self.enough and (self.work > _WORK or self.gap > _GAP)
+        """Whether the proof by triangles exceeds its limits; small groups have none."""
+        return not self.enough and (self.work > _MAX_WORK or self.gap > _MAX_GAP)
 
     def _add(self, items: Ints) -> int:
-        """Let triangles be there besides; how many new ones there are."""
+        """Add triangles, and return the number of new ones."""
         items = items[(items[:, 0] != items[:, 1]) & (items[:, 2] != items[:, 0]) & (items[:, 2] != items[:, 1])]
         items = np.column_stack([np.sort(items[:, :2], axis=1), items[:, 2]])
         before = len(self._items)
@@ -238,8 +237,8 @@ class _TriangleDuals:
         self._tight = (i == k).astype(int) + (k == j) - (i == j) == 1
         return len(self._items) - before
 
-    def _separated(self, values: Floats) -> Ints:
-        """Triangles that values of pairs violate, the most violated first."""
+    def _separate(self, values: Floats) -> Ints:
+        """Return the triangles that values of pairs violate, the most violated first."""
         found, excess = [np.empty((0, 3), np.int64)], [np.empty(0)]
         for group in self._groups:
             number = self._number[np.ix_(group, group)]
@@ -253,14 +252,14 @@ class _TriangleDuals:
         order = np.argsort(-np.concatenate(excess), kind="stable")[:_ADDED]
         return np.concatenate(found)[order]
 
-    def _ends(self, items: Ints) -> Ints:
-        """The pairs of triangles: two that pay, and one that is paid."""
+    def _pair_numbers(self, items: Ints) -> Ints:
+        """Return the pairs of triangles: two that pay, and one that is paid."""
         i, j, k = items.T
         return np.stack([self._number[i, k], self._number[k, j], self._number[i, j]])
 
     def _matrix(self, items: Ints, open_: Mask, sign: Floats, last: Sequence[int]) -> sparse.csc_array:
-        """A row a pair that is open, a column a triangle; last columns of so many ones each, one after the other."""
-        rows, place = self._ends(items).T, np.cumsum(open_) - 1
+        """Return the matrix with a row per open pair and a column per triangle, then unit columns."""
+        rows, place = self._pair_numbers(items).T, np.cumsum(open_) - 1
         there, free = open_[rows], int(open_.sum())
         entries = (np.array([1.0, 1.0, -1.0]) * sign[rows])[there]
         starts = np.cumsum(np.concatenate([[0], there.sum(axis=1), last]))
@@ -268,35 +267,30 @@ class _TriangleDuals:
         shape = (free, len(items) + len(last))
         return sparse.csc_array((np.append(entries, np.ones(free)), numbers, starts), shape)
 
-    def _decided(self, pairs: Pairs) -> tuple[Mask, Mask]:
-        """Pairs that are open, and those that are together."""
+    def _split_pairs(self, pairs: Pairs) -> tuple[Mask, Mask]:
+        """Return which pairs are open, and which are together."""
         open_, together = np.isfinite(self._scores), np.zeros(len(self._scores), dtype=np.bool_)
         for u, v, joined in pairs:
             open_[self._number[u, v]], together[self._number[u, v]] = False, joined
         return open_, together
 
     def tight(self, pairs: Pairs, *, wide: bool) -> _Dual | None:
-        """Such that what is left of pairs is positive if the answer has them together, and else negative, by a margin.
+        """Return dual values such that each pair's remaining score has the sign of the answer's decision, by a margin.
 
-        The answer's triangles with a dual value hold with equality: then what they prove is the answer's score.
-
-        Parameters
-        ----------
-        wide
-            With all such triangles; else with those that pay or are paid for a pair that is not as its score wants it,
-            which mostly does.
+        Only triangles that are tight at the answer are used, so the bound equals the answer's score. With ``wide``, all
+        of these are used; otherwise only those of pairs that are not as their scores suggest, which usually suffices.
         """
-        open_, _ = self._decided(pairs)
+        open_, _ = self._split_pairs(pairs)
         sign = np.where(self._together, 1.0, -1.0)
         gains = sign * self._scores
         items, rows = self._items[self._tight], open_
         if not wide:
             wrong = open_ & (gains < 0.0)
             pay, paid = wrong & ~self._together, wrong & self._together
-            ends = self._ends(items)
+            ends = self._pair_numbers(items)
             items = items[pay[ends[0]] | pay[ends[1]] | paid[ends[2]]]
             rows = np.zeros(len(open_), dtype=np.bool_)
-            rows[self._ends(items)] = True
+            rows[self._pair_numbers(items)] = True
             rows &= open_
             if (wrong & ~rows).any():
                 return None
@@ -322,8 +316,8 @@ class _TriangleDuals:
         return _Dual(items, solved.values[:count] * self._size) if solved.status is LPStatus.OPTIMAL else None
 
     def relaxed(self, pairs: Pairs) -> tuple[_Dual, tuple[int, int] | None] | None:
-        """The best of them, and the pair that is most between together and apart in the relaxation, if there is one."""
-        open_, together = self._decided(pairs)
+        """Return the best dual values, and the most fractional pair of the relaxation, if there is one."""
+        open_, together = self._split_pairs(pairs)
         free = int(open_.sum())
         for _ in range(_ROUNDS):
             if not len(self._items) or self.is_large:
@@ -333,7 +327,7 @@ class _TriangleDuals:
                 return None
             values = together.astype(float)
             values[open_] = solved.duals
-            if self.enough or not self._add(self._separated(values)):
+            if self.enough or not self._add(self._separate(values)):
                 break
         if not pairs:
             lost = solved.objective - float(self._scores[self._together].sum())
@@ -347,10 +341,10 @@ class _TriangleDuals:
         return _Dual(self._items[:count], solved.values[:count] * self._size), pair
 
     def _relaxation(self, open_: Mask, together: Mask) -> LPSolution:
-        """The dual of the relaxation over the triangles that are there; its dual values are those of pairs."""
+        """Solve the dual of the relaxation over the present triangles; its dual values are the values of pairs."""
         count, free = len(self._items), int(open_.sum())
         self.work += count + free
-        first, second, closing = together[self._ends(self._items)].astype(float)
+        first, second, closing = together[self._pair_numbers(self._items)].astype(float)
         program = LinearProgram(
             Program(
                 False,

@@ -1,4 +1,4 @@
-"""Direct speech: where it is, and who speaks."""
+"""Direct speech: its position, and its speakers."""
 
 from __future__ import annotations
 
@@ -12,36 +12,29 @@ OPENING = frozenset({"“", "``", "‘", "“‘", "«", "„"})
 CLOSING = frozenset({"”", "''", "’”", "»"})
 _ENDS = frozenset(".!?")
 _NEAR = 9
-"""A verb of saying is looked for among so many words before and after a quotation."""
+"""Number of words before and after a quotation that are searched for a verb of saying."""
 _INTERRUPTION = 16
-"""A turn goes on after fewer words than these, if no sentence ends in between."""
+"""A turn continues after an interruption of fewer words than this without the end of a sentence."""
 BREAK = 10
-"""What separates two conversations, in turns."""
+"""Number of turns that separates two conversations."""
 
 
 @dataclass(frozen=True)
 class Quotation:
-    """A stretch of direct speech.
+    """A quotation of direct speech.
 
-    Attributes
-    ----------
-    start, end
-        Positions of its first and last quotation mark.
-    turn
-        Number of the turn: the same where the sentence goes on after "he said", the next where nothing is in between,
-        and at least ``BREAK`` more where one cannot tell.
-    speaker
-        Number of the mention that is the subject of "said", or -1.
+    The turn is equal if the sentence continues after "he said", the next number if there is no text in between, and at
+    least ``BREAK`` more otherwise.
     """
 
-    start: int
-    end: int
+    start: int  # position of the opening mark
+    end: int  # position of the closing mark
     turn: int
-    speaker: int = -1
+    speaker: int = -1  # number of the mention that is the subject of "said", or -1
 
 
 def quotations(document: Document) -> list[Quotation]:
-    """The quotations of a document in order."""
+    """Return the quotations of a document in order."""
     tokens = document.tokens
     lower = [word.lower() for word in tokens]
     first_at: dict[int, int] = {}
@@ -64,7 +57,7 @@ def quotations(document: Document) -> list[Quotation]:
 
 
 def _spans(tokens: Sequence[str]) -> list[tuple[int, int]]:
-    """Spans from mark to mark; an opening mark before the closing one starts anew; one that never closes is none."""
+    """Return the spans between quotation marks; unclosed quotations are ignored."""
     spans, start = [], -1
     for at, word in enumerate(tokens):
         if word in OPENING or (word == '"' and start < 0):
@@ -76,7 +69,7 @@ def _spans(tokens: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _speaker(lower: Sequence[str], start: int, end: int, first_at: dict[int, int], last_at: dict[int, int]) -> int:
-    """The mention right before or after the verb of saying that is next to the quotation, outside of speech."""
+    """Return the mention next to the verb of saying that is closest to the quotation, outside of speech; or -1."""
     after = range(end + 1, min(end + _NEAR, len(lower)))
     before = range(start - 1, max(start - _NEAR, -1), -1)
     for words in (after, before):

@@ -1,9 +1,9 @@
-"""Antecedents by simple rules, most reliable first: what the classifier starts from, and is free to overrule.
+"""Antecedents by simple rules, most reliable first, as input features of the classifier.
 
 The rules are those of deterministic coreference resolution (H. Lee et al., *Deterministic coreference resolution based
-on entity-centric, precision-ranked rules*, Computational Linguistics 39, 2013), with a weighted search for the
-antecedents of pronouns of the third person (S. Lappin and H. J. Leass, *An algorithm for pronominal anaphora
-resolution*, Computational Linguistics 20, 1994) and turn taking for those of the first and second.
+on entity-centric, precision-ranked rules*, Computational Linguistics 39, 2013). Antecedents of pronouns of the third
+person are found by a weighted search (S. Lappin and H. J. Leass, *An algorithm for pronominal anaphora resolution*,
+Computational Linguistics 20, 1994), those of the first and second person by turns of the conversation.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from colgen.problems.coreference.phrases import Determiner
 
 _THIRD = (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.THEY)
 _SENTENCES = 4
-"""So far back a pronoun's antecedent is looked for."""
+"""Number of preceding sentences that are searched for a pronoun's antecedent."""
 
 
 def antecedents(table: MentionTable) -> tuple[Ints, NDArray[np.bool_]]:
-    """For each mention another that it may well corefer with, or -1; and whether the rule is a reliable one.
+    """Return a likely antecedent of each mention, or -1, and whether its rule is reliable.
 
-    It is before it but for the speaker of direct speech and whom it addresses, who may be named after "I" and "you".
+    Antecedents precede the mention, except speakers and addressees of direct speech, which may follow "I" and "you".
     """
     found = np.full(table.num_mentions, -1, dtype=np.int64)
     sure = np.zeros(table.num_mentions, dtype=bool)
@@ -41,7 +41,7 @@ def antecedents(table: MentionTable) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 def chains(antecedent: Ints) -> Ints:
-    """The number of each mention's chain, of what the links to antecedents hold together."""
+    """Return the chain number of each mention; chains are the components of the links to antecedents."""
     linked = np.flatnonzero(antecedent >= 0)
     n = len(antecedent)
     links = sparse.coo_array((np.ones(len(linked)), (linked, antecedent[linked])), shape=(n, n))
@@ -55,7 +55,7 @@ class _Rules:
         self.t = table
 
     def proposals(self, i: int) -> Iterator[tuple[bool, int]]:
-        """Antecedents of mention i with how reliable they are, the best rule first; -1 where a rule finds none."""
+        """Yield antecedents of mention i with their reliability, the best rule first; -1 if a rule finds none."""
         t = self.t
         pronoun = t.pronoun[i]
         if pronoun == Pronoun.ME:
@@ -74,7 +74,7 @@ class _Rules:
             yield False, self._last(i, lambda k: t.head[k] == t.head[i] and self._one_thing(k, i))
 
     def _last(self, i: int, test: Callable[[int], object]) -> int:
-        """The last mention before i that passes."""
+        """Return the last mention before i that passes the test, or -1."""
         return next((k for k in range(i - 1, -1, -1) if test(k)), -1)
 
     # --- speech ------------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class _Rules:
             yield False, self._in_turn(i, turn - 2, t.pronoun == Pronoun.YOU)
 
     def _in_turn(self, i: int, turn: int, among: NDArray[np.bool_]) -> int:
-        """The last mention before i in a turn of the conversation."""
+        """Return the last mention before i in a turn of the conversation, or -1."""
         return self._last(i, lambda k: self.t.turn[k] == turn and among[k]) if turn >= 0 else -1
 
     def _first_of_quotation(self, i: int) -> int:
@@ -116,7 +116,7 @@ class _Rules:
     # --- the third person --------------------------------------------------------------------------------------------
 
     def _third_person(self, i: int) -> int:
-        """The mention that agrees and is close, a subject, and the same pronoun; weights were tried on novels."""
+        """Return the best antecedent by agreement, distance, subject and pronoun; weights were tuned on novels."""
         t = self.t
         best, best_cost = -1, np.inf
         for k in range(i - 1, -1, -1):
@@ -142,7 +142,7 @@ class _Rules:
         return best
 
     def _one_name(self, k: int, i: int) -> bool:
-        """Whether nothing speaks against two names of one person: no other first name, surname or title."""
+        """Return whether two names may be of one person: no different first name, surname or title."""
         t = self.t
         if t.kind[k] != MentionKind.NAME or not t.agrees[k, i] or t.end[k] >= t.start[i]:
             return False

@@ -1,4 +1,4 @@
-r"""Rows of the all-link formulation that are too many to write down: transitivity, and inequalities that strengthen it.
+r"""Separated rows of the all-link formulation: transitivity, and inequalities that strengthen it.
 
 The variables are ``("x", (i, j))`` for i < j, as in :func:`~colgen.problems.coreference.model.full`.
 """
@@ -19,17 +19,11 @@ _TOLERANCE = 1e-6
 
 
 class Transitivity(Separation):
-    """x_ij ≥ x_ik + x_kj - 1 for all triples (Chang et al., 2011): these rows define what a clustering is.
+    """x_ij ≥ x_ik + x_kj - 1 for all triples (Chang et al., 2011); these rows define clusterings.
 
-    Exact: if any row is violated then the most violated ones are found, one for each pair ij, so that a batch holds
-    different rows.  Row ``("transitivity", (i, j, k))`` has i < j and is that of the complete model.
-
-    Parameters
-    ----------
-    mentions
-        How many there are.
-    most
-        Rows a round.  Small batches are a false economy: they cost more dual simplex iterations than they save.
+    The separation is exact: it returns the most violated row of each pair ij, so that the rows of a batch differ. Row
+    ``("transitivity", (i, j, k))`` has i < j and equals that of the complete model. There are at most ``most`` rows per
+    round; smaller batches cost more dual simplex iterations than they save.
     """
 
     def __init__(self, mentions: int, most: int = 20_000) -> None:
@@ -50,21 +44,19 @@ class Transitivity(Separation):
 
 
 class TwoPartition(Separation):
-    """Σ_{t in T} x_it - Σ_{s<t in T} x_st ≤ 1 for mentions i and sets T: valid for every clustering, and strong.
+    """Σ_{t in T} x_it - Σ_{s<t in T} x_st ≤ 1 for mentions i and sets T, valid for every clustering.
 
-    Found by a greedy heuristic, small sets first: rows of few entries, which the simplex method likes.  Triangles come
-    first; while one of them is violated by more than ``patience`` none of these are looked for.
+    A greedy heuristic tries small sets first, because the simplex method prefers rows with few entries. No row is
+    separated while a triangle is violated by more than ``patience``.
 
     Parameters
     ----------
-    mentions
-        How many there are.
     sizes
-        Of T; larger sets are looked for where there are no smaller ones.
+        Sizes of T; larger sets are tried if there are no smaller ones.
     least
-        Violation from which on a row is worth it: nothing depends on these rows, and small ones tail off.
+        Smallest violation of a row. These rows are optional, and small violations tail off.
     most
-        Rows a round.
+        Rows per round.
     starts
         Sets grown for each mention.
 
@@ -111,7 +103,7 @@ class TwoPartition(Separation):
 
 
 def names(mentions: int) -> list[list[Key]]:
-    """Keys of the variables as a symmetric table; the diagonal means nothing."""
+    """Return the keys of the variables as a symmetric table; the diagonal is unused."""
     table: list[list[Key]] = [[("x", (i, i))] * mentions for i in range(mentions)]
     for i in range(mentions):
         for j in range(i + 1, mentions):
@@ -120,9 +112,9 @@ def names(mentions: int) -> list[list[Key]]:
 
 
 def values(solution: Solution, mentions: int) -> Floats:
-    """The values of the pairs as a symmetric matrix, zero diagonal, rounding errors beyond [0, 1] cut off.
+    """Return the values of the pairs as a symmetric matrix with zero diagonal, clipped to [0, 1].
 
-    A subclass may have other variables as well.
+    Variables other than ``x``, which a subclass may have, are ignored.
     """
     x = np.zeros((mentions, mentions))
     own = {index: value for (block, index), value in solution.variables.items() if block == "x"}

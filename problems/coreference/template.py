@@ -1,4 +1,4 @@
-"""Coreference clustering on the engine: what a researcher copies or subclasses."""
+"""Coreference clustering on the engine; copy or subclass it for other clustering problems."""
 
 from __future__ import annotations
 
@@ -35,30 +35,31 @@ from colgen.problems.coreference.pricing import ClusterSearch, GrowingClusters
 from colgen.problems.coreference.proof import ClusterCertifier
 from colgen.solvers.stopping import Expired, never
 
-_PROOF = 0.3
-"""Share of the time that is left by finding the items: taking the steps again, and rounds."""
+_VERIFICATION_SHARE = 0.3
+"""Share of the time left for verifying the reductions and for rounds."""
 
 _ROUNDS = 0.7
-"""Share of the time that is left to the rounds by what they start from."""
+"""Share of the remaining time left for rounds when initial columns are created."""
 
 
 class Coreference(Problem[list[Cluster]]):
-    """Clustering by column generation; where the relaxation is fractional, by branching on pairs of mentions.
+    """Clustering by column generation, with branching on pairs of mentions if the relaxation is fractional.
 
     The answer is a list of clusters, each a tuple of mentions.
 
-    What is contracted, settled, or known before there is a master is argued from the scores alone.  A subclass may
-    solve another problem, so nothing of the kind is done for it: its rows are single mentions, and it starts without
-    guesses other than its own.  One that still solves plain clustering declares ``plain = True`` in its own body.
+    The reductions follow from the scores alone. A subclass may solve another problem, so by default it has one row per
+    mention, no reductions, and only its own initial solutions. A subclass that still solves plain clustering declares
+    ``plain = True`` in its own body.
 
     Parameters
     ----------
     contracted
-        Let the rows of the master be groups of mentions that provably belong together; False: a row a mention.
+        Contract mentions that provably belong together, so that rows are groups of mentions; otherwise one row per
+        mention.
     settled
-        Leave components of the graph of positive scores out of the master that dual values alone prove, if contracted.
+        If contracted, remove components of the graph of positive scores that dual values alone prove.
     smallest
-        Only components with so many mentions are worth contracting.
+        Smallest number of mentions of a component that is contracted.
     """
 
     plain: ClassVar[bool] = True
@@ -72,22 +73,22 @@ class Coreference(Problem[list[Cluster]]):
         self.settled = settled
         self.smallest = smallest
         self._items: Items | None = None
-        self._hurried = threading.local()
+        self._partial = threading.local()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_hurried"}
+        return {name: value for name, value in vars(self).items() if name != "_partial"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _hurried=threading.local())
+        self.__dict__.update(state, _partial=threading.local())
 
     @property
     def objective_step(self) -> float | None:  # type: ignore[override]
-        """That of the instance; of another problem it has to be stated."""
+        """The step of the instance; other problems must state their own."""
         return self.instance.step if self.is_plain else None
 
     @property
     def scale(self) -> float | None:  # type: ignore[override]
-        """That of the instance; of plain clustering, of its units."""
+        """The scale of the instance, or of its units for plain clustering."""
         return self.instance.contracted.scale if self.is_plain else self.instance.scale
 
     @property
@@ -100,27 +101,27 @@ class Coreference(Problem[list[Cluster]]):
 
     @property
     def items(self) -> Items:
-        """What the clusters are made of: found out by a run, in the time that it has, or when first asked for."""
-        hurried: Items | None = getattr(self._hurried, "items", None)
+        """The items of clusters, computed at the first access or by a run within its time limit."""
+        hurried: Items | None = getattr(self._partial, "items", None)
         if hurried is not None:
             return hurried
         if self._items is None:
-            self._items = self._found(never)
+            self._items = self._find_items(never)
         return self._items
 
     def _prepare(self, budget: Budget) -> Items:
-        """The items, in the time that there is: what is cut short counts for this run alone, in this thread."""
-        self._hurried.items = None
+        """Return the items, computed within the budget; incomplete ones are used by this run and thread only."""
+        self._partial.items = None
         if self._items is None:
-            least = _PROOF * budget.seconds_left  # what is found in the last moment would have no time to be proved
-            found = self._found(lambda: budget.expired or budget.seconds_left < least)
+            least = _VERIFICATION_SHARE * budget.seconds_left  # items found later could not be verified in time
+            found = self._find_items(lambda: budget.expired or budget.seconds_left < least)
             if not found.complete:
-                self._hurried.items = found
+                self._partial.items = found
                 return found
             self._items = found
         return self._items
 
-    def _found(self, expired: Expired) -> Items:
+    def _find_items(self, expired: Expired) -> Items:
         contracted = self.contracted and self.is_plain
         return Items.of(
             self.instance,
@@ -148,7 +149,7 @@ class Coreference(Problem[list[Cluster]]):
         return Method(heuristics=(RestrictedMIP(5.0),))
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # The items first, whatever is known of the problem: the rest of the run asks for them.
+        # The items first, because the rest of the run needs them.
         items = self._prepare(budget)
         if not self.is_plain:
             return WarmStart()
@@ -159,18 +160,19 @@ class Coreference(Problem[list[Cluster]]):
 
     @staticmethod
     def _first_duals(items: Items) -> dict[str, Floats]:
-        # Half of what an item scores in its cluster: then no part of a cluster that is best as a whole prices in.
+        # Half of the item's scores in its cluster. Then no part of a cluster that is best as a unit has a positive
+        # reduced cost.
         same = items.start[:, None] == items.start
         return {COVER: items.within + 0.5 * np.where(same, items.scores, 0.0).sum(axis=1)}
 
     @staticmethod
     def _first_columns(items: Items, budget: Budget) -> Iterator[Column]:
-        # An item can always be left alone.  The clusters of the first answer with one item more or one less tie its
-        # dual value down: between what it would score in another cluster and what it scores in its own.  Without
-        # them the first dual solutions heap the value of a cluster on a few of its items.
+        # An item can always be alone. The clusters of the initial solution with one item more or less bound its dual
+        # value from both sides: by its score in other clusters and in its own. Without them, the first dual solutions
+        # concentrate the value of a cluster on a few items.
         seconds = budget.seconds_left
-        for column in items.near():
-            # Of many items there are very many of these: what they take leaves most of the time to the rounds.
+        for column in items.neighbour_columns():
+            # With many items there are very many of these columns, so most of the time is reserved for rounds.
             if budget.expired or budget.seconds_left < _ROUNDS * seconds:
                 return
             yield column

@@ -1,4 +1,4 @@
-"""``colgen train coreference``: a model from a folder of annotated documents, and how good it is."""
+"""``colgen train coreference``: train a model on a folder of annotated documents, and measure its quality."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, MentionScorer, evaluate, train
 
 _QUICK = 16
-"""Documents of a quick training."""
+"""Documents used for quick training."""
 
 
 def read_corpus(folder: Path, skip: Skip | None = None) -> list[Document]:
-    """The documents of all CoNLL files (names that end in ``conll``) of a folder, by file name.
+    """Read the documents of all CoNLL files (names ending in ``conll`` or ``conllu``) of a folder, by file name.
 
-    Of CorefUD's files (names that end in ``conllu``) and OntoGUM's as well; ``skip`` is that of
-    :func:`~colgen.problems.coreference.conll.read_conll`.  The folder of the corpora will do, if it has a folder
-    ``litbank``.
+    Files of CorefUD and OntoGUM are supported. A subfolder ``litbank`` is used if the folder has no such files.
+    ``skip`` is that of :func:`~colgen.problems.coreference.conll.read_conll`.
     """
     paths = sorted([*folder.glob("*conll"), *folder.glob("*conllu")]) or sorted((folder / "litbank").glob("*conll"))
     if not paths:
-        raise InputError(f"{folder}: expected files whose names end in conll, there are none")
+        raise InputError(f"{folder}: expected files with names ending in conll or conllu, found none")
     return [document for path in paths for document in read_conll(path, skip=skip) if document.mentions]
 
 
 def split(documents: Sequence[Document]) -> tuple[list[Document], list[Document], list[Document]]:
-    """Documents to learn from, to tune on and to test on: in their order eight tenths, a tenth and a tenth."""
+    """Split documents in their order into 80% for training, 10% for tuning and 10% for testing."""
     if len(documents) < 3:
         raise InputError(
-            f"expected three documents with mentions or more, to learn, tune and test; there are {len(documents)}"
+            f"expected at least three documents with mentions, for training, tuning and testing, got {len(documents)}"
         )
     tenth = max(1, len(documents) // 10)
     return list(documents[: -2 * tenth]), list(documents[-2 * tenth : -tenth]), list(documents[-tenth:])
@@ -65,7 +64,7 @@ def train_from_folder(options: TrainOptions) -> TrainedModel:
 
 
 def quality(name: str, scorer: MentionScorer, documents: Sequence[Document]) -> list[Figure]:
-    """How good a model is on annotated documents: of pairs, and of the clusterings that a local search finds."""
+    """Return figures of a model's quality on annotated documents, for pairs and for clusterings by local search."""
     probabilities = [scorer.probabilities(document) for document in documents]
     p, together = _all_pairs(documents, probabilities)
     n = len(documents)
@@ -77,7 +76,7 @@ def quality(name: str, scorer: MentionScorer, documents: Sequence[Document]) -> 
             _log_loss(np.full(len(p), rate), together),
             "nat",
             len(p),
-            "knowing the rate alone",
+            "constant prediction of the rate",
         ),
         Figure(
             f"{name}.calibration_error", calibration_error(p, together), "", len(p), "mean |p - frequency|, ten bins"
@@ -112,7 +111,10 @@ def _log_loss(p: NDArray[np.float64], together: NDArray[np.bool_]) -> float:
 
 
 def calibration_error(p: NDArray[np.float64], together: NDArray[np.bool_], bins: int = 10) -> float:
-    """Difference of stated probability and observed frequency: its mean over bins of equal width, weighted by pairs."""
+    """Return the mean difference between probability and observed frequency over equal-width bins.
+
+    Bins are weighted by their numbers of pairs.
+    """
     index = np.minimum((p * bins).astype(np.int64), bins - 1)
     excess = np.bincount(index, weights=p - together, minlength=bins)
     return float(np.abs(excess).sum() / len(p))

@@ -1,4 +1,4 @@
-"""What branch and bound is compared with: the integer programs in HiGHS."""
+"""Baselines for branch and bound: the integer programs in HiGHS."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from colgen.solvers.linear.lp import LPStatus
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What HiGHS found; ``seconds`` are its own, of processor time, without stating and compiling the model."""
+class HighsResult:
+    """Result of HiGHS; ``seconds`` of processor time exclude building and compiling the model."""
 
     heads: Heads | None
     objective: float
@@ -28,8 +28,8 @@ class Compared:
     variables: int
 
 
-def in_highs(instance: NonlocalInstance, formulation: str = "chart", time_limit: float = math.inf) -> Compared:
-    """HiGHS on a complete model: presolve on, one thread, to a gap of zero."""
+def in_highs(instance: NonlocalInstance, formulation: str = "chart", time_limit: float = math.inf) -> HighsResult:
+    """Solve a complete model in HiGHS with presolve, one thread and a gap of zero."""
     form = compile_model(full(instance, formulation))
     started = time.process_time()
     solution = solve_complete(form, time_limit)
@@ -43,7 +43,7 @@ def in_highs(instance: NonlocalInstance, formulation: str = "chart", time_limit:
                 assert isinstance(index, tuple)  # head and modifier
                 chosen[index[1] - 1] = index[0]
         heads = tuple(chosen.tolist())
-    return Compared(
+    return HighsResult(
         heads,
         solution.objective,
         solution.bound,

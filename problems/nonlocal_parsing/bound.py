@@ -1,4 +1,4 @@
-"""Ascents that bring the bound of a node down: guesses of shares, which the oracle's dynamic program proves."""
+"""Ascents that lower the bound of a node by choosing shares, which the oracle's dynamic program then proves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from colgen.problems.nonlocal_parsing.kernels import tree_bound
 from colgen.problems.nonlocal_parsing.kernels.products import tighten_below
 from colgen.problems.nonlocal_parsing.kernels.screening import bound_many
 from colgen.problems.nonlocal_parsing.kernels.tree_bound import FIXING, POLYAK, SUBGRADIENT, NodeScores, bound_node
-from colgen.problems.nonlocal_parsing.losses import Losses, NearOne
+from colgen.problems.nonlocal_parsing.losses import Losses, NormalizedScores
 from colgen.problems.nonlocal_parsing.pool import BestTreePool, Effort
 from colgen.problems.nonlocal_parsing.pricing import BestTrees, Shares, scores_of
 from colgen.solvers.trees.backbone import TreeTimeError
@@ -33,31 +33,27 @@ METHODS: dict[AscentMethod, int] = {
 }
 
 _GRACE = 10
-"""Slices of some milliseconds that trees may take when there is no time left."""
+"""Time slices of some milliseconds that trees may take after the time limit."""
 
 
 class ShareAscent:
-    """Looks for shares and trees of one sentence.
+    """Search for shares and trees of one sentence.
 
     Parameters
     ----------
     pool
-        The best trees so far.  With several wanted, the incumbent is the k-th best, and a node's bound speaks of the
-        trees that are not among them: if ψ's k-th best tree does not beat the k-th best value then no unlisted tree
-        does (the source's proposition 2).
-    method
-        How the bound is brought down, see :mod:`colgen.problems.nonlocal_parsing.kernels.tree_bound`.
+        The best trees so far. If k > 1 trees are wanted, the incumbent is the k-th best, and a node's bound covers the
+        trees outside the pool. If ψ's k-th best tree does not beat the k-th best value, no other tree does (the
+        source's proposition 2).
     most_calls, patience
-        Calls of the parser a node, and calls without progress after which a node is split.
+        Largest number of calls of the parser per node, and number of calls without progress before a node is split.
     lower_bounds
-        How often the lower bound π is improved in turn before the root is bounded.
-    budget
-        What may be spent; see :meth:`watch`.
+        Number of improvements of the lower bound π before the root is bounded.
 
     Attributes
     ----------
     last
-        Scores of the last node where its ascent has ended, what that has found, and the shares; None before the first.
+        Scores, result and shares of the last ascent; None before the first.
     """
 
     def __init__(
@@ -76,17 +72,17 @@ class ShareAscent:
         self._method, self._most_calls, self._patience = METHODS[method], most_calls, patience
         self._lower_bounds = lower_bounds
         self.losses = Losses(instance, lambda: budget.expired)
-        self.near = self.losses.near_one()
+        self.near = self.losses.normalize()
         self.last: tuple[NodeScores, tree_bound.Bounded, Shares] | None = None
 
     def watch(self, budget: Budget) -> None:
-        """What dynamic programs look at from now on."""
+        """Set the budget that dynamic programs check."""
         self.losses.expired = lambda: budget.expired
 
     def root(self) -> Shares:
-        """Shares for the root, and trees in the pool on the way."""
+        """Return shares for the root, and add the trees found to the pool."""
         while True:
-            self.come_near()
+            self.rescale()
             scores = self.near.scores()
             try:
                 if self._lower_bounds:
@@ -99,15 +95,15 @@ class ShareAscent:
             if self.losses.expired() or not self.near.is_coarse(self.pool.least):
                 return duals
 
-    def come_near(self) -> bool:
-        """Take smaller numbers, if the best trees known are so good that large ones do not matter any more."""
+    def rescale(self) -> bool:
+        """Rescale to smaller numbers if the best trees make large ones irrelevant; return whether this happened."""
         coarse = self.near.is_coarse(self.pool.least)
         if coarse:
-            self.near = self.losses.near_one(self.pool.least)
+            self.near = self.losses.normalize(self.pool.least)
         return coarse
 
     def bound(self, scores: NodeScores, *, fresh: bool) -> tuple[Shares, tree_bound.Bounded]:
-        """Bring the bound of a node down; ``scores`` are left where it is best, ``fresh``: from a start of its own."""
+        """Lower the bound of a node and leave ``scores`` at the best shares; ``fresh`` chooses new initial shares."""
         near = self.near
         search = (
             bound_many if fresh and self._method == FIXING else partial(bound_node, method=self._method, fresh=fresh)
@@ -124,48 +120,48 @@ class ShareAscent:
         self.effort.calls += bounded.calls
         self.effort.sweeps += bounded.sweeps
         if bounded.heads is not None:
-            self.keep(bounded.heads)
+            self.add_tree(bounded.heads)
         shares = Shares(near, bounded.stages)
         self.last = scores, bounded, shares
         return shares, bounded
 
-    def keep(self, heads: Ints) -> None:
-        """A tree that was met, heads of all vertices."""
+    def add_tree(self, heads: Ints) -> None:
+        """Add a tree to the pool, given by the heads of all vertices."""
         tree = tuple(heads[1:].tolist())
         if tree not in self.pool.trees:
             self.pool.add(tree, self.losses.of(tree))
 
     def list_trees(self, scores: NodeScores, root: bool) -> Floats:
-        """Put ψ's k best trees of a node into the pool; how much each product is to blame for the gaps at these."""
+        """Add ψ's k best trees of a node to the pool; return each product's contribution to the gaps at these."""
         k, size = self.pool.k, self.instance.parts.size
         tilted, heads = np.empty((size, size)), np.empty(size, dtype=np.int64)
         scores.evaluate(self.near.backbone, tilted, heads)
         _, trees = self.near.backbone.k_best(tilted, k)
         self.effort.calls += 1
         self.effort.k_best += 1
-        if len(trees) < k and root and math.isinf(self.pool.least):  # there are no more trees than these
+        if len(trees) < k and root and math.isinf(self.pool.least):  # the instance has no more trees
             self.pool.k = max(len(trees), 1)
         gap = np.zeros(len(scores.score))
         for tree in trees:
-            self.keep(tree)
+            self.add_tree(tree)
             gap += scores.gaps(tree)
         return gap
 
-    def settle_for_any(self) -> None:
-        """When there is no time left: trees of the arcs' scores alone, if nothing better is known."""
+    def add_any_trees(self) -> None:
+        """After the time limit, add trees by arc scores alone unless the pool is full."""
         if self.pool.is_full:
             return
         try:
             trees = self.losses.by_arcs(self.pool.k, _GRACE)
         except TreeTimeError:
             return
-        if len(trees) < self.pool.k:  # there are no more
+        if len(trees) < self.pool.k:  # the instance has no more trees
             self.pool.k = max(len(trees), 1)
         for tree in trees:
-            self.keep(tree)
+            self.add_tree(tree)
 
     def _ascend(self, scores: NodeScores) -> None:
-        """Answers from the lower bound π: tightened at a tree, its best tree is no worse; so in turn, a few times."""
+        """Add trees from the lower bound π: tightened at a tree, it gives a tree that is at least as good; repeat."""
         backbone, size = self.near.backbone, self.instance.parts.size
         heads, tilted = np.empty(size, dtype=np.int64), np.empty((size, size))
         self.effort.calls += 1
@@ -177,20 +173,20 @@ class ShareAscent:
             before = heads.copy()
             own.evaluate(backbone, tilted, heads, lower=True)
             self.effort.calls += 1
-            self.keep(heads)
+            self.add_tree(heads)
             if (before == heads).all():
                 return
 
 
 class TreeBounding(Bounding):
-    """Bounds a node by an ascent from its parent's shares.
+    """Bound a node by an ascent from its parent's shares.
 
     Parameters
     ----------
     ascent
-        Asked for when the first node is bounded.
+        Called when the first node is bounded.
     warm
-        Whether a node starts at its parent's p; False: at a start of its own.
+        Start a node at its parent's p; otherwise at new initial shares.
     """
 
     def __init__(self, ascent: Callable[[], ShareAscent], warm: bool) -> None:
@@ -202,14 +198,14 @@ class TreeBounding(Bounding):
         ascent.watch(run.budget)
         while True:
             guessed = None if node.number else ascent.last
-            if ascent.come_near():
+            if ascent.rescale():
                 run.state_scale(ascent.near.unit)
                 guessed = None
             try:
                 if guessed is None:
                     scores, fresh = self._start(ascent.near, node)
                     duals, bounded = ascent.bound(scores, fresh=fresh)
-                else:  # the warm start has been here
+                else:  # the warm start has bounded the root already
                     scores, bounded, duals = guessed
                 gap = bounded.gap
                 if pool.k > 1 and bounded.outcome != tree_bound.EMPTY:
@@ -220,15 +216,15 @@ class TreeBounding(Bounding):
                 break
             if not ascent.near.is_coarse(pool.least):
                 self._announce(ascent, parts)
-                solution = blamed(scores, gap, bounded.at_bound)
+                solution = fractional_solution(scores, gap, bounded.at_bound)
                 start = (ascent.near, scores)
                 return Bounded(Outcome.SOLVED, math.inf, duals=duals, solution=solution, start=start)
-        ascent.settle_for_any()
+        ascent.add_any_trees()
         self._announce(ascent, parts)
         return Bounded(Outcome.STOPPED, math.inf, termination=run.budget.reason, duals=Shares(ascent.near))
 
-    def _start(self, near: NearOne, node: NodeState) -> tuple[NodeScores, bool]:
-        """Scores of a node: those of its parent, as long as they speak of the same numbers; whether they are fresh."""
+    def _start(self, near: NormalizedScores, node: NodeState) -> tuple[NodeScores, bool]:
+        """Return a node's scores, from its parent if they have the same scale, and whether to choose new shares."""
         if node.start is None or node.start[0] is not near:
             return scores_of(near, node.decisions), True
         scores: NodeScores = node.start[1].copy()
@@ -240,8 +236,8 @@ class TreeBounding(Bounding):
             parts.take(ascent.pool.solution(ascent.instance), "a dynamic program")
 
 
-def blamed(scores: NodeScores, gap: Floats, at_bound: Ints) -> Solution:
-    """The tree at which the bound is attained, and what differs from it in the arc that is to blame for the gap."""
+def fractional_solution(scores: NodeScores, gap: Floats, at_bound: Ints) -> Solution:
+    """Return the tree that attains the bound, half-and-half with one that differs in the arc with the largest gap."""
     arc = _largest_gap(scores, gap, len(at_bound))
     tree = tuple(at_bound[1:].tolist())
     if arc is None:
@@ -249,7 +245,7 @@ def blamed(scores: NodeScores, gap: Floats, at_bound: Ints) -> Solution:
     h, m = divmod(arc, len(at_bound))
     other = h if at_bound[m] != h else next(g for g in range(len(at_bound)) if g not in (h, m))
     changed = (*tree[: m - 1], other, *tree[m:])
-    # The arc itself is told by its value.
+    # The value 1/2 marks the arc itself.
     return Solution(
         0.0,
         ((Column(0.0, {}, tree, ("tree", tree)), 0.5), (Column(0.0, {}, changed, ("tree", changed)), 0.5)),
@@ -257,8 +253,8 @@ def blamed(scores: NodeScores, gap: Floats, at_bound: Ints) -> Solution:
     )
 
 
-class OnBlame(BranchingRule):
-    """The arc whose products are to blame for most of the gap is in the tree, or is not; dropped arcs are not."""
+class OnLargestGap(BranchingRule):
+    """Branch on whether the arc with the largest gap is in the tree; dropped arcs are not."""
 
     makes: Sequence[type[Decision]] = (NoBetter, ArcDecision)
 
@@ -279,7 +275,7 @@ class OnBlame(BranchingRule):
 
 
 def _largest_gap(scores: NodeScores, gap: Floats, size: int) -> int | None:
-    """The undecided arc whose factors are to blame for most of the gap; None if there is no gap."""
+    """Return the undecided arc whose factors contribute most to the gap; None without a gap."""
     if not len(scores.score):
         return None
     total = np.bincount(scores.arcs, weights=np.repeat(gap, np.diff(scores.start)), minlength=size * size)

@@ -1,13 +1,13 @@
-"""The same problem by column generation: a column a tree, priced by the dynamic program.
+"""Non-local parsing by column generation: one column per tree, priced by the dynamic program.
 
     max Σ_t s_t λ_t + Σ_c φ_c y_c
     subject to  Σ_t λ_t = 1                                                  [σ]
                 y_c - Σ_t z_te λ_t ≤ 0            φ_c > 0, each arc e of c    [α_ce ≥ 0]
                 y_c - Σ_t Σ_{e in c} z_te λ_t ≥ 1 - r_c    φ_c < 0            [β_c ≤ 0]
-                λ ≥ 0 whole,  0 ≤ y ≤ 1.
+                λ ≥ 0 integer,  0 ≤ y ≤ 1.
 
-A tree's reduced cost is s_t + Σ_c Σ_e z_te (α_ce + β_c) - σ: the dynamic program with other arc scores.  The relaxation
-is the best bound min_p max_z ψ(p, z), so that both ways branch on the same nodes; p_ce = α_ce / φ_c.
+The reduced cost of a tree is s_t + Σ_c Σ_e z_te (α_ce + β_c) - σ: the dynamic program with modified arc scores. The
+relaxation has the value min_p max_z ψ(p, z) with p_ce = α_ce / φ_c, so both methods branch on the same nodes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,45 +40,42 @@ from colgen.core.tolerances import fractionality
 from colgen.core.warm_start import WarmStart
 from colgen.problems.dependency.decisions import ArcDecision
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.nonlocal_parsing.checking import checked
+from colgen.problems.nonlocal_parsing.checking import check_answer
 from colgen.problems.nonlocal_parsing.factors import Floats, Ints
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
-from colgen.problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
+from colgen.problems.nonlocal_parsing.losses import Losses, RelativeInstance, backbone_of
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees.backbone import TreeTimeError
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
 
-if TYPE_CHECKING:
-    pass
-
 Bools = NDArray[np.bool_]
 
 _GUESSING = 1.0
-"""Seconds for a first tree by branch and bound, where penalties hide what else there is."""
+"""Seconds for a first tree by branch and bound, if penalties hide smaller scores."""
 
 
 class ParsingByColumns(Problem):
-    """The best tree by branch and price.  The answer is the head of each word."""
+    """Find the best tree by branch and price. The answer is the head of each word."""
 
     def __init__(self, instance: NonlocalInstance) -> None:
         self.instance = instance
         self.objective_step = instance.step
 
     @cached_property
-    def relative(self) -> Relative:
-        """The scores that the program is stated with: what they lose against what no tree exceeds."""
+    def relative(self) -> RelativeInstance:
+        """The scores of the program: losses relative to an upper bound on all trees."""
         losses = Losses(self.instance)
         relative = losses.relative()
-        if relative.blurred:  # a tree without the penalty, if there is one: with it in hand, penalties are clipped
+        if relative.blurred:  # a tree without the penalty, if there is one, allows penalties to be clipped
             search = solve(NonlocalParsing(self.instance), stop=TimeLimit(_GUESSING))
             relative = losses.relative(search.answer)
         return relative
 
     @cached_property
     def products(self) -> ProductRows:
-        """The factors' rows."""
+        """The rows of the factors."""
         return ProductRows.of(self.relative.instance)
 
     @property
@@ -97,11 +93,12 @@ class ParsingByColumns(Problem):
         return (OnTreeArcs(),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # What scores too little for any better tree is clipped: with this tree in hand, none with such a part is taken.
+        # Scores too low for any better tree are clipped. With this tree as incumbent, no tree with such a part is
+        # accepted.
         instance, heads = self.relative.instance, self.relative.known
         if heads is None:
             return WarmStart()
-        held: dict[Key, float] = {("y", c): 1.0 for c in self.products.held_by(heads)}
+        held: dict[Key, float] = {("y", c): 1.0 for c in self.products.satisfied_factors(heads)}
         column = tree_column(instance, self.products, heads)
         return WarmStart(answers=(Solution(self.instance.objective(heads), ((column, 1.0),), held),))
 
@@ -110,11 +107,11 @@ class ParsingByColumns(Problem):
         return heads
 
     def check(self, answer: Heads) -> float:
-        return checked(self.instance, answer)
+        return check_answer(self.instance, answer)
 
 
 class TreeOracle(Pricing):
-    """The tree of best reduced cost, by the dynamic program: exact."""
+    """Exact oracle: the tree of best reduced cost, by the dynamic program."""
 
     multiplicity = 1.0
 
@@ -154,12 +151,12 @@ def best(
     allowed: NDArray[np.bool_],
     expired: Expired = never,
 ) -> tuple[float, Heads] | None:
-    """The best tree of these parts and arcs, of the kind that the instance wants; None if there is none.
+    """Return the best tree of these parts and arcs, of the kind that the instance requires, or None.
 
     Raises
     ------
     OutOfTimeError
-        If ``expired()`` before it was found.
+        If ``expired()`` returns true before it is found.
     """
     backbone = backbone_of(instance, parts, expired)
     heads = np.empty(parts.size, dtype=np.int64)
@@ -168,7 +165,7 @@ def best(
 
 
 class OnTreeArcs(BranchingRule):
-    """An arc is in the tree or is not: the one whose value is nearest to one half."""
+    """Branch on whether an arc is in the tree: the one whose value is closest to 1/2."""
 
     makes: Sequence[type[Decision]] = (ArcDecision,)
 
@@ -186,36 +183,23 @@ class OnTreeArcs(BranchingRule):
 
 @dataclass(frozen=True, eq=False)
 class ProductRows:
-    """The factors that count, as rows of the master.
+    """The factors with non-zero scores, as rows of the master."""
 
-    Attributes
-    ----------
-    scores
-        Of each factor that is worth anything.
-    positive, owners
-        Arcs (head, modifier) of factors with positive scores, one a row ``at_most``, and whose they are.
-    negative, members, lengths
-        Arcs of the others one after the other; which factors these are, one a row ``at_least``, and how many arcs each
-        has.
-    at_most, at_least
-        Keys of the rows.
-    """
-
-    scores: Floats
-    positive: Ints
-    owners: Ints
-    negative: Ints
-    members: Ints
-    lengths: Ints
-    at_most: list[Key]
+    scores: Floats  # of each factor
+    positive: Ints  # arcs (head, modifier) of factors with positive scores, one per row `at_most`
+    owners: Ints  # their factors
+    negative: Ints  # arcs of the other factors, concatenated
+    members: Ints  # these factors, one per row `at_least`
+    lengths: Ints  # their numbers of arcs
+    at_most: list[Key]  # keys of the rows
     at_least: list[Key]
 
     @staticmethod
     def of(instance: NonlocalInstance) -> ProductRows:
-        """The rows of an instance's factors."""
+        """Return the rows of an instance's factors."""
         factors = instance.nonlocal_factors
         lengths = np.diff(factors.start)
-        numbers = np.cumsum(factors.scores != 0.0) - 1  # of those that are worth anything
+        numbers = np.cumsum(factors.scores != 0.0) - 1  # numbers among factors with non-zero scores
         arcs = np.stack(np.divmod(factors.arcs, factors.size), axis=1)
         above, below = np.repeat(factors.scores > 0.0, lengths), np.repeat(factors.scores < 0.0, lengths)
         positive, owners = arcs[above], np.repeat(numbers, lengths)[above]
@@ -233,7 +217,7 @@ class ProductRows:
         )
 
     def master(self, constant: float = 0.0) -> Rows:
-        """Return the rows of the program by trees; ``constant`` is what every tree scores on top."""
+        """Return the rows of the program over trees; ``constant`` is added to every tree's score."""
         rows = Rows(Sense.MAXIMIZE, objective="score", offset=constant)
         worth = rows.add_variables("y", range(len(self.scores)), cost=self.scores, upper=1.0)
         missing = rows.add_variables("missing", artificial=True)
@@ -244,16 +228,16 @@ class ProductRows:
         rows.add_entries(at_least, worth[self.members], 1.0)
         return rows
 
-    def counted(self, heads: Heads) -> tuple[Bools, Ints]:
-        """Which arcs of ``positive`` a tree has, and how many arcs of each factor with a negative score."""
+    def count_arcs(self, heads: Heads) -> tuple[Bools, Ints]:
+        """Return which arcs of ``positive`` a tree has, and the number of arcs of each factor with a negative score."""
         tree = np.array([-1, *heads])
         has = tree[self.negative[:, 1]] == self.negative[:, 0]
         totals = np.bincount(np.repeat(np.arange(len(self.lengths)), self.lengths), has, len(self.lengths))
         return tree[self.positive[:, 1]] == self.positive[:, 0], totals.astype(np.int64)
 
-    def held_by(self, heads: Heads) -> list[int]:
-        """The factors all of whose arcs a tree has."""
-        has, totals = self.counted(heads)
+    def satisfied_factors(self, heads: Heads) -> list[int]:
+        """Return the factors whose arcs are all in a tree."""
+        has, totals = self.count_arcs(heads)
         missing = np.bincount(self.owners, ~has, len(self.scores))
         whole = (self.scores > 0.0) & (missing == 0)
         whole[self.members] = totals == self.lengths
@@ -261,8 +245,8 @@ class ProductRows:
 
 
 def tree_column(instance: NonlocalInstance, products: ProductRows, heads: Heads) -> Column:
-    """The column of a tree."""
-    has, totals = products.counted(heads)
+    """Return the column of a tree."""
+    has, totals = products.count_arcs(heads)
     coefficients: dict[Key, float] = {("one_tree", None): 1.0}
     coefficients.update(dict.fromkeys((products.at_most[k] for k in np.flatnonzero(has).tolist()), -1.0))
     coefficients.update({products.at_least[k]: -float(totals[k]) for k in np.flatnonzero(totals).tolist()})

@@ -1,4 +1,4 @@
-"""Parsing with non-local factors on the command line."""
+"""The command line of parsing with non-local factors."""
 
 from __future__ import annotations
 
@@ -35,31 +35,21 @@ _WORDS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", 
 
 @dataclass(frozen=True, eq=False)
 class NonlocalSentence(NonlocalInstance):
-    """A sentence with the scores of a trained model, and how many of its trees are wanted.
-
-    Attributes
-    ----------
-    candidates
-        How many heads a word were looked at, where these are not all.
-    narrow
-        The same with fewer candidate heads, to be looked at first.
-    relations
-        Those of a tree's arcs, as far as the model knows any.
-    """
+    """A sentence with the scores of a trained model, and the number of trees wanted."""
 
     sentence: Sentence | None = None
     best: int = 1
-    candidates: int | None = None
-    narrow: NonlocalInstance | None = None
+    candidates: int | None = None  # candidate heads per word; None for all
+    narrow: NonlocalInstance | None = None  # the same with fewer candidate heads, solved first
     relations: Callable[[Heads], tuple[str, ...] | None] = lambda heads: None
 
     @property
     def scope(self) -> str:
-        """Among which trees the best is found, where that is not all of them."""
+        """The trees among which the best is found, if not all."""
         k = self.candidates
         if k is None:
             return ""
-        return f"among {_WORDS.get(k, str(k))} candidate head{'' if k == 1 else 's'} a word"
+        return f"among {_WORDS.get(k, str(k))} candidate head{'' if k == 1 else 's'} per word"
 
 
 def _problem(instance: NonlocalInstance) -> NonlocalParsing:
@@ -68,13 +58,13 @@ def _problem(instance: NonlocalInstance) -> NonlocalParsing:
     return NonlocalParsing(instance, k=instance.best, narrow=instance.narrow)
 
 
-# What is printed, written and drawn: the trees of a sentence, the heads of bare scores.
+# Output: the trees of a sentence, or the heads for an instance without a sentence.
 
 
 def _answer(instance: NonlocalInstance, result: Result) -> Any:
     if not isinstance(instance, NonlocalSentence):
         return result.answer
-    assert instance.sentence is not None  # that of the scores
+    assert instance.sentence is not None  # the sentence of the scores
     found: list[Heads] = [] if result.answer is None else result.answer if instance.best > 1 else [result.answer]
     labelled = [instance.sentence.with_heads(heads, instance.relations(heads)) for heads in found]
     return [Tree(tree, instance.objective(heads)) for tree, heads in zip(labelled, found, strict=True)]
@@ -103,15 +93,15 @@ def _draw(instance: NonlocalInstance, answer: Any) -> Any:
 
 
 class FactoredSentences(Sentences):
-    """Sentences that a trained model of local parts and factors scores."""
+    """Sentences scored by a trained model of local parts and factors."""
 
     saved = Model
 
     options: ClassVar[Mapping[str, Option]] = {
         **Sentences.options,
-        "candidates": Option(f"candidate heads a word, or 'all'; {CANDIDATES} by default", {"all": None}, Number.WHOLE),
+        "candidates": Option(f"heads per word, or 'all'; {CANDIDATES} by default", {"all": None}, Number.WHOLE),
         "all_heads": Option(
-            "yes: look at the candidates first, and then prove the tree among all heads; the same as --all-heads",
+            "yes: solve with the candidates first, then prove the tree among all heads; the same as --all-heads",
             {"yes": True, "no": False},
         ),
     }
@@ -121,22 +111,22 @@ class FactoredSentences(Sentences):
         self._model = Model.load(model)
         if self.projective is False and self._model.backbone != "first":
             raise InputError(
-                f"option projective: the local parts of this model (backbone={self._model.backbone}) are those of "
-                "projective trees: no needs a model of arcs and factors, which `colgen train nonlocal_parsing --option "
-                "backbone=first` makes"
+                "option projective=no requires a model of arcs and factors, but this model "
+                f"(backbone={self._model.backbone}) has local parts of projective trees; train one by `colgen "
+                "train nonlocal_parsing --option backbone=first`"
             )
 
     def instance(self, text: Sentence) -> NonlocalSentence:
         """Return the scores of a sentence."""
         model, encoded, words = self._model, self._model.vocabulary.encode(text), Words(text)
         few = self.values.get("candidates", CANDIDATES)
-        if few is not None and few >= len(text):  # a word has as many other words as possible heads, or the root
+        if few is not None and few >= len(text):  # the possible heads of a word are the other words and the root
             few = None
-        instance = model.scored(words, encoded, model.candidates(encoded, few))
+        instance = model.score_sentence(words, encoded, model.candidates(encoded, few))
         narrow = None
         if self.values.get("all_heads") and few is not None:
             narrow, few = instance, None
-            instance = model.scored(words, encoded, model.candidates(encoded, None))
+            instance = model.score_sentence(words, encoded, model.candidates(encoded, None))
         single_root = instance.single_root if self.single_root is None else self.single_root
         projective = instance.projective if self.projective is None else self.projective
         if narrow is not None:
@@ -164,7 +154,7 @@ class FactoredSentences(Sentences):
 
 
 def bracketed() -> NonlocalInstance:
-    """Return an invented sentence: the arc scores hang the second bracket from the wrong word, a factor corrects it."""
+    """Return an invented sentence whose arc scores attach the second bracket wrongly; a factor corrects this."""
     words = ("we", "saw", "(", "or", "heard", ")", "the", "train")
     heads = (2, 0, 5, 5, 2, 8, 8, 2)
     scores = np.full((9, 9), -2.0)
@@ -186,7 +176,7 @@ def _complete(instance: NonlocalInstance) -> Complete:
 
 DEMO = demonstrations(
     bracketed,
-    lambda: random(14, 3, order=3, num_factors=150),  # factors of either sign that overlap
+    lambda: random(14, 3, order=3, num_factors=150),  # overlapping factors of either sign
     small=lambda: random(4, 0, order=3),
     problem=NonlocalParsing,
     brute_force="integer program in HiGHS",

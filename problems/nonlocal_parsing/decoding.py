@@ -1,4 +1,4 @@
-"""Parsing sentences with a model, and how many heads are right."""
+"""Parsing sentences with a model, and measuring accuracy."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.solvers.trees.eisner import best_tree
 
 _LIMIT = 0.5
-"""Seconds that a sentence may take in training; its best tree so far is then taken for the best."""
+"""Time limit per sentence in training, in seconds; then the best tree so far is used."""
 
 
 def accuracy(sentences: Sequence[Sentence], found: Sequence[Heads]) -> Attachment:
-    """How many heads are right."""
+    """Return the accuracy of heads."""
     return attachment((s, s.with_heads(heads)) for s, heads in zip(sentences, found, strict=True))
 
 
 def decode(instance: NonlocalInstance, limit: float = _LIMIT) -> Heads | None:
-    """The best tree, by the plain dynamic program where there are no factors; None if none was found in time."""
+    """Return the best tree, or None if none was found in time; without factors, the plain dynamic program suffices."""
     if not len(instance.nonlocal_factors) and instance.projective:
         found = best_tree(instance.parts, allowed=instance.usable, single_root=instance.single_root)
         return None if found is None else tuple(found[1][1:].tolist())
@@ -31,12 +31,12 @@ def decode(instance: NonlocalInstance, limit: float = _LIMIT) -> Heads | None:
 
 
 def usable(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Those that the parser can get right: projective, with a single word under the root."""
+    """Return the sentences that the parser can parse correctly: projective, with a single word under the root."""
     return [s for s in sentences if s.heads is not None and s.num_roots == 1 and s.is_projective]
 
 
 def parse(model: Model, sentences: Sequence[Sentence], k: int | None = 10, limit: float = 10.0) -> list[Heads]:
-    """The best trees; where none was found in time, each word hangs from the one before it."""
+    """Return the best trees; without one in time, each word is attached to the preceding one."""
     found = (decode(model.instance(sentence, k), limit) for sentence in sentences)
     return [
         tuple(range(len(sentence))) if heads is None else heads
@@ -45,7 +45,7 @@ def parse(model: Model, sentences: Sequence[Sentence], k: int | None = 10, limit
 
 
 def labelled(model: Model, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Sentence]:
-    """The sentences with these trees, and with relations as far as the model knows any."""
+    """Return the sentences with these trees, and with relations if the model has them."""
     encode = model.vocabulary.encode
     return [
         sentence.with_heads(heads, model.relations(encode(sentence), heads))

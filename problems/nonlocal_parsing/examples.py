@@ -1,4 +1,4 @@
-"""Sentences to learn from, and the features that their right trees have."""
+"""Training sentences, and the features of their correct trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.nonlocal_parsing.decoding import usable
 from colgen.problems.nonlocal_parsing.families import Words
-from colgen.problems.nonlocal_parsing.local_parts import Tuples, allowed_by, tree_arcs, tree_parts
+from colgen.problems.nonlocal_parsing.local_parts import Tuples, tree_arcs, tree_mask, tree_parts
 from colgen.problems.nonlocal_parsing.scoring import Model
 
 Ints = NDArray[np.int64]
@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 
 class Example(NamedTuple):
-    """A sentence to learn from: codes, and the heads of the right tree, shape (N,)."""
+    """A training sentence: codes, and the heads of the correct tree, shape (N,)."""
 
     words: Words
     encoded: Encoded
@@ -31,25 +31,15 @@ class Example(NamedTuple):
 
 
 class ParsedExamples:
-    """Sentences to learn from, encoded once for all models that learn from them.
+    """Training sentences with a projective tree and a single root, encoded once for all models.
 
-    Parameters
-    ----------
-    sentences
-        Those with a projective tree of a single root are taken.
-    least
-        How often the right trees must have a feature for it to get a weight.
-
-    Raises
-    ------
-    InputError
-        If there is no such sentence.
+    A feature needs a weight if at least ``least`` correct trees have it. Raises InputError if no sentence can be used.
     """
 
     def __init__(self, sentences: Sequence[Sentence], least: int = 2) -> None:
         self.sentences = taken = usable(sentences)
         if not taken:
-            raise InputError("expected sentences with projective trees of a single root to learn from, there are none")
+            raise InputError("training needs sentences with projective trees of a single root, got none")
         self.least = least
         self.vocabulary = Vocabulary.of(taken)
         encode = self.vocabulary.encode
@@ -59,19 +49,13 @@ class ParsedExamples:
         return len(self.examples)
 
     def arc_labels(self) -> GrowingArcLabels:
-        """Scores of relations that nothing has been learned of yet.
-
-        Raises
-        ------
-        InputError
-            If a sentence tells no relations.
-        """
+        """Return untrained scores of relations; raise InputError if a sentence has no relations."""
         if any(sentence.relations is None for sentence in self.sentences):
-            raise InputError("expected sentences with relations: without them they cannot be part of the arcs' scores")
+            raise InputError("expected sentences with relations, which the arcs' scores need")
         return GrowingArcLabels(self.sentences, [example.encoded for example in self.examples], self.vocabulary)
 
     def features(self, model: Model, names: Sequence[str]) -> dict[str, Ints]:
-        """The features of tables that right trees have often enough: their keys, ascending."""
+        """Return the keys of the features that occur often enough in correct trees, ascending, by table."""
         collected: dict[str, list[Ints]] = {name: [] for name in names}
         for example in self.examples:
             of_tree = tree_tuples(model, example.words, example.heads)
@@ -87,9 +71,9 @@ class ParsedExamples:
 
 
 def tree_tuples(model: Model, words: Words, heads: Ints) -> dict[str, Tuples]:
-    """What a tree has of each table but the filter's, heads of shape (N,)."""
+    """Return the tuples of a tree for each table except the filter's; heads have shape (N,)."""
     found = {"arcs": tree_arcs(heads), **tree_parts(model.backbone, heads)}
-    allowed = allowed_by(heads)
+    allowed = tree_mask(heads)
     for family in model.members():
         rows = family.rows(words, allowed)
         relation = family.relation(rows)

@@ -1,4 +1,4 @@
-"""Non-local factors: products of arcs with a score, held as arrays."""
+"""Non-local factors: products of arcs with a score, stored as arrays."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 Arc = tuple[int, int]
-"""Head and modifier; words are counted from 1, the root is 0."""
+"""Head and modifier; words are numbered from 1, the root is 0."""
 
 _LARGEST = 1e24
 
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """Factors of one sentence: factor c scores ``scores[c]`` in each tree that has all of its arcs.
+    """Factors of one sentence: factor c adds ``scores[c]`` to each tree that has all of its arcs.
 
     Parameters
     ----------
     size
-        Number of positions, the root among them.
+        Number of positions including the root.
     start
-        Shape (factors + 1,): factor c has the arcs ``arcs[start[c]:start[c + 1]]``, one or more, all different.
+        Shape (factors + 1,). Factor c has the arcs ``arcs[start[c]:start[c + 1]]``, at least one, all different.
     arcs
         ``head * size + modifier`` of each arc.
     scores
@@ -38,7 +38,7 @@ class Factors:
     Raises
     ------
     InputError
-        If the arrays are none of this.
+        If the arrays are invalid.
     """
 
     size: int
@@ -60,7 +60,7 @@ class Factors:
         if len(lengths) != n:
             raise InputError(f"starts of the factors: expected {n + 1} for {n} factors, got {len(start)}")
         if (lengths < 1).any():
-            raise InputError(f"factor {int(np.argmin(lengths))}: expected one arc or more, there is none")
+            raise InputError(f"factor {int(np.argmin(lengths))}: expected at least one arc, got none")
         if not (np.abs(self.scores) <= _LARGEST).all():
             bad = int(np.flatnonzero(~(np.abs(self.scores) <= _LARGEST))[0])
             raise InputError(f"factor {bad}: expected a finite score within ±{_LARGEST:g}, not {self.scores[bad]}")
@@ -71,38 +71,40 @@ class Factors:
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             raise InputError(
-                f"factor {self._factor_of(at)}: expected arcs from 0, ..., {self.size - 1} to another word, "
-                f"not ({heads[at]}, {modifiers[at]})"
+                f"factor {self._factor_of(at)}: expected arcs between positions 0 to {self.size - 1} and not to "
+                f"the root, got ({heads[at]}, {modifiers[at]})"
             )
         owner = np.repeat(np.arange(n), lengths)
         order = np.lexsort((self.arcs, owner))
         same = (np.diff(owner[order]) == 0) & (np.diff(self.arcs[order]) == 0)
         if same.any():
-            raise InputError(f"factor {owner[order][:-1][same][0]} has the same arc twice")
+            raise InputError(f"factor {owner[order][:-1][same][0]} contains an arc twice")
 
     def _factor_of(self, position: int) -> int:
         return int(np.searchsorted(self.start, position, side="right")) - 1
 
     def __len__(self) -> int:
-        """The number of factors."""
+        """Return the number of factors."""
         return len(self.scores)
 
     def __iter__(self) -> Iterator[tuple[tuple[Arc, ...], float]]:
-        """Arcs and score of each factor."""
+        """Yield the arcs and the score of each factor."""
         for c in range(len(self)):
             arcs = self.arcs[self.start[c] : self.start[c + 1]].tolist()
             yield tuple((arc // self.size, arc % self.size) for arc in arcs), float(self.scores[c])
 
     @staticmethod
     def of(size: int, factors: Iterable[tuple[Iterable[Arc], float]] = ()) -> Factors:
-        """From arcs and scores, of a sentence with ``size`` positions."""
+        """Return factors from arcs and scores, for a sentence with ``size`` positions."""
         start: list[int] = [0]
         arcs: list[int] = []
         scores: list[float] = []
         for members, score in factors:
             for h, m in members:
                 if not (0 <= h < size and 0 < m < size):
-                    raise InputError(f"factor {len(scores)}: expected arcs among {size} positions, not ({h}, {m})")
+                    raise InputError(
+                        f"factor {len(scores)}: arc ({h}, {m}) is outside {size} positions or leads to the root"
+                    )
                 arcs.append(h * size + m)
             start.append(len(arcs))
             scores.append(score)
@@ -110,15 +112,15 @@ class Factors:
 
     @staticmethod
     def from_rows(size: int, several: Sequence[tuple[Ints, Floats]]) -> Factors:
-        """From sets of factors of equally many arcs each: arcs of shape (factors, r), and scores.
+        """Return factors from groups with the same number r of arcs: arcs of shape (factors, r), and scores.
 
-        The arcs must be valid: they are not checked, only the scores are.
+        Only the scores are checked; the arcs must be valid.
         """
         lengths = [np.full(len(arcs), arcs.shape[1]) for arcs, _ in several]
         start = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.empty(0, np.int64)]))]).astype(np.int64)
         scores = np.concatenate([*(scores for _, scores in several), np.empty(0)])
         if not (np.abs(scores) <= _LARGEST).all():
-            raise InputError(f"expected finite scores of the factors within ±{_LARGEST:g}")
+            raise InputError(f"expected finite scores of factors within ±{_LARGEST:g}")
         made = object.__new__(Factors)
         arcs = np.concatenate([*(arcs.ravel() for arcs, _ in several), np.empty(0, np.int64)])
         for name, value in (("size", size), ("start", start), ("arcs", arcs), ("scores", scores)):
@@ -130,18 +132,18 @@ class Factors:
 
 
 def either(first: Arc, second: Arc, score: float) -> list[tuple[tuple[Arc, ...], float]]:
-    """Factors that score a tree with one of two arcs or both: z + z' - z z'."""
+    """Return factors that score a tree with at least one of two arcs: z + z' - z z'."""
     if first == second:
         return [((first,), score)]
     return [((first,), score), ((second,), score), ((first, second), -score)]
 
 
 def valency(arcs: Sequence[Arc], count: int, score: float) -> tuple[list[tuple[tuple[Arc, ...], float]], float]:
-    """Factors that score a tree with exactly ``count`` of the arcs, and the constant that comes with them.
+    """Return factors that score a tree with exactly ``count`` of the arcs, and a constant to add.
 
-    The indicator of k among d variables is Σ_{j≥k} (-1)^{j-k} C(j, k) e_j with e_j the sum of all products of j of them
-    (e_0 = 1): all subsets of k or more, so that it is for short lists of arcs.  The number of arcs that can be together
-    in a tree bounds what occurs: arcs of one modifier exclude each other, and their products are left out.
+    The indicator of k among d variables is Σ_{j≥k} (-1)^{j-k} C(j, k) e_j, where e_j is the sum of all products of j
+    variables (e_0 = 1). It uses all subsets of at least k arcs, so the list of arcs should be short. Products of two
+    arcs to the same modifier are omitted, because they exclude each other.
     """
     from itertools import combinations
     from math import comb

@@ -1,6 +1,6 @@
-"""Families of non-local factors: which sets of arcs they score, and by which features.
+"""Families of non-local factors: the sets of arcs that they score, and their features.
 
-A family is a small class; to add one, copy :class:`Siblings`.
+A family is a small class. To add one, copy :class:`Siblings`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Bools = NDArray[np.bool_]
 
 
 class Words:
-    """The words of a sentence, and where those of an attribute are; looked up once a sentence."""
+    """The words of a sentence, indexed by attribute values once per sentence."""
 
     def __init__(self, sentence: Sentence) -> None:
         self.sentence = sentence
         self._places: dict[str, dict[str, list[int]]] = {}
 
     def places(self, attribute: str, value: str) -> list[int]:
-        """Positions of the words, counted from 1, whose ``attribute`` (of :class:`Sentence`) is ``value``.
+        """Return the positions of words, numbered from 1, whose ``attribute`` (of :class:`Sentence`) is ``value``.
 
         Forms and lemmas are compared in lower case.
         """
@@ -44,16 +44,10 @@ class Words:
 
 
 class Family(ABC):
-    """Factors of one kind: a row of words for each, and features that are conjunctions of their attributes.
+    """Factors of one kind: one row of words per factor, and features that are conjunctions of word attributes.
 
-    Attributes
-    ----------
-    name
-        Under which the weights are kept.
-    templates
-        Each names a conjunction of :mod:`colgen.problems.dependency.features.vocabulary` for each word of a row.
-    relations
-        How many values :meth:`relation` can have.
+    Each of ``templates`` has a conjunction of :mod:`colgen.problems.dependency.features.vocabulary` for each word of a
+    row. ``relations`` is the number of values of :meth:`relation`.
     """
 
     name: str
@@ -62,29 +56,29 @@ class Family(ABC):
 
     @abstractmethod
     def rows(self, words: Words, allowed: Bools) -> Ints:
-        """The words of each factor whose arcs are allowed, shape (factors, r); word 0 is the root."""
+        """Return the words of each factor whose arcs are allowed, shape (factors, r); word 0 is the root."""
 
     @abstractmethod
     def arcs(self, rows: Ints, size: int) -> Ints:
-        """``head * size + modifier`` of each factor's arcs, shape (factors, number of arcs)."""
+        """Return ``head * size + modifier`` of each factor's arcs, shape (factors, number of arcs)."""
 
     def relation(self, rows: Ints) -> Ints:
-        """How the words of each row lie to one another, a number below ``relations``."""
+        """Return the relative order of the words of each row, as a number below ``relations``."""
         return np.zeros(len(rows), dtype=np.int64)
 
 
-def as_numbers(values: NDArray[Any]) -> Ints:
-    """Whole numbers as the kernels take them."""
+def as_int64(values: NDArray[Any]) -> Ints:
+    """Convert to contiguous 64-bit integers."""
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
 def chain(rows: Ints, size: int) -> Ints:
-    """The arcs from each word of a row to the next."""
+    """Return the arcs from each word of a row to the next."""
     return rows[:, :-1] * size + rows[:, 1:]
 
 
 def fan(rows: Ints, size: int) -> Ints:
-    """The arcs from the first word of a row to all others."""
+    """Return the arcs from the first word of a row to all others."""
     return rows[:, :1] * size + rows[:, 1:]
 
 
@@ -106,7 +100,7 @@ class Grandchildren(Family):
 
     def relation(self, rows: Ints) -> Ints:
         g, h, m = rows.T
-        return as_numbers(4 * (g > h) + 2 * (h > m) + (g > m))
+        return as_int64(4 * (g > h) + 2 * (h > m) + (g > m))
 
 
 class GreatGrandchildren(Family):
@@ -124,11 +118,11 @@ class GreatGrandchildren(Family):
 
     def relation(self, rows: Ints) -> Ints:
         f, g, h, m = rows.T
-        return as_numbers(4 * (f > g) + 2 * (g > h) + (h > m))
+        return as_int64(4 * (f > g) + 2 * (g > h) + (h > m))
 
 
 class Siblings(Family):
-    """All siblings: two arcs of one head, on one side of it or on both."""
+    """All siblings: two arcs of one head, on the same side or on both."""
 
     name = "siblings"
     templates = (
@@ -145,8 +139,8 @@ class Siblings(Family):
 
     def relation(self, rows: Ints) -> Ints:
         h, a, b = rows.T
-        near = np.searchsorted([1, 2, 5], b - a)  # 1, 2, 3 to 5, 6 and more
-        return as_numbers(3 * near + (a > h) + (b > h))
+        near = np.searchsorted([1, 2, 5], b - a)  # 1, 2, 3 to 5, at least 6
+        return as_int64(3 * near + (a > h) + (b > h))
 
 
 class TriSiblings(Family):
@@ -163,17 +157,17 @@ class TriSiblings(Family):
         return fan(rows, size)
 
     def relation(self, rows: Ints) -> Ints:
-        return as_numbers((rows[:, 1:] > rows[:, :1]).sum(axis=1))
+        return as_int64((rows[:, 1:] > rows[:, :1]).sum(axis=1))
 
 
 class Combs(Family):
-    """Arcs from one head to ``length`` words in a row, four or more."""
+    """Arcs from one head to ``length`` consecutive words, at least four."""
 
     relations = 2
 
     def __init__(self, length: int = 4) -> None:
         if length < 4:
-            raise InputError(f"a comb has more than three modifiers in a row, not {length}")
+            raise InputError(f"length of a comb must be more than three, not {length}")
         self.length = length
         self.name = f"combs_{length}"
         self.templates = tuple((first, *(rest,) * length) for first, rest in ((C, C), (T, C), (_0, T), (L, C)))
@@ -185,32 +179,35 @@ class Combs(Family):
         return fan(rows, size)
 
     def relation(self, rows: Ints) -> Ints:
-        return as_numbers(rows[:, 0] < rows[:, 1])
+        return as_int64(rows[:, 0] < rows[:, 1])
 
 
 # --- patterns --------------------------------------------------------------------------------------------------------
 
 Slot = Mapping[str, str] | None
-"""What a word must be: attributes of :class:`Sentence` (``forms``, ``lemmas``, ``coarse``, ``fine``) to values; forms
-and lemmas in lower case.  None is any word."""
+"""Required attributes of a word with their values; None allows any word.
+
+Attributes are those of :class:`Sentence`: ``forms``, ``lemmas``, ``coarse``, ``fine``; forms and lemmas in lower case.
+"""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern of words and the arcs among them, as people design them.
+    """A hand-written pattern of words and the arcs among them.
 
     Attributes
     ----------
     slots
-        What the words must be, in the order of the sentence.
+        Required attributes of the words, in the order of the sentence.
     arcs
-        Pairs (head, modifier) of numbers of slots; the root is no slot.
+        Pairs (head, modifier) of slot numbers; the root is not a slot.
     adjacent
-        Whether the words must stand side by side.
+        Whether the words must be adjacent.
     head
-        With a free head: a further word, anywhere outside of the slots, is tried in turn as number ``len(slots)``.
+        Add a free head: any further word outside the slots, with the number ``len(slots)``.
     same
-        Pairs of numbers of slots whose words must have one form, as *in* and *in* of "in time rather than in space".
+        Pairs of slot numbers whose words must have the same form, such as *in* and *in* of "in time rather than in
+        space".
     """
 
     slots: tuple[Slot, ...]
@@ -221,19 +218,20 @@ class Pattern:
 
 
 class FactorPatterns(Family):
-    """Factors of a user's pattern, one weight for all of them."""
+    """Factors of a user's pattern with one common weight."""
 
     relations = 1
 
     def __init__(self, name: str, pattern: Pattern) -> None:
         width = len(pattern.slots) + pattern.head
         if any(not (0 <= h < width and 0 <= m < width and h != m) for h, m in pattern.arcs) or not pattern.arcs:
-            raise InputError(f"pattern {name}: expected arcs among the numbers 0, ..., {width - 1}, not {pattern.arcs}")
+            raise InputError(f"pattern {name}: expected arcs between numbers 0 to {width - 1}, not {pattern.arcs}")
         if len({m for _, m in pattern.arcs}) < len(pattern.arcs):
-            raise InputError(f"pattern {name}: a word has two heads")
+            raise InputError(f"pattern {name}: expected one head per word, not {pattern.arcs}")
         if any(not 0 <= number < len(pattern.slots) for pair in pattern.same for number in pair):
             raise InputError(
-                f"pattern {name}: expected equal words among {len(pattern.slots)} slots, not {pattern.same}"
+                f"pattern {name}: expected pairs of slot numbers from 0 to {len(pattern.slots) - 1} in same, not "
+                f"{pattern.same}"
             )
         self.name = f"pattern_{name}"
         self.pattern = pattern
@@ -273,7 +271,7 @@ def _matches(words: Words, slot: Slot) -> Sequence[int]:
 
 
 def _pair(first: str, last: str) -> Pattern:
-    """Two words that belong together hang from one head, be it between them or not."""
+    """Return a pattern of two words with the same head, which may be between them or not."""
     return Pattern(({"forms": first}, {"forms": last}), ((2, 0), (2, 1)), head=True)
 
 
@@ -289,7 +287,7 @@ ENGLISH = (
     ),
     FactorPatterns("because_of", Pattern(({"forms": "because"}, {"forms": "of"}), ((0, 1),), adjacent=True)),
 )
-"""Patterns of English, in the manner of the source's thirteen: pairs of signs, and fixed phrases."""
+"""English patterns similar to the source's thirteen: pairs of punctuation marks, and fixed phrases."""
 
 COMBS = (Combs(4), Combs(5), Combs(6))
 
@@ -304,4 +302,4 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
 """The families of the source's experiments, by name."""
 
 COMBINATION = ("grandchildren", "siblings", "combs", "patterns")
-"""What the source combines in the end."""
+"""The families in the source's final model."""

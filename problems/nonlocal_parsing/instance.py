@@ -1,4 +1,4 @@
-"""Instances of parsing with non-local factors: local parts and factors, files, generators, the check of a tree."""
+"""Instances of parsing with non-local factors: local parts, factors, files, generators, the check of a tree."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ _PARTS = ("arcs", "siblings", "outermost", "grandchildren", "triples", "kinds")
 
 @dataclass(frozen=True, eq=False)
 class NonlocalInstance:
-    """A sentence's scores: the best tree is wanted, local parts and non-local factors added up.
+    """The scores of a sentence's trees: local parts plus non-local factors.
 
     Parameters
     ----------
     parts
-        What the dynamic program holds, see :class:`colgen.solvers.trees.eisner.Parts`.
+        Scores for the dynamic program, see :class:`colgen.solvers.trees.eisner.Parts`.
     factors
-        What it does not hold; None for nothing.
+        Scores that the dynamic program does not support; None for none.
     allowed
-        Which arcs may be used, shape (N, N); by default all.
+        Allowed arcs, shape (N, N); by default all.
     single_root
         Whether the root must have exactly one modifier.
     projective
-        Whether the tree must be projective; if not, the local parts are arcs alone.
+        Whether the tree must be projective; if not, the local parts must be arcs.
     step
-        Every tree's score is a multiple of this; None if nothing of the kind is known.
+        A number of which every tree's score is a multiple; None if unknown.
     words
-        For people; by default numbers.
+        The words for output; by default numbers.
 
     Raises
     ------
     InputError
-        If the parts of the instance do not fit together.
+        If the parts of the instance do not match.
     """
 
     parts: Parts
@@ -72,7 +72,7 @@ class NonlocalInstance:
         except ValueError as error:
             raise InputError(str(error)) from None
         if not self.projective and self.parts.order != FIRST:
-            raise InputError("expected scores of arcs alone: no other local parts can be held by non-projective trees")
+            raise InputError("projective=False supports arc scores only; remove the other local parts")
         if self.step is not None and not (0.0 < self.step < np.inf):
             raise InputError(f"step: expected a positive number, not {self.step}")
         object.__setattr__(self, "words", tuple(self.words) or tuple(map(str, range(1, size))))
@@ -85,29 +85,29 @@ class NonlocalInstance:
 
     @property
     def nonlocal_factors(self) -> Factors:
-        """The factors, empty if there are none."""
-        assert self.factors is not None  # set above
+        """The factors, possibly empty."""
+        assert self.factors is not None  # set in __post_init__
         return self.factors
 
     @property
     def usable(self) -> Bools:
-        """Which arcs may be used, shape (N, N)."""
-        assert self.allowed is not None  # set above
+        """The allowed arcs, shape (N, N)."""
+        assert self.allowed is not None  # set in __post_init__
         return self.allowed
 
     def objective(self, heads: Sequence[int]) -> float:
-        """Score of a tree, given by the head of each word."""
+        """Return the score of a tree, given by the head of each word."""
         tree = np.array([-1, *heads], dtype=np.int64)
         factors = self.nonlocal_factors
         return self.parts.score(tree) + float(value(factors.start, factors.arcs, factors.scores, tree))
 
     def check(self, heads: Sequence[int]) -> float:
-        """Score of a tree, after checking that it is one: of allowed arcs, projective and rooted as it must be.
+        """Return the score of a tree after checking that it is valid: allowed arcs, projective and rooted as required.
 
         Raises
         ------
         ValueError
-            If it is not; the message says why.
+            If it is invalid.
         """
         check_tree(heads, self.num_words, single_root=self.single_root)
         if self.projective and not is_projective(heads):
@@ -122,7 +122,7 @@ class NonlocalInstance:
 
 
 def write(instance: NonlocalInstance, path: Path | str) -> None:
-    """Write an instance, numpy's ``.npz``."""
+    """Write an instance as an ``.npz`` file."""
     parts, factors = instance.parts, instance.nonlocal_factors
     arrays = {name: getattr(parts, name) for name in _PARTS if getattr(parts, name) is not None}
     with writing(path, "wb") as file:
@@ -141,14 +141,14 @@ def write(instance: NonlocalInstance, path: Path | str) -> None:
 
 
 def read(path: Path | str) -> NonlocalInstance:
-    """Read what :func:`write` wrote, numpy's ``.npz``.
+    """Read an ``.npz`` file that :func:`write` wrote.
 
-    ``arcs``, the scores of heads (rows) and modifiers (columns), the root first, is all that must be there.
+    Only ``arcs`` is required: scores by head (rows) and modifier (columns), the root first.
 
     Raises
     ------
     InputError
-        If the file is something else.
+        If the file has other contents.
     """
     path = Path(path)
     with reading(path, "scores of a sentence's trees", ["arcs"]) as held:
@@ -191,19 +191,19 @@ def random(
     single_root: bool = True,
     projective: bool = True,
 ) -> NonlocalInstance:
-    """Normal scores of local parts, and factors over two to four arcs that can be together in a tree.
+    """Return normal scores of local parts, and factors over two to four arcs that can occur together in a tree.
 
     Parameters
     ----------
     order
-        Which parser's local parts: :data:`colgen.solvers.trees.eisner.FIRST` and so on; triples with three kinds of
-        words.
+        The parser whose local parts are scored, such as :data:`colgen.solvers.trees.eisner.FIRST`; triples have three
+        kinds of words.
     num_factors
-        By default ten a word.
+        Number of factors; by default ten per word.
     strength
-        Standard deviation of the factors' scores, of either sign.
+        Standard deviation of the factors' scores.
     whole
-        Whole numbers instead, from -3 to 3.
+        Use integers from -3 to 3 instead.
     """
     rng = np.random.default_rng(seed)
     size = num_words + 1

@@ -1,7 +1,7 @@
 """Models in training: steps of the averaged structured perceptron (Collins, 2002).
 
-The features are fixed beforehand: those that the right trees have often enough.  What only wrong trees have would be
-most of all features, and weights for it do not make fresh sentences any better.
+Only features that are frequent enough in the correct trees have weights. Features of incorrect trees alone would be the
+majority, and their weights do not improve accuracy on new sentences.
 """
 
 from __future__ import annotations
@@ -31,14 +31,9 @@ Singles = NDArray[np.float32]
 
 
 class FilterLearner:
-    """The classifier that picks candidate heads, a first-order parser.
+    """The classifier that selects candidate heads, a first-order parser.
 
-    Attributes
-    ----------
-    model
-        The weights after the last step, not averaged.
-    steps
-        Sentences seen.
+    ``model`` has the weights after the last step, not averaged; ``steps`` counts the sentences seen.
     """
 
     batch = 1
@@ -50,7 +45,7 @@ class FilterLearner:
         self._start(examples, dataclasses.replace(model, tables=only[0], between=only[1]), ("filter",))
 
     def _start(self, examples: ParsedExamples, model: Model, learned: Sequence[str]) -> None:
-        """Begin with the weights of a model; ``learned``: the tables that change."""
+        """Begin with the weights of a model; only the tables ``learned`` change."""
         self.examples, self.model, self.steps = examples, model, 0
         self._tables = {name: AveragedWeights(model.tables[name].weights) for name in learned}
         self._between = {name: AveragedWeights(model.between[name]) for name in learned if name in model.between}
@@ -68,7 +63,7 @@ class FilterLearner:
         return float(wrong), float(words)
 
     def _learn_one(self, k: int) -> int:
-        """A step on one sentence; how many of its heads were wrong."""
+        """Take a step on one sentence; return its number of incorrect heads."""
         _, encoded, gold = self.examples.examples[k]
         everywhere = np.ones((len(gold), len(gold)), dtype=np.bool_)
         everywhere[:, 0] = False
@@ -86,7 +81,7 @@ class FilterLearner:
         between.begin(2 * n * n)
         for heads, other, plus in ((gold, found, True), (found, gold, False)):
             between.count = mark_between(encoded.tags, tags, heads, other, plus, between.marks, between.count)
-        self._take(between)
+        self._apply_step(between)
 
     def _step_tuples(self, name: str, encoded: Encoded, right: Tuples, wrong: Tuples) -> None:
         table, average = self.model.tables[name], self._tables[name]
@@ -94,15 +89,15 @@ class FilterLearner:
         average.begin(2 * (len(right.columns) + len(wrong.columns)) * len(table.radix.templates))
         for tuples, plus in ((right, True), (wrong, False)):
             average.count = mark_tuples(codes, features, width, *tuples, plus, average.marks, average.count)
-        self._take(average)
+        self._apply_step(average)
 
-    def _take(self, average: AveragedWeights) -> None:
-        """Take the step that was marked."""
+    def _apply_step(self, average: AveragedWeights) -> None:
+        """Apply the marked step."""
         average.settle()
         average.step(1.0, self.steps)
 
     def averaged(self) -> Model:
-        """The model whose weights are the averages over all steps."""
+        """Return the model with the average weights over all steps."""
         tables, between = dict(self.model.tables), dict(self.model.between)
         for name, average in self._tables.items():
             tables[name] = tables[name]._replace(weights=average.mean(self.steps))
@@ -110,35 +105,29 @@ class FilterLearner:
         triples = None if self._triples is None else self._triples.mean(self.steps)
         return dataclasses.replace(self.model, tables=tables, between=between, triples=triples)
 
-    def _learned(self) -> dict[str, AveragedWeights]:
-        """Everything that is averaged, by name."""
+    def _averages(self) -> dict[str, AveragedWeights]:
+        """Return all averaged weights, by name."""
         named = {f"table.{name}": average for name, average in self._tables.items()}
         named |= {f"between.{name}": average for name, average in self._between.items()}
         return named if self._triples is None else {**named, "triples": self._triples}
 
     def state(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {"steps": np.array(self.steps)}
-        for name, average in self._learned().items():
+        for name, average in self._averages().items():
             arrays |= prefixed(name, average.state())
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        for name, average in self._learned().items():
+        for name, average in self._averages().items():
             average.restore(part(name, arrays))
         self.steps = int(arrays["steps"])
 
 
 class ParserLearner(FilterLearner):
-    """A model that decodes over the candidates of a filter that has been learned.
+    """A model that decodes over the candidates of a trained filter.
 
-    Parameters
-    ----------
-    filtered
-        Has the filter; everything else begins at zero.
-    labels
-        What the best relation of each arc adds to its score; None where relations are no part of it.
-    candidates
-        Candidate heads a word, None for all.
+    ``filtered`` has the filter; all other weights begin at zero. ``labels`` are scores of the best relation of each
+    arc, None if arc scores do not include relations. ``candidates`` are heads per word, None for all.
     """
 
     def __init__(
@@ -155,36 +144,36 @@ class ParserLearner(FilterLearner):
         self._extend(examples, filtered, ("filter",), backbone, families, labels)
 
     def with_families(self, families: Sequence[str]) -> ParserLearner:
-        """A learner that continues with factors of these families from the average so far; this one stays as it is.
+        """Return a learner that continues from the current average with these families, without changing this one.
 
-        It takes its own average, over its own steps: the families' weights would else count as zero for all the steps
-        before they came, and what the backbone's weights leave to them would be missing.
+        It averages over its own steps only. Otherwise the families' weights would count as zero in all earlier steps,
+        and the contributions that the backbone leaves to them would be missing.
         """
-        begun, learned = self.averaged(), self.model.arc_labels
+        initial, learned = self.averaged(), self.model.arc_labels
         labels = None
         if isinstance(learned, GrowingArcLabels):
             labels = learned.copy_at_average(max(self.steps, 1))
         learner = object.__new__(ParserLearner)
         learner._most, learner._allowed = self._most, self._allowed
-        learner._extend(self.examples, begun, tuple(begun.tables), begun.backbone, families, labels)
+        learner._extend(self.examples, initial, tuple(initial.tables), initial.backbone, families, labels)
         return learner
 
     def _extend(
         self,
         examples: ParsedExamples,
-        begun: Model,
+        initial: Model,
         kept: Sequence[str],
         backbone: str,
         families: Sequence[str],
         labels: GrowingArcLabels | None,
     ) -> None:
-        """Begin with the tables of a model that are to be kept, and with zero weights in all others."""
+        """Begin with the tables ``kept`` of a model, and with zero weights in all others."""
         empty = Model.zero(examples.vocabulary, backbone, families)
         fresh = examples.features(empty, [name for name in empty.tables if name not in kept])
         model = Model.zero(examples.vocabulary, backbone, families, fresh)
-        model.tables.update({name: begun.tables[name] for name in kept})
-        model.between.update({name: begun.between[name] for name in kept if name in begun.between})
-        triples = begun.triples if "arcs" in kept else model.triples
+        model.tables.update({name: initial.tables[name] for name in kept})
+        model.between.update({name: initial.between[name] for name in kept if name in initial.between})
+        triples = initial.triples if "arcs" in kept else model.triples
         model = dataclasses.replace(model, triples=triples, arc_labels=labels)
         self._start(examples, model, [name for name in model.tables if name != "filter"])
 
@@ -193,7 +182,7 @@ class ParserLearner(FilterLearner):
             right = ((e.encoded, e.heads[1:].tolist()) for e in self.examples.examples)
             self._allowed += [self.model.candidates(encoded, self._most, heads) for encoded, heads in right]
         example = self.examples.examples[k]
-        found = decode(self.model.scored(example.words, example.encoded, self._allowed[k]))
+        found = decode(self.model.score_sentence(example.words, example.encoded, self._allowed[k]))
         if found is None:
             return 0
         other, labels = np.array([-1, *found]), self.model.arc_labels
@@ -208,7 +197,7 @@ class ParserLearner(FilterLearner):
         return missed
 
     def step(self, example: Example, found: Ints) -> None:
-        """Add the features of the right tree to the weights, subtract those of the tree found."""
+        """Add the features of the correct tree to the weights, and subtract those of the tree found."""
         words, encoded, gold = example
         self._step_arcs("arcs", encoded, gold, found)
         right, wrong = tree_tuples(self.model, words, gold), tree_tuples(self.model, words, found)
@@ -220,10 +209,10 @@ class ParserLearner(FilterLearner):
             marks = np.concatenate([2 * several[0] + 1, 2 * several[1]])
             self._triples.begin(len(marks))
             self._triples.marks[: len(marks)], self._triples.count = marks, len(marks)
-            self._take(self._triples)
+            self._apply_step(self._triples)
 
     def averaged(self) -> Model:
-        """The model whose weights are the averages over all steps."""
+        """Return the model with the average weights over all steps."""
         model, labels = super().averaged(), self.model.arc_labels
         if isinstance(labels, GrowingArcLabels):
             model = dataclasses.replace(model, arc_labels=labels.averaged(max(self.steps, 1)))
@@ -245,7 +234,7 @@ class ParserLearner(FilterLearner):
 
 
 def _triple_places(triples: Singles, encoded: Encoded, heads: Ints) -> Ints:
-    """Where the weights of a tree's grand-siblings are in the flat table."""
+    """Return the positions of a tree's grand-siblings in the flat table of weights."""
     rows = factor_sets.tree_adjacent_siblings(heads)
     h, m, s = rows.T
     g = np.where(h > 0, heads[h], 0)

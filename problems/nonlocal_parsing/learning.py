@@ -1,4 +1,4 @@
-"""Training: a filter for candidate heads, a backbone, then factor families on top of it, decoding with the parser."""
+"""Training of a filter for candidate heads, of a backbone, and of factor families, by decoding with the parser."""
 
 from __future__ import annotations
 
@@ -18,37 +18,24 @@ from colgen.problems.nonlocal_parsing.scoring import Model
 
 @dataclass(frozen=True)
 class NonlocalSettings:
-    """How to learn.
+    """Settings of the training.
 
-    Attributes
-    ----------
-    backbone, families
-        See :class:`~colgen.problems.nonlocal_parsing.scoring.Model`.
-    filter_epochs, epochs, family_epochs
-        Passes over the sentences: of the filter, of the backbone, and of the backbone with the families.
-    least
-        How often the right trees must have a feature for it to get a weight.
-    candidates
-        Candidate heads a word, None for all.
-    seed
-        Of the order of the sentences.
-    relations
-        Where they count: ``"tree"``, once the tree is found; ``"arcs"``, in the arcs' scores, each worth what its best
-        relation makes of it; ``"both"``, there, and once more in the tree.
+    ``relations`` is ``"tree"``: relations are predicted after the tree; ``"arcs"``: the score of each arc includes its
+    best relation; or ``"both"``.
     """
 
     backbone: str = "grandchild"
     families: tuple[str, ...] = ()
-    filter_epochs: int = 3
-    epochs: int = 4
-    family_epochs: int = 2
-    least: int = 2
-    candidates: int | None = 10
-    seed: int = 0
+    filter_epochs: int = 3  # passes over the sentences
+    epochs: int = 4  # passes of the backbone
+    family_epochs: int = 2  # passes of the backbone with the families
+    least: int = 2  # correct trees with a feature that a weight requires
+    candidates: int | None = 10  # heads per word, None for all
+    seed: int = 0  # of the order of the sentences
     relations: str = "tree"
 
 
-FILTER, BACKBONE, MORE = range(3)
+FILTER, BACKBONE, FAMILIES_STAGE = range(3)
 """Stages of training: the filter, the backbone alone, and the backbone with the families."""
 
 
@@ -59,12 +46,10 @@ def train(
     state: Path | None = None,
     say: Say = print,
 ) -> Model:
-    """Train a model: the filter, the backbone, then all of it together with the families; and relations, if told.
+    """Train the filter, the backbone, then everything with the families, and relations if the sentences have them.
 
-    Parameters
-    ----------
-    state
-        File from which an interrupted training of the same sentences and settings continues, removed at the end.
+    ``state`` is the file from which an interrupted training of the same sentences and settings continues. It is removed
+    at the end.
     """
     settings = settings or NonlocalSettings()
     examples = ParsedExamples(sentences, settings.least)
@@ -74,10 +59,10 @@ def train(
     learner = ParserLearner(examples, filtered, settings.backbone, labels=labels, candidates=settings.candidates)
     model = run_stage(learner, BACKBONE, settings, saved=saved, say=say)
     if settings.families:
-        model = run_stage(learner.with_families(settings.families), MORE, settings, saved=saved, say=say)
+        model = run_stage(learner.with_families(settings.families), FAMILIES_STAGE, settings, saved=saved, say=say)
     model = model.compact()
     if settings.relations != "arcs":
-        model = replace(model, labels=labels_of(examples, seed=settings.seed, say=say))
+        model = replace(model, labels=train_labels(examples, seed=settings.seed, say=say))
     saved.remove()
     return model
 
@@ -91,21 +76,21 @@ def run_stage(
     say: Say = print,
     name: str = "",
 ) -> Model:
-    """The passes of a stage; the averaged model."""
+    """Run the passes of a stage, and return the averaged model."""
     passes = (settings.filter_epochs, settings.epochs, settings.family_epochs)[stage]
     name = name or ("filter", settings.backbone, ", ".join(settings.families))[stage]
     seed = settings.seed, stage
     return learning.train(learner, passes, seed=seed, name=name, saved=saved, stage=stage, say=say).weights
 
 
-def labels_of(examples: ParsedExamples, *, seed: int = 0, say: Say | None = None) -> Labels | None:
-    """Weights of relations; None if the sentences tell none."""
+def train_labels(examples: ParsedExamples, *, seed: int = 0, say: Say | None = None) -> Labels | None:
+    """Return weights of relations; None if the sentences have none."""
     encoded = [example.encoded for example in examples.examples]
     return learn_labels(examples.sentences, encoded, examples.vocabulary, seed=seed, say=say)
 
 
 def _fingerprint(examples: ParsedExamples, settings: NonlocalSettings) -> str:
-    """Of the sentences and of the settings; more passes may be asked for at the end."""
+    """Return a fingerprint of the sentences and of the settings, except the number of passes of the last stage."""
     last = replace(settings, family_epochs=0) if settings.families else replace(settings, epochs=0)
     words = sum(len(example.encoded) for example in examples.examples)
     return json.dumps([str(last), len(examples), words, examples.vocabulary.sizes.tolist()])

@@ -1,13 +1,13 @@
-"""An instance's scores as losses, and near 1: what the dynamic programs work with.
+"""An instance's scores as losses, scaled to be near 1 for the dynamic programs.
 
     φ(z) = ideal - loss(z)
 
-where the ideal is what no tree exceeds: the best part of each kind for each word, all positive factors and no negative
-one.  A tree's loss is a sum of numbers that are zero or more, one for each of its parts: it has no large constants in
-it and no difference of large numbers.  Once a tree of loss ℓ is known, none that beats it has a part that alone loses
-more, so that every loss is as good as 2ℓ if it is more than that: what is left is of one order of magnitude, however
-far below the others a penalty lies.  Divided by a power of two it is near 1, where the tolerances of
-:mod:`colgen.problems.nonlocal_parsing.kernels.tree_bound` mean the same for all instances.
+The ideal is an upper bound on all trees: the best part of each kind for each word, all positive factors and no negative
+one. A tree's loss is a sum of non-negative numbers, one per part, without large constants or differences of large
+numbers. If a tree of loss ℓ is known, no better tree has a part with a larger loss, so every loss above 2ℓ may be
+replaced by 2ℓ. Then all losses have the same order of magnitude, however large a penalty is. They are divided by a
+power of two to be near 1, so that the tolerances of :mod:`colgen.problems.nonlocal_parsing.kernels.tree_bound` have the
+same meaning for all instances.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.factors import Factors, Floats, Ints
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
-from colgen.problems.nonlocal_parsing.kernels.part_losses import GRANDCHILDREN, OUTERMOST, SIBLINGS, take_losses
+from colgen.problems.nonlocal_parsing.kernels.part_losses import GRANDCHILDREN, OUTERMOST, SIBLINGS, write_losses
 from colgen.problems.nonlocal_parsing.kernels.products import loss, start_at
 from colgen.problems.nonlocal_parsing.kernels.tree_bound import NodeScores, bound_node
 from colgen.solvers.scaling import power_of_two
@@ -33,25 +33,20 @@ from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
 
 _COARSE = 2.0**10
-"""Numbers that are larger than they need be by less than this are left as they are."""
+"""Numbers that exceed the necessary size by a smaller factor than this are not rescaled."""
 
 
 _LOST = 2.0**-20
-"""What is smaller than the largest number by this factor is in danger of being taken for rounding."""
+"""Numbers smaller than the largest by this factor may be lost in rounding."""
 
 _CALLS = 60
-"""Of the dynamic program, for a tree without penalties where the best local parts have some."""
+"""Calls of the dynamic program to find a tree without penalties, if the best local parts have some."""
 
 
 class Losses:
-    """What the parts and factors of an instance lose.
+    """Losses of the parts and factors of an instance.
 
-    Attributes
-    ----------
-    ideal
-        What no tree scores more than.
-    largest
-        The greatest loss of a part or a factor.
+    ``ideal`` is an upper bound on all trees' scores, ``largest`` the largest loss of a part or a factor.
     """
 
     def __init__(self, instance: NonlocalInstance, expired: Expired = never) -> None:
@@ -59,7 +54,7 @@ class Losses:
         parts, factors, usable = instance.parts, instance.nonlocal_factors, instance.usable
         arcs = np.where(usable, parts.arcs, -np.inf)
         best = arcs.max(axis=0)
-        best[~np.isfinite(best)] = 0.0  # no arc leads there: there is no tree
+        best[~np.isfinite(best)] = 0.0  # no arc leads to the word, so there is no tree
         with np.errstate(invalid="ignore"):
             arcs = np.where(usable, arcs - best, 0.0)
         self.ideal, self.largest = float(best.sum()), -float(arcs.min())
@@ -68,7 +63,7 @@ class Losses:
             scores = getattr(parts, name)
             if scores is not None:
                 cubes[name] = np.empty_like(scores)
-                most, least = take_losses(kind, scores, usable, instance.single_root, cubes[name])
+                most, least = write_losses(kind, scores, usable, instance.single_root, cubes[name])
                 self.ideal, self.largest = self.ideal + most, max(self.largest, -least)
         kinds = None
         if parts.triples is not None and parts.kinds is not None:
@@ -85,26 +80,23 @@ class Losses:
         self._whole = parts.rescored(arcs, **cubes, **({} if kinds is None else {"kinds": kinds}))
 
     def of(self, heads: Sequence[int] | Ints) -> float:
-        """What a tree loses."""
+        """Return the loss of a tree."""
         factors, tree = self.instance.nonlocal_factors, np.array([-1, *heads], dtype=np.int64)
         return float(loss(factors.start, factors.arcs, factors.scores, tree)) - self._whole.score(tree)
 
     def by_arcs(self, k: int, looks: int) -> Ints:
-        """The k best trees by the scores of arcs alone, shape (k, N), or all if there are fewer: found at once.
+        """Return the k best trees by arc scores alone, or all if there are fewer, shape (trees, N).
 
-        Raises
-        ------
-        OutOfTimeError
-            After so many looks at whether it is to end, which a few trees do not take.
+        Raises OutOfTimeError after ``looks`` checks of the clock, more than a few trees need.
         """
         instance, left = self.instance, itertools.count(looks, -1)
         backbone = backbone_of(instance, Parts(np.zeros_like(self._arcs)), lambda: next(left) <= 0)
         arc = np.where(instance.usable, self._arcs, NEG)
         return backbone.k_best(arc, k)[1]
 
-    def relative(self, guess: Heads | None = None) -> Relative:
-        """The scores less what they have in common, and of one order of magnitude; ``guess``: a tree that is known."""
-        instance, near = self.instance, self.near_one()
+    def relative(self, guess: Heads | None = None) -> RelativeInstance:
+        """Return the scores without their common constants, of one order of magnitude; ``guess`` is a known tree."""
+        instance, near = self.instance, self.normalize()
         factors, heads = instance.nonlocal_factors, np.empty(instance.parts.size, dtype=np.int64)
         least, known = math.inf, None
         if near.backbone.best(np.where(instance.usable, near.parts.arcs, NEG), heads) > 0.5 * NEG:
@@ -115,21 +107,23 @@ class Losses:
                 found = bound_node(near.scores(), near.backbone, cut=near.value(least), most_calls=_CALLS)
                 if found.heads is not None:
                     least, known = self.of(found.heads[1:]), found.heads
-        near = self.near_one(least)
+        near = self.normalize(least)
         own = Factors(factors.size, factors.start, factors.arcs, near.factor_scores * near.unit)
         others = {name: getattr(near.parts, name) * near.unit for name in self._cubes}
         parts = near.parts.rescored(near.parts.arcs * near.unit, **others)
         there = self.ideal - near.top * near.unit
         relative = dataclasses.replace(instance, parts=parts, factors=own, step=None)
         blurred = near.unit * _LOST > self._least_of_parts()
-        return Relative(relative, there, None if known is None else tuple(known[1:].tolist()), near.unit, blurred)
+        return RelativeInstance(
+            relative, there, None if known is None else tuple(known[1:].tolist()), near.unit, blurred
+        )
 
     def _least_of_parts(self) -> float:
-        """The least that a local part loses, if it loses anything."""
+        """Return the smallest non-zero loss of a local part."""
         return min(map(_smallest, (self._arcs, *self._cubes.values())))
 
-    def near_one(self, least: float = math.inf) -> NearOne:
-        """The scores near 1, equivalent for all trees that lose less than ``least``."""
+    def normalize(self, least: float = math.inf) -> NormalizedScores:
+        """Return scores near 1 that are equivalent for all trees with a loss below ``least``."""
         factors = self.instance.nonlocal_factors
         most = min(self.largest, 2.0 * least) if least > 0.0 else self.largest
         unit = power_of_two(most)
@@ -139,43 +133,24 @@ class Losses:
             for cube in cubes.values():
                 np.maximum(cube, -most / unit, out=cube)
         arcs = np.maximum(self._arcs, -most) / unit
-        return NearOne(self, unit, self._whole.rescored(arcs, **cubes), scores)
+        return NormalizedScores(self, unit, self._whole.rescored(arcs, **cubes), scores)
 
 
-class Relative(NamedTuple):
-    """An instance without what is common to all of its trees.
+class RelativeInstance(NamedTuple):
+    """An instance without the constant common to all of its trees."""
 
-    Attributes
-    ----------
-    instance
-        Its scores are those of the instance for all trees that beat the one known, less ``constant``.
-    known
-        A tree, None if there is none.
-    unit
-        The size of the scores.
-    blurred
-        Whether what some local part loses is so far below that size that it may be taken for rounding: the tree known
-        has a penalty that another may do without.
-    """
-
-    instance: NonlocalInstance
+    instance: NonlocalInstance  # its scores plus `constant` are the original's for all trees that beat `known`
     constant: float
-    known: Heads | None
-    unit: float
-    blurred: bool
+    known: Heads | None  # a tree, or None
+    unit: float  # size of the scores
+    blurred: bool  # some loss may be lost in rounding, because `known` has a penalty that other trees may avoid
 
 
-class NearOne:
-    """Scores of an instance for kernels: losses of no more than 2, negative, and factors between -2 and 2.
+class NormalizedScores:
+    """Scores of an instance for kernels: losses of at most 2, as negative numbers, and factors between -2 and 2.
 
-    Attributes
-    ----------
-    parts, factor_scores
-        The scores.
-    unit
-        A power of two: what a difference of 1 is in the instance's own scores.
-    top
-        The value of what loses nothing.
+    ``unit``, a power of two, is the difference in the instance's scores that corresponds to 1. ``top`` is the value of
+    a loss of zero.
     """
 
     def __init__(self, losses: Losses, unit: float, parts: Parts, scores: Floats) -> None:
@@ -188,37 +163,37 @@ class NearOne:
         self.backbone = backbone_of(instance, parts, lambda: losses.expired())
 
     def value(self, loss: float) -> float:
-        """What the kernels call the value of a tree that loses so much."""
+        """Return the kernels' value of a tree with this loss."""
         return self.top - loss / self.unit
 
     def loss(self, value: float) -> float:
-        """The other way round."""
+        """Return the loss of a tree with this kernels' value."""
         return (self.top - value) * self.unit
 
     def bound(self, value: float) -> float:
-        """A bound on the kernels' values as a bound on the instance's own scores."""
+        """Convert a bound on the kernels' values to a bound on the instance's scores."""
         return self.losses.ideal - self.loss(value)
 
     def scores(self) -> NodeScores:
-        """For the root of a search tree, with the uniform p."""
+        """Return the scores of the root of a search tree, with uniform p."""
         factors = self.losses.instance.nonlocal_factors
         p = np.empty(len(factors.arcs))
         start_at(factors.start, factors.scores, p)
         return NodeScores.of(self._arc.copy(), factors.start.copy(), factors.arcs.copy(), self.factor_scores.copy(), p)
 
     def is_coarse(self, least: float) -> bool:
-        """Whether all that matters for trees that lose less than ``least`` is far smaller than what there is."""
+        """Return whether the losses below ``least`` are much smaller than the unit."""
         return least > 0.0 and 2.0 * least * _COARSE < self.unit
 
 
 def _smallest(scores: Floats) -> float:
-    """The smallest magnitude of numbers other than zero, infinite if there is none."""
+    """Return the smallest non-zero magnitude, or inf."""
     magnitudes = np.abs(scores)
     return float(magnitudes.min(where=magnitudes > 0.0, initial=math.inf))
 
 
 def backbone_of(instance: NonlocalInstance, parts: Parts, expired: Expired = never) -> Backbone:
-    """The dynamic program of these parts, for trees of the kind that the instance wants."""
+    """Return the dynamic program of these parts, for trees of the kind that the instance requires."""
     if instance.projective:
         return Projective(parts, instance.single_root, expired)
     return NonProjective(parts.size, instance.single_root, expired)

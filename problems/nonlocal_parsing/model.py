@@ -1,4 +1,4 @@
-"""The problem in Pyomo: complete integer programs."""
+"""Complete integer programs of non-local parsing in Pyomo."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ else:
 
 
 def full(instance: NonlocalInstance, formulation: str = "chart") -> pyo.ConcreteModel:
-    """A complete model of the problem, for any solver that Pyomo knows: ``z[h, m]`` is whether an arc is in the tree.
+    """Return a complete Pyomo model of the problem; ``z[h, m]`` is 1 if the arc is in the tree.
 
     Parameters
     ----------
     formulation
-        ``"chart"``: a flow through the dynamic program's items, whose relaxation without factors is exact; any local
-        parts.  ``"arcs"``: variables of arcs alone, connected by a single-commodity flow and, for projective
-        trees, without crossings, in the manner of Martins, Smith and Xing (2009), with O(n³) rows; first-order parts
-        alone.
+        ``"chart"``: a flow through the dynamic program's items, for any local parts; its relaxation without factors is
+        exact. ``"arcs"``: variables of arcs, connected by a single-commodity flow and, for projective trees, without
+        crossings (similar to Martins, Smith and Xing, 2009), with O(n³) rows; for first-order parts.
     """
     if formulation == "chart":
         return _chart(instance)
@@ -37,10 +36,10 @@ def full(instance: NonlocalInstance, formulation: str = "chart") -> pyo.Concrete
 
 def _chart(instance: NonlocalInstance) -> pyo.ConcreteModel:
     if not instance.projective:
-        raise InputError("the formulation 'chart' holds projective trees alone: choose 'arcs'")
+        raise InputError("formulation 'chart' supports projective trees only; use 'arcs'")
     graph = hypergraph(instance.parts, allowed=instance.usable, single_root=instance.single_root)
     if not graph.num_items:
-        raise InputError("the allowed arcs hold no tree: there is nothing to state")
+        raise InputError("the allowed arcs contain no tree, so there is no model")
     size = instance.parts.size
     built, used, makes = defaultdict(list), defaultdict(list), defaultdict(list)
     for way, (item, first, second) in enumerate(
@@ -75,7 +74,7 @@ def _chart(instance: NonlocalInstance) -> pyo.ConcreteModel:
 
 def _arcs(instance: NonlocalInstance) -> pyo.ConcreteModel:
     if instance.parts.order != FIRST:
-        raise InputError("the formulation 'arcs' holds first-order parts alone: choose 'chart'")
+        raise InputError("formulation 'arcs' supports first-order parts only; use 'chart'")
     n = instance.num_words
     usable, scores = instance.usable, instance.parts.arcs
     m = pyo.ConcreteModel()
@@ -89,7 +88,7 @@ def _arcs(instance: NonlocalInstance) -> pyo.ConcreteModel:
     heads = {w: [h for h in range(n + 1) if usable[h, w]] for w in range(1, n + 1)}
     modifiers = {h: [w for w in range(1, n + 1) if usable[h, w]] for h in range(n + 1)}
     if not all(heads.values()) or not modifiers[0]:
-        raise InputError("the allowed arcs hold no tree: there is nothing to state")
+        raise InputError("the allowed arcs contain no tree, so there is no model")
     m.one_head = pyo.Constraint(m.word, rule=lambda m, w: pyo.quicksum(m.z[h, w] for h in heads[w]) == 1)
     m.consume = pyo.Constraint(
         m.word,
@@ -120,7 +119,7 @@ def _arcs(instance: NonlocalInstance) -> pyo.ConcreteModel:
 
 
 def _add_factors(m: pyo.ConcreteModel, instance: NonlocalInstance) -> None:
-    """``y[c]`` for each factor whose arcs are all there, no more than any z if it scores, no less than all of them."""
+    """Add ``y[c]`` for each possible factor: at most each z if the score is positive, else at least their product."""
     factors = [
         (arcs, score) for arcs, score in instance.nonlocal_factors if score and all(arc in m.arc for arc in arcs)
     ]

@@ -1,4 +1,4 @@
-"""What finding the best trees has cost, and they as the engine's answer."""
+"""The pool of best trees, and the effort of finding them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 
 @dataclass
 class Effort:
-    """Calls of the dynamic program: passes that find a best tree, and passes that find max-marginals besides."""
+    """Calls of the dynamic program for best trees, and additional passes for max-marginals and k best trees."""
 
     calls: int = 0
     sweeps: int = 0
@@ -19,7 +19,7 @@ class Effort:
 
     @property
     def total(self) -> int:
-        """All of them; a pass for max-marginals, or for k best trees, counts as one more call."""
+        """Total effort; a pass for max-marginals or for k best trees counts as one more call."""
         return self.calls + self.sweeps + self.k_best
 
 
@@ -28,6 +28,6 @@ class BestTreePool(pool.TreePool):
     """The best trees so far."""
 
     def solution(self, instance: NonlocalInstance) -> Solution:
-        """Trees, best first, as the engine's answer: one column that stands for all of them, worth the last."""
+        """Return the trees, best first, as a solution with one column, whose cost is the score of the last."""
         trees, least = tuple(self.trees), instance.objective(self.last)
         return Solution(least, ((Column(least, {}, trees, ("trees", trees)), 1.0),))

@@ -1,4 +1,4 @@
-"""Learned scores: from a sentence to an instance, by way of weights of the parser's local parts and of the factors."""
+"""Learned scores: weights of local parts and factors, which turn a sentence into an instance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from colgen.problems.nonlocal_parsing.factors import Factors
 from colgen.problems.nonlocal_parsing.families import FAMILIES, Family, Words
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.kernels import factor_sets
-from colgen.problems.nonlocal_parsing.kernels.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
+from colgen.problems.nonlocal_parsing.kernels.part_tuples import adjacent_tuples, outermost_tuples, score_arcs, to_cube
 from colgen.problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, PartKind, Tuples, kinds_of
 from colgen.solvers.arrays import as_floats
 from colgen.solvers.trees.eisner import Parts, max_marginals
@@ -36,25 +36,23 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Model(SavedModel):
-    """Weights of everything that is scored.
+    """Weights of all local parts and factors.
 
     Attributes
     ----------
-    backbone
-        Which local parts there are: one of :data:`~colgen.problems.nonlocal_parsing.local_parts.BACKBONES`.
-    families
-        Names of the factor families, keys of :data:`~colgen.problems.nonlocal_parsing.families.FAMILIES`.
+    backbone, families
+        The local parts, one of :data:`~colgen.problems.nonlocal_parsing.local_parts.BACKBONES`; and the factor
+        families, keys of :data:`~colgen.problems.nonlocal_parsing.families.FAMILIES`.
     tables
         By name: "filter", "arcs", the local parts', and each family's.
     between
-        Of the filter and of the arcs: weights of tags between head and modifier.
+        Weights of tags between head and modifier, for the filter and the arcs.
     triples
         Weights of grandparent, head, modifier and sibling by coarse tag, for the third-order parser.
     labels
-        What finds the relations of a tree's arcs; None where that is left to the arcs' scores, or the training data had
-        none.
+        Predicts relations after the tree; None if arc scores include relations or the training data had none.
     arc_labels
-        What the best relation of each arc adds to its score; None where relations are no part of it.
+        Scores of the best relation of each arc; None if arc scores do not include relations.
     """
 
     kind = "nonlocal_parsing"
@@ -75,18 +73,12 @@ class Model(SavedModel):
         families: Sequence[str] = (),
         keys: Mapping[str, Ints] | None = None,
     ) -> Model:
-        """A model whose weights are zero.
-
-        Parameters
-        ----------
-        keys
-            The features of each table, ascending; none where a table's name is missing.
-        """
+        """Return a model whose weights are zero; ``keys`` are the features of each table, ascending."""
         if backbone not in BACKBONES:
             raise InputError(f"backbone: expected one of {', '.join(BACKBONES)}, not {backbone!r}")
         unknown = [name for name in families if name not in FAMILIES]
         if unknown:
-            raise InputError(f"there is no family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
+            raise InputError(f"families: expected some of {', '.join(FAMILIES)}, not {unknown[0]!r}")
         tags, triples = vocabulary.num_tags, None
         if backbone == "third":
             triples = np.zeros((2, 2, *(tags + 1,) * 4), dtype=np.float32)
@@ -100,16 +92,16 @@ class Model(SavedModel):
         return model
 
     def kinds(self) -> dict[str, PartKind]:
-        """What there is a table for, by name."""
+        """Return the kinds of tuples with a table, by name."""
         families = {family.name: PartKind(family.templates, family.relations) for family in self.members()}
         return {"filter": FILTER, "arcs": ARCS, **kinds_of(self.backbone), **families}
 
     def members(self) -> list[Family]:
-        """The families, one by one."""
+        """Return the families as a flat list."""
         return [family for name in self.families for family in FAMILIES[name]]
 
     def compact(self) -> Model:
-        """The same without features whose weights are zero."""
+        """Return the model without features whose weights are zero."""
         tables = {}
         for name, table in self.tables.items():
             held = (table.weights != 0.0).any(axis=1)
@@ -119,17 +111,10 @@ class Model(SavedModel):
     # --- scores ------------------------------------------------------------------------------------------------------
 
     def candidates(self, encoded: Encoded, k: int | None, heads: Sequence[int] | None = None) -> Bools:
-        """The k heads of each word whose best trees by the filter are best, its max-marginals; shape (N, N).
+        """Return the k heads of each word with the best max-marginals by the filter, shape (N, N).
 
-        Ranks by max-marginals lose half as many right heads as ranks by the arcs' own scores, or fewer; and the best
-        tree of the filter is always possible.
-
-        Parameters
-        ----------
-        k
-            None: all heads.
-        heads
-            A tree to be kept possible.
+        Compared with ranks by arc scores, at most half as many correct heads are lost, and the filter's best tree
+        remains possible. ``k`` None means all heads; ``heads`` is a tree that remains possible.
         """
         size = len(encoded) + 1
         allowed = np.ones((size, size), dtype=np.bool_)
@@ -145,26 +130,21 @@ class Model(SavedModel):
         return allowed
 
     def instance(self, sentence: Sentence, k: int | None = 10, *, gold: bool = False) -> NonlocalInstance:
-        """The scores of a sentence.
+        """Return the scores of a sentence.
 
-        Parameters
-        ----------
-        k
-            Candidate heads a word; None for all.
-        gold
-            Keep the sentence's own tree possible.
+        There are ``k`` candidate heads per word, None for all. With ``gold``, the sentence's own tree remains possible.
         """
         encoded = self.vocabulary.encode(sentence)
         allowed = self.candidates(encoded, k, sentence.heads if gold else None)
-        return self.scored(Words(sentence), encoded, allowed)
+        return self.score_sentence(Words(sentence), encoded, allowed)
 
-    def scored(self, words: Words, encoded: Encoded, allowed: Bools) -> NonlocalInstance:
-        """The scores of a sentence whose codes and allowed arcs are known."""
+    def score_sentence(self, words: Words, encoded: Encoded, allowed: Bools) -> NonlocalInstance:
+        """Return the scores of a sentence with given codes and allowed arcs."""
         parts, factors = self.parts(encoded, allowed), self.factors(words, encoded, allowed)
         return NonlocalInstance(parts, factors, allowed, words=words.sentence.forms)
 
     def parts(self, encoded: Encoded, allowed: Bools) -> Parts:
-        """Scores of the local parts of the allowed arcs."""
+        """Return the scores of the local parts of the allowed arcs."""
         size = len(allowed)
         arcs = self.score_arcs("arcs", encoded, allowed)
         if self.arc_labels is not None:
@@ -172,28 +152,28 @@ class Model(SavedModel):
         if self.backbone == "first":
             return Parts(arcs)
         rows = factor_sets.adjacent_siblings(allowed)
-        siblings = in_cube(rows, self._score("adjacent", encoded, Tuples(*adjacent_tuples(rows, size))), size)
+        siblings = to_cube(rows, self._score("adjacent", encoded, Tuples(*adjacent_tuples(rows, size))), size)
         if self.backbone == "sibling":
             return Parts(arcs, siblings)
         if self.backbone == "grandchild":
             rows = factor_sets.outermost_grandchildren(allowed)
-            outermost = in_cube(rows, self._score("outermost", encoded, Tuples(*outermost_tuples(rows, size))), size)
+            outermost = to_cube(rows, self._score("outermost", encoded, Tuples(*outermost_tuples(rows, size))), size)
             return Parts(arcs, siblings, outermost)
         rows = factor_sets.grandchildren(allowed)
         relation = GRAND.relation(rows)
-        grand = in_cube(rows, self._score("all_grandchildren", encoded, Tuples(rows, relation, relation)), size)
+        grand = to_cube(rows, self._score("all_grandchildren", encoded, Tuples(rows, relation, relation)), size)
         kinds = encoded.tags[:size].copy()
         return Parts(arcs, siblings, grandchildren=grand, triples=self._double_triples, kinds=kinds)
 
     def score_arcs(self, name: str, encoded: Encoded, allowed: Bools) -> Floats:
-        """Scores of the allowed arcs by the table "arcs" or "filter", zero elsewhere."""
+        """Return the scores of the allowed arcs by the table "arcs" or "filter", zero elsewhere."""
         table = self.tables[name]
         return score_arcs(encoded.codes, table.features, table.weights, encoded.tags, self.between[name], allowed)
 
     def relations(self, encoded: Encoded, heads: Sequence[int]) -> tuple[str, ...] | None:
-        """What the tokens of a tree are to their heads, as far as the model knows.
+        """Return the relation of each token of a tree to its head, or None if the model has no relations.
 
-        Those that a whole tree says most of, where it knows of that; else the best of each arc.
+        They are the best for the complete tree if the model has weights for it, otherwise the best for each arc.
         """
         if self.labels is not None:
             return self.labels.of(encoded, heads)
@@ -203,11 +183,11 @@ class Model(SavedModel):
 
     @cached_property
     def _double_triples(self) -> Floats:
-        assert self.triples is not None  # the third-order parser has them
+        assert self.triples is not None  # the third-order parser has triples
         return self.triples.astype(np.float64)
 
     def factors(self, words: Words, encoded: Encoded, allowed: Bools) -> Factors:
-        """The non-local factors whose score is not zero."""
+        """Return the non-local factors with non-zero scores."""
         size = len(allowed)
         found = []
         for family in self.members():

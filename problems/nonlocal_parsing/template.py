@@ -1,4 +1,4 @@
-"""Parsing with non-local factors on the engine: what a researcher copies or subclasses."""
+"""Parsing with non-local factors on the engine; copy or subclass it for similar problems."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.pool import check_k
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.nonlocal_parsing.bound import METHODS, AscentMethod, OnBlame, ShareAscent, TreeBounding
-from colgen.problems.nonlocal_parsing.checking import checked, checked_list
+from colgen.problems.nonlocal_parsing.bound import METHODS, AscentMethod, OnLargestGap, ShareAscent, TreeBounding
+from colgen.problems.nonlocal_parsing.checking import check_answer, check_list
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
-from colgen.problems.nonlocal_parsing.losses import NearOne
+from colgen.problems.nonlocal_parsing.losses import NormalizedScores
 from colgen.problems.nonlocal_parsing.pool import BestTreePool, Effort
 from colgen.problems.nonlocal_parsing.pricing import BestTrees
 from colgen.solvers.trees.eisner_items import FIRST
 
 
 class NonlocalParsing(Problem):
-    """The best tree by branch and bound, each node bounded by dynamic programs.
+    """Find the best tree by branch and bound, with dynamic programs as bounds.
 
-    The answer is the head of each word; with ``k`` > 1 a list of such trees, best first (all of them where there are
-    fewer than k), and the result's objective and bound speak of the last.
+    The answer is the head of each word. With ``k`` > 1, it is a list of trees, best first (all trees if there are fewer
+    than k), and the result's objective and bound are those of the last.
 
     Parameters
     ----------
     k
-        How many trees are wanted.
+        Number of trees wanted.
     method, most_calls, patience, warm
-        See :mod:`colgen.problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the
-        source's.
+        See :mod:`colgen.problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the source's
+        method.
     lower_bounds
-        How often the lower bound π is improved in turn before the root is bounded; the source does so at the start.
+        Number of improvements of the lower bound π before the root is bounded; the source does this at the start.
     narrow
-        The same sentence with fewer candidate heads.  Its best trees are a guess: at the root all arcs whose
-        max-marginals do not beat them are gone with the first dynamic program.
+        The same sentence with fewer candidate heads. Its best trees let the first dynamic program at the root drop all
+        arcs whose max-marginals do not beat them.
 
     Attributes
     ----------
     effort
-        Calls of the dynamic program by the last run.
+        Calls of the dynamic program in the last run.
     """
 
     def __init__(
@@ -66,18 +66,18 @@ class NonlocalParsing(Problem):
         if method not in METHODS:
             raise InputError(f"method: expected one of {', '.join(METHODS)}, not {method!r}")
         if patience < 1 or most_calls < 1:
-            raise InputError(f"expected patience and most_calls of one or more, not {patience} and {most_calls}")
+            raise InputError(f"patience and most_calls must be at least 1, not {patience} and {most_calls}")
         self.instance, self.k = instance, k
         self.ascent_method, self.most_calls, self.patience, self.warm = method, most_calls, patience, warm
         self.lower_bounds, self.narrow = lower_bounds, narrow
         self.objective_step = instance.step
         self.effort, self._pool = Effort(), BestTreePool(k)
-        self._oracle = self._new_oracle()
+        self._oracle = self._make_oracle()
         self._ascent: ShareAscent | None = None
 
     @property
     def scale(self) -> float | None:  # type: ignore[override]
-        """The size of the scores, once it is known."""
+        """The size of the scores; None before the first run."""
         return None if self._ascent is None else self._ascent.near.unit
 
     def master(self) -> RestrictedMaster:
@@ -90,20 +90,20 @@ class NonlocalParsing(Problem):
         return Method(bounding=TreeBounding(lambda: self.ascent(Budget()), self.warm))
 
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnBlame(self._oracle),)
+        return (OnLargestGap(self._oracle),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         self.effort, self._pool, self._ascent = Effort(), BestTreePool(self.k), None
-        self._oracle = self._new_oracle()
+        self._oracle = self._make_oracle()
         ascent = self.ascent(budget)
-        for tree in self._guessed(budget):
-            ascent.keep(np.array([-1, *tree]))
+        for tree in self._narrow_trees(budget):
+            ascent.add_tree(np.array([-1, *tree]))
         duals = ascent.root()
-        ascent.settle_for_any()
+        ascent.add_any_trees()
         return WarmStart(duals, (self._pool.solution(self.instance),) if self._pool.is_full else ())
 
-    def _guessed(self, budget: Budget) -> Sequence[Heads]:
-        """The best trees of fewer candidate heads, as far as an ascent finds them."""
+    def _narrow_trees(self, budget: Budget) -> Sequence[Heads]:
+        """Return the best trees of fewer candidate heads that an ascent finds."""
         if self.narrow is None:
             return ()
         first = NonlocalParsing(self.narrow, k=self.k)
@@ -111,14 +111,14 @@ class NonlocalParsing(Problem):
         self.effort.calls += first.effort.calls
         return list(first._pool.trees)
 
-    def _new_oracle(self) -> BestTrees:
+    def _make_oracle(self) -> BestTrees:
         return BestTrees(self._pool, self.effort, self._near)
 
-    def _near(self) -> NearOne:
+    def _near(self) -> NormalizedScores:
         return self.ascent(Budget()).near
 
     def ascent(self, budget: Budget) -> ShareAscent:
-        """What looks for shares and trees, made when it is first asked for."""
+        """Return the search for shares and trees, created at the first call."""
         if self._ascent is None:
             self._ascent = ShareAscent(
                 self.instance,
@@ -134,7 +134,7 @@ class NonlocalParsing(Problem):
 
     def certifier(self) -> Certifier:
         instance = self.instance
-        if self.k > 1 or instance.parts.order != FIRST:  # not what the checker knows
+        if self.k > 1 or instance.parts.order != FIRST:  # not supported by the checker
             return super().certifier()
 
         def scores() -> TreeScores:
@@ -145,10 +145,10 @@ class NonlocalParsing(Problem):
 
     def answer(self, solution: Solution) -> Heads | list[Heads]:
         trees: tuple[Heads, ...] = solution.columns[0][0].structure
-        # A better tree above the k-th moves no objective: the pool knows of it, the incumbent does not.
+        # A better tree among the first k - 1 does not change the objective, so only the pool has it.
         return trees[0] if self.k == 1 else list(self._pool.trees)
 
     def check(self, answer: Heads | list[Heads]) -> float:
         if self.k == 1:
-            return checked(self.instance, answer)  # type: ignore[arg-type]
-        return checked_list(self.instance, answer, self.k, self.scale or 0.0)  # type: ignore[arg-type]
+            return check_answer(self.instance, answer)  # type: ignore[arg-type]
+        return check_list(self.instance, answer, self.k, self.scale or 0.0)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""``colgen train nonlocal_parsing``: a model from annotated sentences, and how good it is."""
+"""``colgen train nonlocal_parsing``: train a model on annotated sentences, and measure its accuracy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from colgen.problems.nonlocal_parsing.learning import NonlocalSettings, train
 from colgen.problems.nonlocal_parsing.local_parts import BACKBONES
 
 OPTIONS = {
-    "backbone": Option(
-        f"what the dynamic program scores: {', '.join(BACKBONES)}; {NonlocalSettings.backbone} by default", BACKBONES
-    ),
+    "backbone": Option(f"local parts: {', '.join(BACKBONES)}; {NonlocalSettings.backbone} by default", BACKBONES),
     "families": Option(
-        f"what else is scored, joined by +, of {', '.join(FAMILIES)}, or none; {'+'.join(COMBINATION)} by default"
+        f"families of factors, joined by +, of {', '.join(FAMILIES)}, or none; {'+'.join(COMBINATION)} by default"
     ),
     "epochs": Option(
         f"passes over the sentences of the backbone alone, {NonlocalSettings.epochs} by default", number=Number.WHOLE
@@ -28,32 +26,26 @@ OPTIONS = {
         f"passes of the backbone with the families, {NonlocalSettings.family_epochs} by default", number=Number.WHOLE
     ),
     "least": Option(
-        f"how often the right trees must have a feature to get a weight, {NonlocalSettings.least} by default",
+        f"number of correct trees with a feature that is required for a weight, {NonlocalSettings.least} by default",
         number=Number.WHOLE,
     ),
     "candidates": Option(
-        f"candidate heads a word in training, {NonlocalSettings.candidates} by default", number=Number.WHOLE
+        f"candidate heads per word in training, {NonlocalSettings.candidates} by default", number=Number.WHOLE
     ),
     "relations": Option(
-        "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
-        f"several arcs say together; or both: arcs, tree or both; {NonlocalSettings.relations} by default",
+        "arcs: the score of each arc includes its best relation; tree: relations are predicted after the tree, "
+        f"jointly for its arcs; both; {NonlocalSettings.relations} by default",
         RELATIONS,
     ),
 }
 
 
 NEEDED = ("train", "test")
-"""Of a folder's files."""
+"""Parts that a folder must have."""
 
 
-def settings_of(options: TrainOptions) -> NonlocalSettings:
-    """What ``--option`` says.
-
-    Raises
-    ------
-    InputError
-        If a value is none that there is.
-    """
+def parse_settings(options: TrainOptions) -> NonlocalSettings:
+    """Return the settings from ``--option`` values; raise InputError if one is invalid."""
     given = options.options
     names = given.get("families", "+".join(COMBINATION))
     families = () if names == "none" else tuple(names.split("+"))
@@ -75,10 +67,10 @@ def settings_of(options: TrainOptions) -> NonlocalSettings:
 
 def train_from_files(options: TrainOptions) -> TrainedModel:
     """Train on the sentences of a folder or of files."""
-    settings = settings_of(options)
+    settings = parse_settings(options)
     corpus = corpus_of(options, NEEDED)
     learn_from = usable(corpus.learn)
-    options.say(f"{len(learn_from)} of {len(corpus.learn)} sentences are projective with a single root: learned from")
+    options.say(f"using {len(learn_from)} of {len(corpus.learn)} sentences: projective with a single root")
     model = train(corpus.learn, settings, state=options.state, say=options.say)
 
     def measure(name: str, part: list[Sentence]) -> list[Figure]:

@@ -1,7 +1,7 @@
-r"""Selection and ordering: the heaviest path of k vertices, no two of one class (Deshpande, Barzilay and Karger, 2007).
+r"""Selection and ordering: the heaviest path of k vertices of different classes (Deshpande, Barzilay and Karger, 2007).
 
-Data: a digraph with source s and sink t, weights w(u, v) of its arcs, a class of each vertex, a number k.  A *walk* p
-has k vertices between s and t and may come back to a class; c_p is its weight, a_cp how often it visits class c.  With
+Data: a digraph with source s and sink t, arc weights w(u, v), a class for each vertex, and a number k. A *walk* p has k
+vertices between s and t and may repeat classes; c_p is its weight, and a_cp the number of its visits to class c. With
 x_p = 1 if walk p is chosen,
 
     max Σ_p c_p x_p
@@ -9,20 +9,21 @@ x_p = 1 if walk p is chosen,
                 Σ_p a_cp x_p ≤ 1   for each class c    [λ_c ≥ 0], separated as they are violated
                 x_p ≥ 0 integer.
 
-The reduced cost of a walk is c_p - π - Σ_c λ_c a_cp, so the pricing problem is the heaviest walk of k vertices: a
-dynamic program over (position, vertex) in O(k n²).  Its value with penalties λ is the Lagrangian bound, at its best as
-strong as the relaxation above (:mod:`colgen.solvers.paths.walks`).  What that leaves open is closed by remembering
-visits: with the row of class c comes the memory of c into the state of the dynamic program, and then the row holds for
-every walk (decremental state-space relaxation, :mod:`colgen.solvers.paths.elementary_path`).  Walks that cannot beat
-the best path known are left out.
+The reduced cost of a walk is c_p - π - Σ_c λ_c a_cp. So the pricing problem is the heaviest walk of k vertices, solved
+by a dynamic program over (position, vertex) in O(k n²). Its value with penalties λ is the Lagrangian bound, which is at
+best as strong as the relaxation above (:mod:`colgen.solvers.paths.walks`). The remaining gap is closed by decremental
+state-space relaxation (:mod:`colgen.solvers.paths.elementary_path`). With the row of class c, the state of the dynamic
+program remembers visits to c, so that the row holds for every walk. Walks that cannot beat the best known path are
+discarded.
 
-Titles are one use of it: vertices are the content words of a text, classes their stems, weights the log-probabilities
-that a word is in the title, and that it follows another one (:mod:`colgen.problems.title_path.learning`).
+Titles are one application. Vertices are the content words of a text, and classes are their stems. Weights are the
+log-probabilities that a word is in the title and that it follows another word
+(:mod:`colgen.problems.title_path.learning`).
 
-The methods that it is compared with are in :mod:`colgen.problems.title_path.baseline`: colour coding
+:mod:`colgen.problems.title_path.baseline` has other methods for comparison: colour coding
 (:mod:`colgen.solvers.paths.colour_coding`), integer programs with flow variables
-(:mod:`colgen.problems.title_path.model`) and with cycles cut off as they appear
-(:mod:`colgen.problems.title_path.lazy`), beam search, A* and exhaustive search.
+(:mod:`colgen.problems.title_path.model`) and with separated cycles (:mod:`colgen.problems.title_path.lazy`), beam
+search, A* and exhaustive search.
 
 Sources: P. Deshpande, R. Barzilay, D. R. Karger, *Randomized decoding for selection-and-ordering problems*, NAACL
 (2007); N. Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures for the computation of bounds to

@@ -1,4 +1,4 @@
-"""The methods that are compared, each from an instance to a :class:`~colgen.problems.title_path.outcome.PathResult`."""
+"""Methods for comparison, which return a :class:`~colgen.problems.title_path.outcome.PathResult` of an instance."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import heapq
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from colgen import InputError, Problem, Result, Termination, TimeLimit, solve
 from colgen.parallel.executor import Executor, seeds_from
 from colgen.problems.title_path.instance import Path, PathInstance
 from colgen.problems.title_path.lazy import LazyPath
-from colgen.problems.title_path.model import arcs, centred
+from colgen.problems.title_path.model import arcs, centred_program
 from colgen.problems.title_path.outcome import PathResult
 from colgen.problems.title_path.template import TitlePath
 from colgen.reporting.compared import proved_by_engine, solve_complete
@@ -23,34 +24,34 @@ from colgen.solvers.paths.path_beam import beam as beam_kernel
 from colgen.solvers.paths.walks import ascend, completions
 
 MEMORY = 1 << 30
-"""Bytes that the tables of colour coding may take together."""
+"""Bytes for all tables of colour coding."""
 
-_WORK_OF_A_PIECE = 2e8
-"""Elementary steps of colour coding between two looks at the clock, roughly."""
+_STEPS_PER_CHECK = 2e8
+"""Approximate number of elementary steps of colour coding between two checks of the clock."""
 
 
 def relaxation_bound(instance: PathInstance, lower: float = -math.inf) -> float:
-    """No path weighs more: the bound of penalised walks, or the weight of the path known if that is more."""
+    """Return an upper bound on all paths: that of penalised walks, or the weight of the known path if it is larger."""
     scaled = instance.scaled
     known = (lower - scaled.offset) / scaled.scale
     bound = ascend(scaled.graph, known).bound
-    return lower if bound <= known else max(scaled.in_users_units(bound), lower)
+    return lower if bound <= known else max(scaled.to_original_units(bound), lower)
 
 
 # --- exact -----------------------------------------------------------------------------------------------------------
 
 
 def exact(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
-    """The template's own method: bounds from penalised walks, and states that remember the classes that matter."""
-    return _by_engine("exact", TitlePath(instance), time_limit)
+    """Solve by the template's method: bounds from penalised walks, and states that remember the necessary classes."""
+    return _solve_on_engine("exact", TitlePath(instance), time_limit)
 
 
 def lazy_rows(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
-    """The integer program whose cycles are cut off as they appear, on the engine."""
-    return _by_engine("lazy rows", LazyPath(instance), time_limit)
+    """Solve the integer program with separated cycles on the engine."""
+    return _solve_on_engine("lazy rows", LazyPath(instance), time_limit)
 
 
-def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
+def _solve_on_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
     started = time.perf_counter()
     result: Result = solve(problem, stop=TimeLimit(time_limit) if time_limit < math.inf else ())
     proved = result.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
@@ -72,10 +73,10 @@ def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
 
 
 def ilp(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
-    """The integer program with flow variables in HiGHS, presolve on; the model is built as arrays, without Pyomo."""
+    """Solve the integer program with flow variables in HiGHS with presolve; the model is built without Pyomo."""
     started = time.perf_counter()
     reduced, scaled = instance.reduced, instance.scaled
-    f = centred(reduced)
+    f = centred_program(reduced)
     f.change_variables("I", cost=f.costs[f.column_blocks["I"].positions] / scaled.scale)
     f.offset = 0.0
     left = time_limit - (time.perf_counter() - started)
@@ -86,7 +87,7 @@ def ilp(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
         "flow in HiGHS",
         path,
         -math.inf if path is None else instance.objective(path),
-        scaled.in_users_units(found.bound)
+        scaled.to_original_units(found.bound)
         if path is None or found.status is not LPStatus.OPTIMAL
         else instance.objective(path),
         1.0 if proved else 0.0,
@@ -107,7 +108,7 @@ def _follow(instance: PathInstance, values: np.ndarray) -> Path:
 
 
 def exhaustive(instance: PathInstance) -> PathResult:
-    """All paths, one after the other: for tests, and for very small graphs."""
+    """Enumerate all paths; for tests and very small graphs."""
     started = time.perf_counter()
     best, weight, count = None, -math.inf, 0
     for w, path in _paths(instance):
@@ -120,7 +121,7 @@ def exhaustive(instance: PathInstance) -> PathResult:
 
 
 def _paths(instance: PathInstance) -> Iterator[tuple[float, Path]]:
-    """Weight and vertices of every path of k vertices, depth first."""
+    """Yield weight and vertices of every path of k vertices, depth first."""
     graph = instance.graph
     classes, last = graph.classes.tolist(), graph.last.tolist()
     after = [[(v, w) for v, w in enumerate(row) if w > -math.inf] for row in graph.weights.tolist()]
@@ -142,17 +143,17 @@ def _paths(instance: PathInstance) -> Iterator[tuple[float, Path]]:
 def a_star(
     instance: PathInstance, *, bound: bool = True, most: int = 1_000_000, time_limit: float = math.inf
 ) -> PathResult:
-    """A* over partial paths, for small k: what is to come is bounded by the best walk without classes.
+    """A* over partial paths, for small k, with the best walk regardless of classes as bound on the rest.
 
-    Of partial paths that visit the same vertices and end in the same one only the heaviest is extended.  The first path
-    that reaches the sink is the heaviest.
+    Of partial paths with the same vertices and the same last vertex, only the heaviest is extended. The first path that
+    reaches the sink is the heaviest.
 
     Parameters
     ----------
     bound
-        State the bound on the paths not looked at, where the search is cut short.
+        If the search is interrupted, return a bound on the unexplored paths.
     most
-        Partial paths extended before it gives up.
+        Largest number of extended partial paths.
     """
     started = time.perf_counter()
     graph, k = instance.graph, instance.length
@@ -189,23 +190,23 @@ def a_star(
 
 
 def beam(instance: PathInstance, width: int, *, bound: bool = False) -> PathResult:
-    """Beam search by weight so far, as it is used for selection and ordering.
+    """Beam search by weight so far, the usual method for selection and ordering.
 
     Parameters
     ----------
     width
         Partial paths kept at each length.
     bound
-        State the bound of the relaxation as well.
+        Also compute the bound of the relaxation.
     """
     if width < 1:
-        raise InputError(f"the width of a beam must be 1 or more, not {width}")
+        raise InputError(f"width of a beam must be at least 1, not {width}")
     started = time.perf_counter()
     weight, found = beam_kernel(instance.graph, width)
     path = tuple(found.tolist()) or None
     dual_bound = relaxation_bound(instance, weight) if bound else math.inf
     seconds = time.perf_counter() - started
-    return _unproved(PathResult(f"beam {width}", path, weight, dual_bound, 0.0, True, seconds, width))
+    return _add_proof(PathResult(f"beam {width}", path, weight, dual_bound, 0.0, True, seconds, width))
 
 
 def colour_coding(
@@ -221,52 +222,52 @@ def colour_coding(
     bound: bool = False,
     time_limit: float = math.inf,
 ) -> PathResult:
-    """Colour coding: optimal with probability 1 - δ or more (:mod:`colgen.solvers.paths.colour_coding`).
+    """Colour coding: optimal with probability at least 1 - δ (:mod:`colgen.solvers.paths.colour_coding`).
 
-    The same seed gives the same path on any number of processors, unless it is cut short by the clock.
+    The result depends on the seed only, not on the number of processors, unless a time limit is reached.
 
     Parameters
     ----------
     failure
-        δ; it decides on the number of iterations.
+        δ, which determines the number of iterations.
     iterations
-        Instead of that.
+        Number of iterations, instead of ``failure``.
     num_colours
-        r; by default the source's running-time formula decides, among the numbers whose table fits the memory.
+        r; by default chosen by the source's running-time formula, such that the table fits into the memory.
     until
-        Stop once a path weighs so much: for measuring how long it takes to find an optimum that is known.
+        Stop when a path has this weight, for measuring the time to a known optimum.
     executor
-        Shares the iterations among threads; by default on all processors.
+        Executes the iterations; by default threads on all processors.
     memory
-        Bytes of all tables together.  There is one for each worker, of a quarter of this at most, so that what is
-        computed does not depend on the number of workers; where fewer fit, fewer work.
+        Bytes of all tables. Each worker has one table of at most 1/4 of this, so that results do not depend on
+        the number of workers; fewer workers are used if necessary.
     bound
-        State the bound of the relaxation as well.
+        Also compute the bound of the relaxation.
     time_limit
-        Seconds; the probability that is stated is that of the iterations that were made.
+        Seconds; the stated probability refers to the completed iterations.
     """
     if not 0.0 < failure <= 1.0:
-        raise InputError(f"the probability of failure must be above 0 and at most 1, not {failure}")
+        raise InputError(f"failure must be a probability above 0 and at most 1, not {failure}")
     if iterations is not None and iterations < 1:
-        raise InputError(f"expected one iteration or more, not {iterations}")
+        raise InputError(f"iterations must be at least 1, not {iterations}")
     started = time.perf_counter()
 
     def expired() -> bool:
         return time.perf_counter() - started > time_limit
 
     graph, k, n, m = instance.graph, instance.length, instance.num_vertices, instance.num_classes
-    if m < k:  # k different classes are needed
+    if m < k:  # a path needs k different classes
         return PathResult("colour coding", None, -math.inf, -math.inf, 1.0)
     r = kernels.best_num_colours(k, n, memory // 4) if num_colours is None else num_colours
     if not k <= r <= 62:
-        raise InputError(f"the number of colours must be from k = {k} to 62, not {r}")
+        raise InputError(f"num_colours must be from k = {k} to 62, not {r}")
     p = kernels.success_probability(k, r, m)
     wanted = kernels.num_iterations(p, failure) if iterations is None else iterations
-    piece = max(1, int(_WORK_OF_A_PIECE / (n * n * 2.0**r)))
+    piece = max(1, int(_STEPS_PER_CHECK / (n * n * 2.0**r)))
     weights: list[float] = []
     path: Path | None = None
     best, finished = -math.inf, True
-    executor = _of_workers(executor, max(1, memory // kernels.table_bytes(r, n)))
+    executor = _limit_workers(executor, max(1, memory // kernels.table_bytes(r, n)))
     piece = 1 if until < math.inf else min(piece, max(1, -(-wanted // executor.workers)))
     try:
         for found in executor.map(
@@ -289,19 +290,19 @@ def colour_coding(
         dual_bound = relaxation_bound(instance, weight)
     seconds = time.perf_counter() - started
     result = PathResult("colour coding", path, weight, dual_bound, probability, finished, seconds, len(course), course)
-    return _unproved(result)
+    return _add_proof(result)
 
 
-def _of_workers(executor: Executor | None, most: int) -> Executor:
-    """The executor, or one of so many workers at most."""
+def _limit_workers(executor: Executor | None, most: int) -> Executor:
+    """Return the executor, or one with at most ``most`` workers."""
     executor = executor or Executor()
     return executor if executor.workers <= most else Executor(most)
 
 
-def _unproved(result: PathResult) -> PathResult:
-    """With the probability 1 where the bound of the relaxation proves what was found."""
+def _add_proof(result: PathResult) -> PathResult:
+    """Return the result with probability 1 if the bound of the relaxation proves it."""
     if result.is_optimal or result.is_infeasible:
-        return PathResult(**{**vars(result), "probability": 1.0})
+        return replace(result, probability=1.0)
     return result
 
 
@@ -314,4 +315,4 @@ METHODS: dict[str, Callable[[PathInstance], PathResult]] = {
     "beam 80": lambda instance: beam(instance, 80),
     "exhaustive": exhaustive,
 }
-"""By name, for notebooks that compare them."""
+"""The methods by name."""

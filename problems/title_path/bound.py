@@ -1,4 +1,4 @@
-"""Decremental state-space relaxation: what penalties leave open is closed by remembering classes."""
+"""Decremental state-space relaxation: the gap left by penalties is closed by remembering classes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from colgen.bounding.guesses import prove
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import PRICING, SEPARATION, Recorder
 from colgen.problems.title_path.master import WalkMaster, as_solution
-from colgen.problems.title_path.pricing import WalkPricing, no_penalties
+from colgen.problems.title_path.pricing import WalkPricing, zero_penalties
 
 
 class Memory(Bounding):
-    """Rows on the classes that the heaviest walk visits again, and pricing with their memory, round by round.
+    """Bound a node in rounds: separate rows of classes that the heaviest walk repeats, then price with their memory.
 
-    The rounds are the engine's own: it prices the oracle at penalties and memory, and believes what that states.
+    The engine prices the oracle at penalties and memory, and the bounds are those that the oracle returns.
     """
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
@@ -24,7 +24,7 @@ class Memory(Bounding):
         (oracle,) = parts.oracles
         assert isinstance(master, WalkMaster)
         assert isinstance(oracle, WalkPricing)
-        duals, bound = node.duals or no_penalties(master.instance), run.root_bound
+        duals, bound = node.duals or zero_penalties(master.instance), run.root_bound
         rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
         while True:
             if oracle.walk is not None and run.prunes(bound):
@@ -46,7 +46,7 @@ class Memory(Bounding):
                 return Bounded(Outcome.STOPPED, bound, termination=reason or run.budget.reason, proved=True)
 
     def _separate(self, walk: tuple[int, ...], master: WalkMaster, parts: Parts, node: NodeState) -> None:
-        """Rows that the walk violates enter."""
+        """Add the rows that the walk violates."""
         run, solution = parts.run, as_solution(master.instance, walk)
         context = SeparationContext(
             run.sense, node.number, node.depth, len(run.iterations), True, scale=run.scale, budget=run.budget

@@ -1,4 +1,4 @@
-"""Paths of k vertices, and titles, on the command line."""
+"""The command line for paths of k vertices and for titles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from colgen.problems.title_path.instance import Path, PathInstance, random
 from colgen.problems.title_path.language import estimate
 from colgen.problems.title_path.learning import NUM_AUXILIARY, TitleModel, title_graph
 from colgen.problems.title_path.sections import Section, docstrings, read_file
-from colgen.problems.title_path.selection import background_of, features, stems_of
+from colgen.problems.title_path.selection import count_stems, features, find_stems
 from colgen.problems.title_path.template import TitlePath
 from colgen.problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
 from colgen.problems.title_path.training import train_from_folder
@@ -50,7 +50,7 @@ def _data(instance: PathInstance, path: Path) -> dict[str, Any]:
 
 
 class Sections(Texts[Section]):
-    """The sections of a text, from whose words a trained model makes titles."""
+    """The sections of a text, for whose titles a trained model scores words."""
 
     unit = "section"
     saved = TitleModel
@@ -61,7 +61,7 @@ class Sections(Texts[Section]):
             number=Number.WHOLE,
         ),
         "section": Option(
-            "number of the section to solve, of a file of JSON lines, counted from 1; all of them by default",
+            "number of the section in a file of JSON lines, counted from 1; all of them by default",
             number=Number.WHOLE,
         ),
     }
@@ -71,7 +71,7 @@ class Sections(Texts[Section]):
         self._trained = TitleModel.load(model)
 
     def read(self, material: Material) -> list[Section]:
-        """Return the sections of a file of JSON lines; any other text is one section, without a title."""
+        """Return the sections of a file of JSON lines; any other text is one section without a title."""
         if material.path is not None and material.path.suffix == ".jsonl":
             return read_file(material.path)
         return [Section("", material.text, "text" if material.path is None else material.path.stem)]
@@ -88,33 +88,29 @@ class Sections(Texts[Section]):
         return [""] if answer is None else [_title(instance, answer)]
 
 
-# --- demo: titles of the project's own docstrings, as those of other packages depend on what is installed ------------
+# --- demo: titles of the project's own docstrings, because other packages vary between installations -----------------
 
 _SECTIONS = 40
-"""Docstrings that the scores are estimated from."""
+"""Number of docstrings from which scores are estimated."""
 
 _TF_IDF = 7
-"""The column of the features that holds it."""
+"""Column of tf-idf in the features."""
 
 
 def docstring_graph(package: str, num_words: int, length: int) -> PathInstance:
-    """Return the graph of the docstring of a package whose number of content words is nearest to ``num_words``."""
+    """Return the graph of the docstring in a package whose number of content words is closest to ``num_words``."""
     sections = _sections(package)
-    chosen = min(sections, key=lambda one: abs(len(stems_of(one.text).words) - num_words))
+    chosen = min(sections, key=lambda one: abs(len(find_stems(one.text).words) - num_words))
     return tf_idf_graph(chosen, sections, length)
 
 
 def tf_idf_graph(section: Section, sections: Sequence[Section], length: int) -> PathInstance:
-    """Return the graph of a text with words selected by the logarithm of their tf-idf, as a share of the largest.
+    """Return the graph of a text whose words are scored by the log of their tf-idf, relative to the largest.
 
-    It needs neither a corpus nor the extra ``learning``.
-
-    Parameters
-    ----------
-    sections
-        What document frequencies and bigrams are estimated from.
+    It needs neither a corpus nor the extra ``learning``. Document frequencies and bigrams are estimated from
+    ``sections``.
     """
-    stems, x = features(section.text, background_of(sections))
+    stems, x = features(section.text, count_stems(sections))
     share = np.log(np.maximum(x[:, _TF_IDF], 1e-3))[list(stems.stem_of_word)]
     parts = [[word.lower() for word in part] for one in sections for part in sentences(one.text)]
     present = {word for part in parts for word in part}
@@ -141,7 +137,7 @@ DEMO = demonstrations(
     brute_force="all paths",
     complete=_complete,
     possible=lambda instance: perm(instance.num_vertices, instance.length),
-    used=lambda problem, result: len(result.iterations),  # the master chooses one walk a round
+    used=lambda problem, result: len(result.iterations),  # the master chooses one walk per round
     named=lambda instance, path: f"{instance.name}: {_title(instance, path)}",
 )
 

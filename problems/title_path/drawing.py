@@ -1,6 +1,6 @@
-"""Pictures: how soon colour coding finds the optimum, and a graph with its best path.
+"""Figures: convergence of colour coding, and a graph with its best path.
 
-As in :mod:`colgen.reporting.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
+As in :mod:`colgen.reporting.plotting`, the caller owns the figure, and colour is never the only distinction.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LETTER, _MARGIN, _GAP, _ROW = 0.1, 0.24, 0.75, 0.5
-"""Inches: of a letter, around a word, between columns, between rows."""
+"""Inches: width of a letter, margin around a word, gap between columns, distance of rows."""
 
 
 def draw_convergence(iterations: Sequence[float]) -> Figure:
-    """The source's second figure: the share of instances whose optimum is found, by iteration of colour coding.
+    """Draw the share of instances whose optimum is found, by iteration of colour coding (the source's second figure).
 
     Parameters
     ----------
     iterations
-        At which the optimum of each instance was found; infinite where it was not.
+        Iteration that found the optimum of each instance; inf if none did.
     """
     if not len(iterations):
-        raise InputError("there are no measurements to draw")
+        raise InputError("no measurements to draw")
     figure = new_figure((6.0, 3.8))
     ax = figure.subplots()
     ended = sorted(iterations)
@@ -70,15 +70,11 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
 
 
 def draw_path(instance: PathInstance, path: Path, *, most: int = 24, title: str = "") -> Figure:
-    """A graph with a path through it: the vertices of the path on a line, those that compete with them above and below.
+    """Draw a path on a line through its graph, with competing vertices above and below.
 
-    The vertices in a column are those that would come in the place of the one on the path at the least loss of weight,
-    the nearest the best; thin lines are the heaviest arcs between the vertices shown.
-
-    Parameters
-    ----------
-    most
-        Vertices shown at most, though never fewer than the path has.
+    A column shows the vertices that could replace the path's vertex at the smallest loss of weight, the best closest to
+    it. Thin lines are the heaviest arcs between the vertices shown. At most ``most`` vertices are shown, but at least
+    the path.
     """
     columns = _columns(instance, path, most)
     widths = [max(_width(instance, v) for v in column) for column in columns]
@@ -125,7 +121,7 @@ def draw_path(instance: PathInstance, path: Path, *, most: int = 24, title: str 
 
 
 def _columns(instance: PathInstance, path: Path, most: int) -> list[list[int]]:
-    """For each vertex of the path itself and those that could best take its place; no vertex is in two columns."""
+    """Return each vertex of the path with its best replacements; no vertex is in two columns."""
     shown = set(path)
     columns = []
     graph = instance.graph
@@ -142,7 +138,7 @@ def _columns(instance: PathInstance, path: Path, most: int) -> list[list[int]]:
 
 
 def _heaviest_arcs(instance: PathInstance, vertices: Sequence[int], count: int) -> list[tuple[int, int]]:
-    """The heaviest arcs between some vertices."""
+    """Return the heaviest arcs between some vertices."""
     weights = instance.graph.weights[np.ix_(vertices, vertices)]
     order = np.argsort(-weights, axis=None, kind="stable")[:count]
     tails, heads = np.unravel_index(order, weights.shape)
@@ -151,12 +147,12 @@ def _heaviest_arcs(instance: PathInstance, vertices: Sequence[int], count: int) 
 
 
 def _width(instance: PathInstance, vertex: int) -> float:
-    """Of a vertex's box, in inches."""
+    """Return the width of a vertex's box in inches."""
     return _LETTER * len(str(instance.labels[vertex])) + _MARGIN
 
 
 def _word_between(instance: PathInstance, tail: int | None, head: int | None) -> str:
-    """The label of an arc, empty if it has none."""
+    """Return the label of an arc, empty if it has none."""
     if instance.via is None or head is None:
         return ""
     number = int(instance.via[instance.num_vertices if tail is None else tail, head])
@@ -164,7 +160,7 @@ def _word_between(instance: PathInstance, tail: int | None, head: int | None) ->
 
 
 def _step(instance: PathInstance, u: int | None, v: int | None) -> float:
-    """Weight of an arc; None is the source as a tail, the sink as a head."""
+    """Return the weight of an arc; None is the source as a tail, the sink as a head."""
     graph = instance.graph
     if u is None:
         assert v is not None

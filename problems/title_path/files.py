@@ -1,4 +1,4 @@
-"""Graphs in JSON."""
+"""Graphs in JSON files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ FORMAT = "colgen title_path graph"
 
 
 def read(path: Path | str) -> PathInstance:
-    """Read a graph in JSON, as :func:`write` writes it.
+    """Read a graph in JSON, in the format of :func:`write`.
 
-    An object with ``length``, ``vertices`` (objects with ``name`` and, if they share it with others, ``class``) and
-    ``arcs`` (lists of tail, head, weight and, if it has one, label); the source is called ``null`` as a tail, the sink
-    as a head.
+    The file has an object with ``length``, ``vertices`` (objects with ``name`` and an optional ``class``) and ``arcs``
+    (lists of tail, head, weight and an optional label). ``null`` is the source as a tail, the sink as a head.
 
     Raises
     ------
     InputError
-        Saying what was expected, where the file is something else.
+        If the file has other contents; the message states the expected contents.
     """
     path = Path(path)
     content = read_json(path)
@@ -46,20 +45,22 @@ def _from_json(content: Mapping[str, Any], name: str) -> PathInstance:
         labels.append(vertex["name"])
         own = vertex.get("class")
         if own is not None and not isinstance(own, (str, int, float)):
-            raise InputError(f"vertex number {k}: expected a string or a number as its class, not {str(own)[:40]}")
+            raise InputError(f"vertex number {k}: expected a string or a number as class, not {str(own)[:40]}")
         classes.append(("vertex", vertex["name"]) if own is None else ("class", own))
     number = {label: k for k, label in enumerate(labels)}
     arcs = []
     for k, arc in enumerate(_list(content["arcs"], "arcs")):
         if not isinstance(arc, list) or len(arc) not in (3, 4):
-            expected = "a list of tail, head, weight and perhaps a label"
+            expected = "a list of tail, head, weight and optionally a label"
             raise InputError(f"arc number {k}: expected {expected}, not {repr(arc)[:40]}")
         for end in arc[:2]:
             if end is not None and (not isinstance(end, (str, int)) or end not in number):
-                raise InputError(f"arc number {k}: there is no vertex {repr(end)[:40]}")
+                raise InputError(f"arc number {k}: unknown vertex {repr(end)[:40]}")
         tail, head = (None if end is None else number[end] for end in arc[:2])
         if tail is None and head is None:
-            raise InputError(f"arc number {k} leads from the source to the sink: a path has a vertex between them")
+            raise InputError(
+                f"arc number {k} leads from the source to the sink, but a path has at least one vertex between them"
+            )
         arcs.append((tail, head, arc[2], arc[3] if len(arc) == 4 else None))
     return from_arcs(len(labels), arcs, content["length"], classes, labels, str(content.get("name", name)))
 
@@ -71,7 +72,7 @@ def _list(value: object, what: str) -> list[Any]:
 
 
 def write(instance: PathInstance, path: Path | str) -> None:
-    """Write a graph in JSON; :func:`read` reads it.  Labels become strings, unless they are whole numbers."""
+    """Write a graph in JSON for :func:`read`; labels other than integers become strings."""
     labels = [label if isinstance(label, int) else str(label) for label in instance.labels]
     vertices = [{"name": label, "class": c} for label, c in zip(labels, instance.class_numbers.tolist(), strict=True)]
     arcs: list[list[Any]] = []

@@ -1,4 +1,4 @@
-"""Instances of selection and ordering: data that validates itself, graphs of networkx, random instances."""
+"""Instances of selection and ordering: validated data, networkx graphs, random instances."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -17,14 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import InputError
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import as_whole
-from colgen.problems.title_path.scaled import Scaled, scaled
+from colgen.problems.title_path.scaled import Scaled, scale_graph
 from colgen.solvers.paths import walks
 
 Path: TypeAlias = tuple[int, ...]
-"""The vertices of a path from source to sink, those two left out, by number."""
+"""The vertex numbers of a path without source and sink."""
 
-MOST_VERTICES = 1 << 13
-"""Of a graph that is read: the weights of all pairs then take half a gigabyte."""
+MAX_VERTICES = 1 << 13
+"""Largest number of vertices of a graph from a file: weights of all pairs then need half a gigabyte."""
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -32,31 +32,31 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PathInstance:
-    """A weighted digraph with source and sink, whose heaviest path of k vertices is sought, no two of one class.
+    """A weighted digraph with source and sink; its heaviest path of k vertices of different classes is wanted.
 
     Parameters
     ----------
     weights
-        Shape (n, n): the weight of the arc from row to column, minus infinity where there is none.  The diagonal, and
-        arcs within a class, are never used.
+        Shape (n, n): weight of the arc from row to column, -inf for none. The diagonal and arcs within a class are
+        ignored.
     first, last
         Shape (n,): weights of the arcs from the source and to the sink.
     length
-        k, the vertices between source and sink.
+        k, the number of vertices between source and sink.
     classes
-        The class of each vertex, anything that can be told apart; by default each vertex is a class of its own.
+        Class of each vertex, any hashable; by default each vertex has its own class.
     labels
-        What the vertices are called; by default their numbers.
+        Labels of the vertices; by default their numbers.
     name
-        What the instance is called.
+        Name of the instance.
     via
-        Shape (n + 1, n): of parallel arcs only the heaviest counts, and this says which one that was, as a number of
-        ``via_labels``, or -1 for an arc without a label; the last row is that of the source.
+        Shape (n + 1, n): number in ``via_labels`` of the heaviest of parallel arcs, -1 without a label; the last row is
+        that of the source.
 
     Raises
     ------
     InputError
-        If the data is none of this: NaN, plus infinity, unequal sizes, k below 1, no vertex.
+        If the data is invalid: NaN, +inf, different sizes, k below 1, no vertex.
     """
 
     weights: Floats
@@ -73,7 +73,7 @@ class PathInstance:
         first = _weights(self.first, "the weights of the arcs from the source", None)
         n = len(first)
         if n == 0:
-            raise InputError("expected a graph with one vertex or more between source and sink, there is none")
+            raise InputError("expected at least one vertex between source and sink, got none")
         last = _weights(self.last, "the weights of the arcs to the sink", (n,))
         weights = _weights(self.weights, "the weights of the arcs", (n, n))
         for name, value in (("first", first), ("last", last), ("weights", weights)):
@@ -84,11 +84,11 @@ class PathInstance:
         object.__setattr__(self, "labels", tuple(self.labels) or tuple(range(n)))
         for name in ("classes", "labels"):
             if len(getattr(self, name)) != n:
-                raise InputError(f"expected {name} of {n} vertices, there are {len(getattr(self, name))}")
+                raise InputError(f"expected {name} of {n} vertices, got {len(getattr(self, name))}")
         if len(set(self.labels)) != n:
-            raise InputError("expected labels that tell the vertices apart, some are equal")
+            raise InputError("expected different labels for all vertices, but some are equal")
         if self.via is not None and self.via.shape != (n + 1, n):
-            raise InputError(f"expected labels of arcs of shape {(n + 1, n)}, not {self.via.shape}")
+            raise InputError(f"expected via of shape {(n + 1, n)}, got {self.via.shape}")
 
     @property
     def num_vertices(self) -> int:
@@ -106,70 +106,66 @@ class PathInstance:
 
     @cached_property
     def graph(self) -> walks.Graph:
-        """The arrays that the kernels of :mod:`solvers` take; of lengths that no path has, the least."""
+        """The arrays for the kernels of :mod:`solvers`; a length beyond the number of vertices is limited to n + 1."""
         length = min(self.length, self.num_vertices + 1)
         return walks.graph(self.weights, self.first, self.last, self.class_numbers, length)
 
     @cached_property
     def scaled(self) -> Scaled:
-        """The same with weights near 1, for kernels whose tolerances are made for these."""
-        return scaled(self.graph)
+        """The graph with weights near 1, which the kernels' tolerances require."""
+        return scale_graph(self.graph)
 
     @cached_property
     def reduced(self) -> PathInstance:
-        """The same without arcs that no best path has, as are penalties, which would hide what others differ by."""
+        """The instance without arcs of no best path, such as penalties, which would hide differences of others."""
         left = self.scaled.graph
         weights, first, last = (
             np.where(kept > -np.inf, own, -np.inf)
             for kept, own in ((left.weights, self.weights), (left.first, self.first), (left.last, self.last))
         )
-        via = (self.via, self.via_labels)
-        return PathInstance(weights, first, last, self.length, self.classes, self.labels, self.name, *via)
+        return replace(self, weights=weights, first=first, last=last)
 
     def with_length(self, length: int) -> PathInstance:
-        """The same graph, another k."""
-        return PathInstance(
-            self.weights, self.first, self.last, length, self.classes, self.labels, self.name, self.via, self.via_labels
-        )
+        """Return the same graph with another k."""
+        return replace(self, length=length)
 
     def objective(self, path: Sequence[int]) -> float:
-        """Weight of a path, the arcs of source and sink included; minus infinity where an arc is missing."""
+        """Return the weight of a path including the arcs of source and sink; -inf if an arc is missing."""
         total = float(self.first[path[0]])
         for u, v in itertools.pairwise(path):
             total += float(self.weights[u, v])
         return total + float(self.last[path[-1]])
 
     def check(self, path: Sequence[int]) -> float:
-        """Weight of a path, after checking from the data alone that it is an answer.
+        """Return the weight of a path after checking from the data alone that it is feasible.
 
         Raises
         ------
         ValueError
-            If it is not an answer; the message says why.
+            If it is infeasible.
         """
         try:
             path = [operator.index(v) for v in path]
         except TypeError:
-            raise ValueError(f"expected vertices by number, not {path!r}") from None
+            raise ValueError(f"expected vertex numbers, not {path!r}") from None
         if len(path) != self.length:
             raise ValueError(f"the path has {len(path)} vertices, expected {self.length}")
         if not all(0 <= v < self.num_vertices for v in path):
-            raise ValueError(f"the path {path} has a vertex that the graph does not have")
+            raise ValueError(f"the path {path} has a vertex outside 0 to {self.num_vertices - 1}")
         seen: dict[Hashable, int] = {}
         for v in path:
             other = seen.setdefault(self.classes[v], v)
             if other != v or path.count(v) > 1:
                 raise ValueError(
-                    f"the path visits the class {self.classes[v]!r} twice: at {self.labels[other]!r} and "
-                    f"{self.labels[v]!r}"
+                    f"the path visits class {self.classes[v]!r} twice: at {self.labels[other]!r} and {self.labels[v]!r}"
                 )
         weight = self.objective(path)
         if not math.isfinite(weight):
-            raise ValueError(f"the path {path} takes an arc that the graph does not have")
+            raise ValueError(f"the path {path} uses an arc that does not exist")
         return weight
 
     def words(self, path: Sequence[int]) -> list[Hashable]:
-        """Labels along a path, those of labelled arcs between those of the vertices."""
+        """Return the labels along a path, with those of labelled arcs between the vertices."""
         words: list[Hashable] = []
         before = self.num_vertices  # the source
         for v in path:
@@ -180,8 +176,8 @@ class PathInstance:
         return words
 
 
-def checked(instance: PathInstance, path: Sequence[int]) -> float:
-    """:meth:`PathInstance.check` for a run: what is no answer is the error that the engine knows."""
+def check_path(instance: PathInstance, path: Sequence[int]) -> float:
+    """Return :meth:`PathInstance.check`, with the engine's error for infeasible paths."""
     try:
         return instance.check(path)
     except ValueError as error:
@@ -189,18 +185,18 @@ def checked(instance: PathInstance, path: Sequence[int]) -> float:
 
 
 def check_size(n: int) -> None:
-    """Refuse more vertices than there is memory for a table of all pairs, before one is made."""
-    if n > MOST_VERTICES:
-        raise InputError(f"expected a graph of at most {MOST_VERTICES} vertices, there are {n}")
+    """Raise InputError for too many vertices, before a table of all pairs is allocated."""
+    if n > MAX_VERTICES:
+        raise InputError(f"expected a graph of at most {MAX_VERTICES} vertices, got {n}")
 
 
 def as_length(value: object) -> int:
-    """A number of vertices, after checking that it is a whole number of 1 or more."""
+    """Return a number of vertices after checking that it is an integer of at least 1."""
     number = as_whole(value, "the length k")
     if number < 1:
-        raise InputError(f"the length k must be 1 or more, not {number}")
+        raise InputError(f"the length k must be at least 1, not {number}")
     if number >= 2**63:
-        raise InputError("the length k must be less than 2^63")
+        raise InputError(f"the length k must be less than 2^63, not {number}")
     return number
 
 
@@ -208,15 +204,15 @@ def _weights(values: ArrayLike, what: str, shape: tuple[int, ...] | None) -> Flo
     try:
         array = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError(f"expected numbers as {what}") from None
+        raise InputError(f"{what}: expected numbers") from None
     if (array.ndim != 1) if shape is None else (array.shape != shape):
-        raise InputError(f"expected {what} in the shape {shape or '(n,)'}, not {array.shape}")
+        raise InputError(f"{what}: expected shape {shape or '(n,)'}, got {array.shape}")
     wrong = np.isnan(array) | (array == np.inf)
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
         place = where if len(where) > 1 else where[0]
         raise InputError(
-            f"expected finite numbers as {what}, or minus infinity for a missing arc; that of {place} is {array[where]}"
+            f"{what}: expected finite numbers, or -inf for a missing arc, but entry {place} is {array[where]}"
         )
     return array
 
@@ -235,32 +231,32 @@ def from_graph(
     label: str = "label",
     name: str = "",
 ) -> PathInstance:
-    """The instance of a networkx digraph; of parallel arcs (``MultiDiGraph``) the heaviest counts.
+    """Return the instance of a networkx digraph; only the heaviest of parallel arcs (``MultiDiGraph``) counts.
 
-    Arcs that no path uses are passed over: into the source, out of the sink, from source to sink, and loops.
+    Arcs of no path are ignored: into the source, out of the sink, from source to sink, and loops.
 
     Parameters
     ----------
     weight
         Attribute of the arcs.
     classes
-        Attribute of the vertices, or a mapping from vertices; a vertex without a class is one of its own.
+        Attribute of the vertices, or a mapping from vertices; vertices without a class have their own.
     label
         Attribute of the arcs that names them in :meth:`PathInstance.words`.
 
     Raises
     ------
     InputError
-        If the graph is undirected, lacks source or sink, or an arc has no weight; if the mapping speaks of vertices
-        that the graph does not have.
+        If the graph is undirected, has no source or sink, or an arc has no weight, or if the mapping has unknown
+        vertices.
     """
     if not graph.is_directed():
-        raise InputError("expected a directed graph: networkx.DiGraph")
+        raise InputError("expected a directed graph (networkx.DiGraph)")
     for what, vertex in (("source", source), ("sink", sink)):
         if vertex not in graph:
             raise InputError(f"the {what} {vertex!r} is not a vertex of the graph")
     if source == sink:
-        raise InputError(f"expected a source and a sink that differ, both are {source!r}")
+        raise InputError(f"source and sink must be different, both are {source!r}")
     labels = [v for v in graph if v not in (source, sink)]
     number = {v: k for k, v in enumerate(labels)}
     if isinstance(classes, str):
@@ -269,7 +265,7 @@ def from_graph(
         given = dict(classes)
         unknown = [v for v in given if v not in graph]
         if unknown:
-            raise InputError(f"a class is given of {unknown[0]!r}, which is not a vertex of the graph")
+            raise InputError(f"classes has {unknown[0]!r}, which is not a vertex of the graph")
     arcs = []
     for u, v, data in graph.edges(data=True):
         if v == source or u in (sink, v) or (u == source and v == sink):
@@ -279,7 +275,7 @@ def from_graph(
         tail = None if u == source else number[u]
         head = None if v == sink else number[v]
         arcs.append((tail, head, data[weight], data.get(label)))
-    # A vertex without a class is told apart from classes of the same name by a pair that no label can be.
+    # The pairs distinguish a vertex without a class from a class of the same name.
     own = [("class", given[v]) if v in given else ("vertex", v) for v in labels]
     return from_arcs(len(labels), arcs, length, own, labels, name)
 
@@ -292,7 +288,7 @@ def from_arcs(
     labels: Sequence[Hashable],
     name: str,
 ) -> PathInstance:
-    """An instance from (tail or None for the source, head or None for the sink, weight, label)."""
+    """Return an instance from arcs (tail or None for the source, head or None for the sink, weight, label)."""
     check_size(n)
     weights, first, last = np.full((n, n), -np.inf), np.full(n, -np.inf), np.full(n, -np.inf)
     via = np.full((n + 1, n), -1, dtype=np.int64)
@@ -341,17 +337,17 @@ def random(
     density: float = 1.0,
     attraction: float = 0.0,
 ) -> PathInstance:
-    """Normally distributed weights.
+    """Return an instance with normally distributed weights.
 
     Parameters
     ----------
     num_classes
-        Vertices are put in so many classes at random; by default each is a class of its own.
+        Assign vertices at random to this number of classes; by default each has its own.
     density
-        Probability that an arc is there.
+        Probability of an arc.
     attraction
-        Each vertex adds an exponentially distributed value of this mean to all arcs that enter it.  With a large one
-        the heaviest walks go to and fro between a few vertices, so that classes matter.
+        Mean of an exponentially distributed value of each vertex, added to all arcs that enter it. With a large mean,
+        the heaviest walks alternate between a few vertices, so that classes matter.
     """
     rng = np.random.default_rng(seed)
     n = num_vertices

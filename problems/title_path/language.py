@@ -2,10 +2,10 @@ r"""A bigram model with Good-Turing smoothing.
 
     p(w | v) = d(c(v, w)) c(v, w) / c(v)     if w was seen after v,   else  α(v) p(w),
 
-c counting in the text, α(v) such that the probabilities sum to one (Katz's back-off).  The discount of a count r is
-d(r) = r* / r with Good and Turing's r* = (r + 1) S(r + 1) / S(r), where S is how many bigrams were seen so often,
-smoothed by a straight line through its logarithms (Gale and Sampson).  p(w) is a single word's discounted share; the
-mass that the discounts set free goes to words never seen, all of which share the probability of one of them.
+where c counts in the text, and α(v) makes the probabilities sum to one (Katz's back-off). The discount of a count r is
+d(r) = r* / r with Good and Turing's r* = (r + 1) S(r + 1) / S(r). S(r) is the number of bigrams seen r times, smoothed
+by a straight line through its logarithms (Gale and Sampson). p(w) is the discounted share of a single word. The mass
+freed by the discounts goes to unseen words, which share the probability of one word.
 
 Sources: S. M. Katz, *Estimation of probabilities from sparse data for the language model component of a speech
 recognizer*, IEEE Transactions on ASSP 35 (1987); W. A. Gale, G. Sampson, *Good-Turing frequency estimation without
@@ -30,34 +30,22 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BEGIN, END, UNKNOWN = "<begin>", "<end>", "<unknown>"
-"""The ends of a sentence, and all words that were never seen."""
+"""The ends of a sentence, and all unseen words."""
 
-_MOST_OF_A_COUNT = 1.0 - 1e-6
-"""Discounts stay below one, so that something is left for what was never seen."""
+_MAX_DISCOUNT = 1.0 - 1e-6
+"""Upper limit of discounts, which leaves some mass for unseen words."""
 
 
 @dataclass(frozen=True, eq=False)
 class BigramModel:
-    """Probabilities of the next word.
+    """Probabilities of the next word."""
 
-    Attributes
-    ----------
-    vocabulary
-        All words in small letters, ``UNKNOWN`` first, then ``BEGIN`` and ``END``.
-    unigrams
-        p(w) for each of them; that of ``BEGIN`` is zero.
-    rows, columns, probabilities
-        The discounted probability of each bigram that was seen, as triples.
-    backoff
-        α(v) for each word v.
-    """
-
-    vocabulary: tuple[str, ...]
-    unigrams: Floats
-    rows: Ints
+    vocabulary: tuple[str, ...]  # all words in lower case, UNKNOWN first, then BEGIN and END
+    unigrams: Floats  # p(w) of each word, zero for BEGIN
+    rows: Ints  # the discounted probability of each seen bigram, as triples
     columns: Ints
     probabilities: Floats
-    backoff: Floats
+    backoff: Floats  # α(v) of each word v
 
     @cached_property
     def _number(self) -> dict[str, int]:
@@ -69,31 +57,25 @@ class BigramModel:
         return sparse.csr_array((self.probabilities, (self.rows, self.columns)), shape=(size, size))
 
     def numbers(self, words: Iterable[str]) -> Ints:
-        """Numbers of words in the vocabulary, 0 for unknown ones."""
+        """Return the numbers of words in the vocabulary, 0 for unknown ones."""
         return np.array([self._number.get(word, 0) for word in words], dtype=np.int64)
 
     def log_probabilities(self, before: Sequence[str], after: Sequence[str]) -> Floats:
-        """Log p(w | v) for v in ``before`` (rows) and w in ``after`` (columns)."""
+        """Return log p(w | v) for v in ``before`` (rows) and w in ``after`` (columns)."""
         v, w = self.numbers(before), self.numbers(after)
         p = np.outer(self.backoff[v], self.unigrams[w])
         seen = self._matrix[v][:, w].tocoo()
         p[seen.row, seen.col] = seen.data
-        with np.errstate(divide="ignore"):  # nothing comes before BEGIN: log 0 is minus infinity
+        with np.errstate(divide="ignore"):  # nothing precedes BEGIN: log 0 is -inf
             return np.asarray(np.log(p))
 
     def distribution(self, before: str) -> Floats:
-        """p(w | v) for every word w of the vocabulary."""
+        """Return p(w | v) for every word w of the vocabulary."""
         return np.asarray(np.exp(self.log_probabilities([before], self.vocabulary)[0]))
 
 
 def estimate(sentences: Iterable[Sequence[str]]) -> BigramModel:
-    """The model of a text, given as sentences of words in small letters.
-
-    Raises
-    ------
-    InputError
-        If there is no word at all.
-    """
+    """Return the model of a text, given as sentences of lower-case words; raise InputError if there are no words."""
     singles: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for sentence in sentences:
@@ -101,7 +83,7 @@ def estimate(sentences: Iterable[Sequence[str]]) -> BigramModel:
         singles.update(padded[1:])
         pairs.update(itertools.pairwise(padded))
     if len(singles) < 2:
-        raise InputError("expected a text with words to estimate a bigram model from, there are none")
+        raise InputError("expected a text with words for a bigram model, got none")
     words = sorted(word for word in singles if word != END)
     vocabulary = (UNKNOWN, BEGIN, END, *words)
     number = {word: k for k, word in enumerate(vocabulary)}
@@ -121,9 +103,9 @@ def estimate(sentences: Iterable[Sequence[str]]) -> BigramModel:
 
 
 def _unigrams(counts: Ints) -> Floats:
-    """Discounted shares; the rest goes to the first entry, the unknown word, though not more than the rarest word has.
+    """Return discounted shares; the rest goes to entry 0, the unknown word, up to the share of the rarest word.
 
-    What is above that is divided in proportion among the words seen.
+    Any remaining mass is divided among the seen words in proportion to their shares.
     """
     seen = counts > 0
     shares = np.zeros(len(counts))
@@ -135,15 +117,10 @@ def _unigrams(counts: Ints) -> Floats:
 
 
 def discounts(counts: Ints) -> Floats:
-    """d(r) = r* / r for r = 0, ..., the largest count; entries of counts that do not occur mean nothing.
+    """Return d(r) = r* / r for r = 0, ..., the largest count; entries of counts that do not occur are meaningless.
 
-    Turing's estimate is used from r = 1 on as long as it differs from the smoothed one by more than 1.65 of its
-    standard deviations, and the smoothed one after that, as Gale and Sampson have it.
-
-    Parameters
-    ----------
-    counts
-        Of the things that were seen, each 1 or more.
+    Turing's estimate is used from r = 1 while it differs from the smoothed one by more than 1.65 of its standard
+    deviations, then the smoothed one, as in Gale and Sampson. ``counts`` are those of the seen items, each at least 1.
     """
     values, frequencies = np.unique(counts, return_counts=True)
     largest = int(values[-1])
@@ -163,13 +140,13 @@ def discounts(counts: Ints) -> Floats:
         else:
             smoothed = True
             d[r] = good
-    return np.clip(d, 0.0, _MOST_OF_A_COUNT)
+    return np.clip(d, 0.0, _MAX_DISCOUNT)
 
 
 def _slope(values: Floats, frequencies: Floats) -> float:
-    """Slope of log Z(r) over log r, Z being the frequencies averaged over the gaps around r.
+    """Return the slope of log Z(r) over log r, where Z are the frequencies averaged over the gaps around r.
 
-    A slope of -1 or more would let r* grow beyond r, as little text may have it: it is taken as just below.
+    A slope of -1 or more, possible for short texts, would give r* > r; it is replaced by a value just below -1.
     """
     below = np.concatenate(([0.0], values[:-1]))
     above = np.concatenate((values[1:], [2.0 * values[-1] - below[-1]]))

@@ -1,12 +1,12 @@
-r"""The integer program without flow variables, its cycles cut off as they appear.
+r"""The integer program without flow variables, with separated cycles.
 
-A path that visits v enters every set W of vertices that holds v:
+A path that visits v enters every set W of vertices that contains v:
 
     Σ_{i not in W, j in W} I_ij ≥ Σ_i I_iv      for v in W, W a subset of V.
 
-There are exponentially many of these rows.  At an integral point the connected components without the source violate
-one each; at a fractional point a minimum cut between the source and v finds the most violated row of v.  They are valid
-for all paths and forbid all cycles, and they imply the flow formulation: the relaxation is at least as strong.
+There are exponentially many of these rows. At an integral point, each connected component without the source violates
+one. At a fractional point, a minimum cut between the source and v gives the most violated row of v. The rows are valid
+for all paths, exclude all cycles, and imply the flow formulation, so the relaxation is at least as strong.
 
 Sources: E. Balas, *The prize collecting traveling salesman problem*, Networks 19 (1989); M. Fischetti, J. J. Salazar
 González, P. Toth, *Solving the orienteering problem through branch-and-cut*, INFORMS Journal on Computing 10 (1998).
@@ -41,8 +41,8 @@ from colgen import (
 from colgen.claims import is_plain
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
-from colgen.problems.title_path.instance import Path, PathInstance, checked
-from colgen.problems.title_path.model import SINK, SOURCE, centred
+from colgen.problems.title_path.instance import Path, PathInstance, check_path
+from colgen.problems.title_path.model import SINK, SOURCE, centred_program
 from colgen.solvers.paths.path_beam import beam
 
 _TOLERANCE = 1e-6
@@ -50,10 +50,10 @@ _WIDTH = 80
 
 
 class LazyPath(Problem):
-    """The heaviest path of k vertices by row generation and branch and bound on arcs.
+    """Find the heaviest path of k vertices by row generation and branch and bound on arcs.
 
-    The answer is a tuple of vertices.  Arcs that no best path has are left out.  A subclass may look for other paths,
-    and has all arcs unless it declares ``plain = True`` in its own body.
+    The answer is a tuple of vertices. Arcs of no best path are removed. A subclass may look for other paths, so it has
+    all arcs unless it declares ``plain = True`` in its own body.
     """
 
     plain: ClassVar[bool] = True
@@ -63,23 +63,23 @@ class LazyPath(Problem):
         self.instance = instance
 
     @property
-    def _searched(self) -> PathInstance:
+    def _search_instance(self) -> PathInstance:
         return self.instance.reduced if is_plain(self) else self.instance
 
     def master(self) -> Rows:
-        return centred(self._searched, "lazy")
+        return centred_program(self._search_instance, "lazy")
 
     @property
     def scale(self) -> float:  # type: ignore[override]
-        """What weights are relative to once what all paths have in common is taken off."""
+        """The size of weights after subtracting what all paths have in common."""
         return self.instance.scaled.scale
 
     def separation(self) -> Sequence[Separation]:
-        return (CycleCuts(self._searched),)
+        return (CycleCuts(self._search_instance),)
 
     def method(self) -> Method:
-        # Nothing is priced, so that nothing is smoothed.
-        return Method(stabilization=NoStabilization(), heuristics=(BeamNear(self._searched),))
+        # There is no pricing to stabilize.
+        return Method(stabilization=NoStabilization(), heuristics=(RelaxationBeam(self._search_instance),))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(),)
@@ -89,14 +89,14 @@ class LazyPath(Problem):
         return WarmStart(answers=[as_solution(self.instance, tuple(path.tolist()))] if len(path) else [])
 
     def answer(self, solution: Solution) -> Path:
-        return path_of(solution)
+        return extract_path(solution)
 
     def check(self, answer: Path) -> float:
-        return checked(self.instance, answer)
+        return check_path(self.instance, answer)
 
 
-class BeamNear(Heuristic):
-    """A beam over the arcs that the relaxation uses, each worth what it weighs."""
+class RelaxationBeam(Heuristic):
+    """A beam over the arcs that the relaxation uses, with their weights."""
 
     every = 1
 
@@ -107,7 +107,7 @@ class BeamNear(Heuristic):
         graph = self.instance.graph
         first, last = np.full_like(graph.first, -np.inf), np.full_like(graph.last, -np.inf)
         weights = np.full_like(graph.weights, -np.inf)
-        for (tail, head), _ in arcs_of(context.relaxation):
+        for (tail, head), _ in arc_values(context.relaxation):
             if tail == SOURCE:
                 first[head] = graph.first[head]
             elif head == SINK:
@@ -119,7 +119,7 @@ class BeamNear(Heuristic):
 
 
 class CycleCuts(Separation):
-    """The most violated of the rows above for each vertex; exact.
+    """Exact separation of the most violated row of each vertex.
 
     Row ``("cut", (v, W))`` has W as a sorted tuple.
     """
@@ -132,7 +132,7 @@ class CycleCuts(Separation):
     def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         support = nx.DiGraph()
         support.add_node(SOURCE)
-        arcs = arcs_of(solution)
+        arcs = arc_values(solution)
         for (tail, head), value in arcs:
             if value > 1e-9 and head != SINK:
                 support.add_edge(tail, head, capacity=value)
@@ -157,7 +157,7 @@ class CycleCuts(Separation):
 
 
 def _components(support: nx.DiGraph) -> list[tuple[int, frozenset[int]]]:
-    """The sets of vertices that hang together without the source: each is a cycle, or several."""
+    """Return the connected components without the source; each is one cycle or several."""
     found = []
     for component in nx.weakly_connected_components(support):
         if SOURCE not in component:
@@ -166,7 +166,7 @@ def _components(support: nx.DiGraph) -> list[tuple[int, frozenset[int]]]:
 
 
 def _cuts(support: nx.DiGraph) -> list[tuple[int, frozenset[int]]]:
-    """For each vertex the set of least flow into it that holds the vertex, where less enters it than the vertex."""
+    """Return the head side of a minimum cut from the source for each vertex visited more than the cut's value."""
     found: dict[frozenset[int], int] = {}
     for v in support:
         if v == SOURCE:
@@ -182,7 +182,7 @@ def _cuts(support: nx.DiGraph) -> list[tuple[int, frozenset[int]]]:
 
 
 def _reachable(residual: nx.DiGraph) -> set[object]:
-    """What the source still reaches when a maximum flow is subtracted."""
+    """Return the vertices reachable from the source in the residual network."""
     reached: set[object] = {SOURCE}
     queue: deque[object] = deque(reached)
     while queue:
@@ -194,26 +194,26 @@ def _reachable(residual: nx.DiGraph) -> set[object]:
     return reached
 
 
-def arcs_of(solution: Solution) -> list[tuple[tuple[Any, Any], float]]:
-    """Return tail and head of each arc, with the value of its variable; a subclass may have other variables as well."""
+def arc_values(solution: Solution) -> list[tuple[tuple[Any, Any], float]]:
+    """Return tail and head of each arc with the value of its variable; other variables of subclasses are ignored."""
     return [(cast(tuple[Any, Any], arc), value) for (block, arc), value in solution.variables.items() if block == "I"]
 
 
 def as_solution(instance: PathInstance, path: Path) -> Solution:
-    """A path as a solution of the integer program."""
+    """Return a path as a solution of the integer program."""
     stations = (SOURCE, *path, SINK)
     taken: dict[Key, float] = {("I", arc): 1.0 for arc in itertools.pairwise(stations)}
     return Solution(instance.objective(path), variables=taken, integer=frozenset(taken))
 
 
-def path_of(solution: Solution) -> Path:
-    """The vertices along the chosen arcs, from the source on."""
-    after = dict(arc for arc, value in arcs_of(solution) if value > 0.5)
+def extract_path(solution: Solution) -> Path:
+    """Return the vertices along the chosen arcs from the source."""
+    after = dict(arc for arc, value in arc_values(solution) if value > 0.5)
     path = []
     at = after.get(SOURCE, SINK)
     while at != SINK:
         path.append(at)
         at = after[at]
     if not path:
-        raise InputError("the solution holds no path")
+        raise InputError("the solution has no path: no arc leaves the source")
     return tuple(path)

@@ -1,4 +1,4 @@
-"""Learning to make titles: from sections to graphs whose heaviest paths are titles."""
+"""Learning to generate titles: graphs of sections whose heaviest paths are titles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from colgen.solvers.arrays import as_float, as_floats, as_indices, as_integer, a
 Floats = NDArray[np.float64]
 
 NUM_AUXILIARY = 24
-"""Prepositions and articles that may stand between two content words, the source's number."""
+"""Number of prepositions and articles that may connect two content words, as in the source."""
 
 _SELECTION = "weights", "mean", "scale"
 _LANGUAGE = "unigrams", "rows", "columns", "probabilities", "backoff"
@@ -31,32 +31,20 @@ _LANGUAGE = "unigrams", "rows", "columns", "probabilities", "backoff"
 
 @dataclass(frozen=True, eq=False)
 class TitleModel(SavedModel):
-    """Scores of words and of their order.
-
-    Attributes
-    ----------
-    selection
-        log P(a word is in the title).
-    language
-        log P(a word follows another one).
-    auxiliary
-        Words that are no vertices, but may stand between two.
-    length
-        The median number of content words of the titles that it was trained on.
-    """
+    """Scores of words and of their order."""
 
     kind = "title_path"
 
-    selection: Selection
-    language: BigramModel
-    auxiliary: tuple[str, ...]
-    length: int
+    selection: Selection  # log P(a word is in the title)
+    language: BigramModel  # log P(a word follows another one)
+    auxiliary: tuple[str, ...]  # words that are not vertices, but may connect two
+    length: int  # median number of content words of the training titles
 
     def instance(self, text: str, length: int | None = None, name: str = "") -> PathInstance:
-        """The graph of a text: a vertex a content word, a class a stem.
+        """Return the graph of a text: one vertex per content word, one class per stem.
 
-        The arc from v to w weighs log P(w in title) + log p(w | v); of it and the arcs that lead over an auxiliary word
-        x, which weigh log P(w in title) + log p(x | v) + log p(w | x), the heaviest counts.
+        The arc from v to w has the weight log P(w in title) + log p(w | v). Arcs over an auxiliary word x have the
+        weight log P(w in title) + log p(x | v) + log p(w | x). Only the heaviest of these parallel arcs counts.
 
         Parameters
         ----------
@@ -105,7 +93,9 @@ class TitleModel(SavedModel):
         background = Background(as_integer(about["num_sections"], "num_sections", low=1), *counted)
         weights, mean, scale = (as_floats(arrays[part], part, shape=("features",)) for part in _SELECTION)
         if not len(weights) == len(mean) == len(scale):
-            raise ValueError("expected as many weights as means and scales")
+            raise ValueError(
+                f"expected as many weights as means and scales, got {len(weights)}, {len(mean)} and {len(scale)}"
+            )
         selection = Selection(background, weights, as_float(about["intercept"], "intercept"), mean, scale)
         probabilities = as_floats(arrays["probabilities"], "probabilities", shape=("bigrams",), low=0.0)
         rows, columns = (
@@ -128,16 +118,9 @@ def title_graph(
     length: int,
     name: str = "",
 ) -> PathInstance:
-    """The graph of some words: see :meth:`TitleModel.instance`.
+    """Return the graph of some words, all different: see :meth:`TitleModel.instance`.
 
-    Parameters
-    ----------
-    words
-        One a vertex, all different.
-    selection
-        Shape (n,): what it is worth to select each.
-    classes
-        Of the words: one of each at most is selected.
+    ``selection``, shape (n,), is the score of selecting each word; at most one word of each class is selected.
     """
     n = len(words)
     check_size(n)
@@ -164,21 +147,16 @@ def train(
     Parameters
     ----------
     sections
-        From their titles the classifier learns, and from their texts the bigram model.
+        The classifier learns from their titles, the bigram model from their texts.
     more_text
-        Further sections, from whose texts alone the bigram model learns; the source takes all of its corpus.
+        Further texts for the bigram model; the source uses its complete corpus.
     say
-        Called with a line of text as the training goes on.
-
-    Raises
-    ------
-    InputError
-        If there is nothing to learn from.
+        Called with a line of text about the progress.
     """
     if not sections:
-        raise InputError("expected sections to train on, there are none")
+        raise InputError("training needs at least one section, got none")
     selection = fit(sections)
-    say(f"classifier of {len(sections)} sections, {len(selection.background.in_texts):,} stems")
+    say(f"classifier trained on {len(sections)} sections, {len(selection.background.in_texts):,} stems")
     parts = [[w.lower() for w in part] for one in (*sections, *more_text) for part in sentences(one.text)]
     language = estimate(parts)
     say(f"bigram model of {sum(map(len, parts)):,} words, {len(language.vocabulary):,} different ones")

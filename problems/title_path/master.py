@@ -1,4 +1,4 @@
-"""The master of paths: rows on classes enter one by one, each with the memory of its class."""
+"""The master of paths: rows on classes are separated, each with the memory of its class."""
 
 from __future__ import annotations
 
@@ -17,38 +17,29 @@ from colgen.problems.title_path.instance import Floats, Path, PathInstance
 from colgen.solvers.paths.walks import Mask
 
 WALK = ("walk", None)
-"""The row that says that one walk is chosen."""
+"""The row that chooses one walk."""
 
 ONCE = "once"
-"""Block of the rows that say that a class is visited once at most."""
+"""Block of the rows that allow at most one visit per class."""
 
 
 @dataclass(frozen=True, eq=False)
 class WalkDuals:
-    """What walks are priced at.
+    """Penalties, memory and incumbent for pricing walks."""
 
-    Attributes
-    ----------
-    penalties
-        λ of each class, in the units of the scaled graph.
-    remembered
-        Classes whose rows have entered: the oracle remembers these, and those with a penalty.  None: it remembers
-        nothing, and penalties alone bound paths.
-    path
-        The best path known, for whatever it is worth: only heavier ones are of interest.
-    """
-
-    penalties: Floats = field(repr=False)
+    penalties: Floats = field(repr=False)  # λ of each class, in scaled units
     remembered: Mask | None = field(default=None, repr=False)
-    path: Path | None = None
+    """Classes with rows in the master, which the oracle remembers, as those with a penalty; None: it remembers none."""
+
+    path: Path | None = None  # the best known path; only heavier ones are searched
 
 
 class WalkMaster(LagrangianMaster, LinkingRows):
-    """max Σ_p c_p x_p over walks p of k vertices,  Σ_p x_p = 1 [π],  and the rows on classes that have been separated.
+    """max Σ_p c_p x_p over walks p of k vertices, with Σ_p x_p = 1 [π] and the separated rows on classes.
 
-    All rows on classes are relaxed at first, with penalties; with x whole, a row that has entered says of the chosen
-    walk that it visits a class once at most, which the oracle's dynamic program remembers.  So π, the oracle's bound,
-    is all that there is to add up, and row generation is decremental state-space relaxation.
+    Initially, all rows on classes are relaxed with penalties. With integer x, a row in the master allows the chosen
+    walk at most one visit to the class, which the oracle's dynamic program enforces. So the dual bound is π, the
+    oracle's bound, and row generation is decremental state-space relaxation.
     """
 
     answers_late = True
@@ -83,11 +74,11 @@ class WalkMaster(LagrangianMaster, LinkingRows):
 
     @property
     def num_columns(self) -> int:
-        """Walks that the master speaks of: one, for those that it does not look at are not counted."""
+        """1, the chosen walk; other walks are not counted."""
         return 1
 
 
 def as_solution(instance: PathInstance, walk: Path) -> Solution:
-    """A walk as a solution."""
+    """Return a walk as a solution."""
     weight = instance.objective(walk)
     return Solution(weight, ((Column(weight, {WALK: 1.0}, walk, ("walk", walk)), 1.0),))

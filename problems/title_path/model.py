@@ -1,6 +1,6 @@
 r"""Paths of k vertices as integer linear programs, in Pyomo and as arrays.
 
-I_ij says whether the path takes the arc from i to j; s is the source, t the sink, V the vertices between them.
+I_ij = 1 if the path uses the arc from i to j; s is the source, t the sink, V the vertices between them.
 
     max  Σ w_ij I_ij
     subject to  Σ_j I_sj = 1,   Σ_i I_it = 1                        source and sink                  (2), (3)
@@ -9,20 +9,18 @@ I_ij says whether the path takes the arc from i to j; s is the source, t the sin
                 Σ_{i in Z} Σ_j I_ij ≤ 1        for each class Z     redundancy                       (6)
                 I_ij ∈ {0, 1}.
 
-A solution is a path and any number of cycles beside it.  The formulation ``"flow"`` forbids these by a second set of
-variables, which counts the arcs down from k + 1 to 1 along the path:
+A solution is a path plus any number of cycles. The formulation ``"flow"`` excludes cycles by a second set of variables,
+which count the arcs down from k + 1 to 1 along the path:
 
                 0 ≤ f_ij ≤ (k + 1) I_ij                                                              (7)
                 Σ_i f_iv - Σ_j f_vj = Σ_i I_iv  for each v in V                                      (8) to (11)
                 Σ_j f_sj = k + 1,   Σ_i f_it = 1                                                     (12), (13)
 
-``"lazy"`` leaves f out; it is complete only together with rows that are separated as they are violated
-(:mod:`colgen.problems.title_path.lazy`).
+``"lazy"`` omits f; it is complete only with separated rows (:mod:`colgen.problems.title_path.lazy`).
 
-The numbers are those of the source, from which two statements differ here.  It has the balance (5) for the source and
-the sink as well, which would contradict (2) and (3).  And it says that (5) lets no vertex be entered twice; that is so
-only by (6), for which every vertex must be in a class, if need be alone.  The auxiliary a, b, d of (8) to (10) are
-substituted.
+The equation numbers are those of the source, with two differences. The source has the balance (5) for source and sink
+too, which contradicts (2) and (3). It also states that (5) prevents a vertex from being entered twice, but this needs
+(6), with every vertex in a class, possibly its own. The auxiliary a, b, d of (8) to (10) are substituted.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 Arc: TypeAlias = tuple[Hashable, Hashable]
-"""Tail and head: numbers of vertices, ``"s"`` and ``"t"``."""
+"""Tail and head: vertex numbers, ``"s"`` and ``"t"``."""
 
 SOURCE, SINK = "s", "t"
 
@@ -47,12 +45,12 @@ FORMULATIONS = ("flow", "lazy")
 
 
 def full(instance: PathInstance, formulation: str = "flow") -> pyo.ConcreteModel:
-    """The program in Pyomo, for any solver that Pyomo knows.
+    """Return the program as a Pyomo model.
 
     Parameters
     ----------
     formulation
-        ``"flow"``, or ``"lazy"`` without what forbids cycles.
+        ``"flow"``, or ``"lazy"`` without the exclusion of cycles.
 
     Raises
     ------
@@ -61,13 +59,13 @@ def full(instance: PathInstance, formulation: str = "flow") -> pyo.ConcreteModel
     """
     tails, heads, _ = arcs(instance)
     n = instance.num_vertices
-    if not (tails == n).any() or not (heads == n + 1).any():  # Pyomo takes no row without a variable
-        raise InputError("expected arcs that leave the source and arcs that enter the sink: there is no path otherwise")
+    if not (tails == n).any() or not (heads == n + 1).any():  # Pyomo rejects rows without variables
+        raise InputError("there is no path: expected arcs that leave the source and arcs that enter the sink")
     return program(instance, formulation).pyomo()
 
 
 def arcs(instance: PathInstance) -> tuple[Ints, Ints, Floats]:
-    """Tails, heads and weights of the arcs that a path can take; the source is number n, the sink n + 1."""
+    """Return tails, heads and weights of the arcs that a path can use; the source is number n, the sink n + 1."""
     n, graph = instance.num_vertices, instance.graph
     firsts, lasts = np.flatnonzero(graph.first > -np.inf), np.flatnonzero(graph.last > -np.inf)
     tails, heads = np.nonzero(graph.weights > -np.inf)
@@ -79,20 +77,14 @@ def arcs(instance: PathInstance) -> tuple[Ints, Ints, Floats]:
 
 
 def arc_names(instance: PathInstance, tails: Ints, heads: Ints) -> list[Arc]:
-    """The arcs as pairs, in order."""
+    """Return the arcs as pairs, in order."""
     n = instance.num_vertices
     named: list[Hashable] = [*range(n), SOURCE, SINK]
     return [(named[u], named[v]) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]
 
 
 def program(instance: PathInstance, formulation: str = "flow") -> Rows:
-    """Return the program as arrays; without Pyomo, which takes longer than many a solve.
-
-    Parameters
-    ----------
-    formulation
-        As in :func:`full`.
-    """
+    """Return the program as arrays, which is much faster than Pyomo; ``formulation`` as in :func:`full`."""
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation must be 'flow' or 'lazy', not {formulation!r}")
     n, k = instance.num_vertices, instance.length
@@ -128,8 +120,8 @@ def program(instance: PathInstance, formulation: str = "flow") -> Rows:
     return rows
 
 
-def centred(instance: PathInstance, formulation: str = "flow") -> Rows:
-    """Return the program with what all paths have in common in its offset, so that no tolerance is relative to it."""
+def centred_program(instance: PathInstance, formulation: str = "flow") -> Rows:
+    """Return the program with what all paths have in common as offset, so that tolerances are not relative to it."""
     tails, heads, weights = arcs(instance)
     n, (first, last, inner) = instance.num_vertices, instance.scaled.parts
     common = np.where(tails == n, first, np.where(heads == n + 1, last, inner))

@@ -1,4 +1,4 @@
-"""What every method returns: the path, and what is known of it."""
+"""The result of every method: a path with its bound and probability."""
 
 from __future__ import annotations
 
@@ -12,31 +12,21 @@ from colgen.problems.title_path.instance import Path
 
 @dataclass(frozen=True)
 class PathResult:
-    """A path, and how good it is known to be.
+    """A path with its bound and probability.
 
     Attributes
     ----------
-    method
-        Who found it.
-    path
-        None if no path was found.
     objective
-        Weight of the path, minus infinity without one.
+        Weight of the path, -inf without one.
     dual_bound
-        No path weighs more: plus infinity if nothing is known, minus infinity if it is proved that there is no path.
+        Upper bound on the weight of all paths: +inf if nothing is known, -inf if there is provably no path.
     probability
-        With at least this probability no path is heavier (if none was found: there is none): 1 with a proof, what
-        colour coding states, 0 if nothing is known.  A cut in time does not make it wrong.
-    finished
-        False where a limit or an interrupt came first.
-    seconds
-        From the instance to the answer.
-    steps
-        Iterations of colour coding, states, nodes or paths looked at, whichever the method counts.
+        Lower bound on the probability that no path is heavier (or, without a path, that no path exists): 1 with a
+        proof, the value of colour coding, 0 if nothing is known. It remains valid after a time limit.
     priced
-        Whether the engine has priced an oracle that states the bound that ends the search.
+        Whether the engine priced an oracle whose bound ended the search.
     course
-        Weight of the heaviest path after each iteration, of colour coding.
+        For colour coding, the largest weight after each iteration.
     """
 
     method: str
@@ -44,9 +34,9 @@ class PathResult:
     objective: float
     dual_bound: float = math.inf
     probability: float = 0.0
-    finished: bool = True
-    seconds: float = 0.0
-    steps: int = 0
+    finished: bool = True  # false after a limit or an interrupt
+    seconds: float = 0.0  # from the instance to the result
+    steps: int = 0  # iterations of colour coding, states, nodes or paths
     course: Sequence[float] = ()
     priced: bool = False
 
@@ -70,12 +60,14 @@ class PathResult:
 
     def __str__(self) -> str:
         if self.is_infeasible:
-            known = "Proved infeasible: no path of this length visits no class twice."
+            known = "Proved infeasible: every path of this length repeats a class."
         elif self.is_optimal:
             known = "Proved optimal."
         elif self.probability:
             failure = 1.0 - self.probability
-            known = f"Optimal with probability 1 - {failure:.3g} or more." if failure else "Optimal with probability 1."
+            known = (
+                f"Optimal with probability at least 1 - {failure:.3g}." if failure else "Optimal with probability 1."
+            )
         else:
             known = "Nothing is proved." if math.isinf(self.dual_bound) else f"Gap {percent(self.gap)}."
         found = "no path" if self.path is None else f"objective {self.objective:.10g}"

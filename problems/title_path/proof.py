@@ -1,4 +1,4 @@
-"""Certificates of paths: weights as whole numbers, penalties of a run, and the classes that must be remembered."""
+"""Certificates of paths: integer weights, penalties of a run, and the classes that must be remembered."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from colgen.certificate.witness import WitnessPoint
 from colgen.problems.title_path.instance import PathInstance
 from colgen.problems.title_path.master import WalkDuals
 
-_MOST_LABELS = 300_000
-"""Walks that may be left in a dynamic program of the checker; beyond that it is asked to trust the run."""
+_MAX_WALKS = 300_000
+"""Largest number of walks in the checker's dynamic program; beyond it, the run has to be trusted."""
 
 
 class PathCertifier(Certifier):
-    """A proof of its own: classes that walks of more weight than the answer visit again are remembered, one by one.
+    """Certify a path by its own proof: classes repeated by heavier walks are remembered, one after the other.
 
-    Every weight is a whole number over a power of two, so that nothing is rounded.
+    Every weight is an integer over a power of two, so nothing is rounded.
     """
 
     states_formulation = False
@@ -55,38 +55,38 @@ class PathCertifier(Certifier):
         return {"sense": "maximize", "step": None, "rows": [], "pricing": [{"kind": "paths", "uses": [1, 1]}]}
 
     @cached_property
-    def _checked(self) -> Paths:
-        return Paths(0, self._data, 0, _MOST_LABELS)
+    def _checker(self) -> Paths:
+        return Paths(0, self._data, 0, _MAX_WALKS)
 
     def columns(self, solution: Solution) -> list[Any]:
         return [[0, 1, [int(v) for v in column.structure]] for column, _ in solution.columns]
 
     def objective(self, solution: Solution) -> Fraction:
         ((_, _, path),) = self.columns(solution)
-        return self._checked.column(path)[0]
+        return self._checker.column(path)[0]
 
     def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterable[Record] | None:
-        checked, classes = self._checked, self._instance.class_numbers.tolist()
-        most, penalties, remembered = int(-goal * checked.unit), self._penalties(points), set[int]()
+        checker, classes = self._checker, self._instance.class_numbers.tolist()
+        most, penalties, remembered = int(-goal * checker.unit), self._penalties(points), set[int]()
         try:
-            while (walk := checked.above(most, penalties, sorted(remembered))) is not None:
+            while (walk := checker.above(most, penalties, sorted(remembered))) is not None:
                 visited = [classes[v] for v in walk]
                 again = {c for c in visited if visited.count(c) > 1}
-                weight = checked.column(walk)[0] * checked.unit if not again else 0
-                if not again and weight > most:  # a rounding error better than the run's answer: the bound says so
+                weight = checker.column(walk)[0] * checker.unit if not again else 0
+                if not again and weight > most:  # better than the run's answer by a rounding error: raise the bound
                     most = int(weight)
                 elif not again:  # penalties of classes that it does not visit
                     again = {c for c, penalty in enumerate(penalties) if penalty and c not in visited}
                 remembered |= again
         except WrongError:
             return None
-        said = {"penalties": penalties, "remembered": sorted(remembered), "most": most}
-        bound = Fraction(most, checked.unit)
+        potentials = {"penalties": penalties, "remembered": sorted(remembered), "most": most}
+        bound = Fraction(most, checker.unit)
         claim = {"weight": 1, "unit": 1, "duals": [], "counts": [], "least": [as_exact(-bound)]}
-        return [{"node": 0, "claim": {**claim, "bound": as_exact(bound), "potentials": said}}]
+        return [{"node": 0, "claim": {**claim, "bound": as_exact(bound), "potentials": potentials}}]
 
     def _penalties(self, points: Sequence[WitnessPoint]) -> list[int]:
-        """Those of the run, which may be any numbers of 0 or more."""
+        """Return the penalties of the run, which may be any non-negative numbers."""
         seen = [point.duals.penalties for point in points if isinstance(point.duals, WalkDuals)]
         values = seen[-1] * self._instance.scaled.scale if seen else np.zeros(self._instance.num_classes)
-        return [math.floor(Fraction(x) * self._checked.unit) if 0.0 < x < math.inf else 0 for x in values.tolist()]
+        return [math.floor(Fraction(x) * self._checker.unit) if 0.0 < x < math.inf else 0 for x in values.tolist()]

@@ -1,4 +1,4 @@
-"""Sections of text with titles: files of JSON lines, and the docstrings of installed packages."""
+"""Sections of text with titles: files of JSON lines, and docstrings of installed packages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from colgen.core.files import parse_json, read_text
 from colgen.problems.title_path.text import is_content, words
 
 PACKAGES = ("networkx", "numpy", "scipy")
-"""Every installation has these."""
+"""Packages of every installation."""
 
-_LEAST_WORDS = 40
-"""Docstrings with less text are passed over."""
+_MIN_WORDS = 40
+"""Docstrings with fewer words are skipped."""
 
 
 @dataclass(frozen=True)
@@ -31,30 +31,29 @@ class Section:
 
     @property
     def num_content_words(self) -> int:
-        """Of the title."""
+        """The number of content words in the title."""
         return sum(map(is_content, words(self.title)))
 
 
 def read_sections(folder: Path) -> list[list[Section]]:
-    """The sections of all files of JSON lines of a folder, file by file in the order of their names.
+    """Return the sections of all files of JSON lines in a folder or its subfolder ``titles``, by file name.
 
-    The folder of the corpora will do, if it has a folder ``titles``.  Sections without a content word in their title,
-    or without text, are left out.
+    Sections without text or without a content word in their title are omitted.
 
     Raises
     ------
     InputError
-        With file and line, where a line is no object with ``title`` and ``text``.
+        If a line is not an object with ``title`` and ``text``; the message has the file and the line.
     """
     paths = sorted(folder.glob("*.jsonl")) or sorted((folder / "titles").glob("*.jsonl"))
     if not paths:
-        raise InputError(f"{folder}: expected files whose names end in jsonl, there are none")
+        raise InputError(f"{folder}: expected files with names ending in jsonl, found none")
     files = [read_file(path) for path in paths]
     return [[one for one in sections if one.num_content_words and words(one.text)] for sections in files]
 
 
 def read_file(path: Path) -> list[Section]:
-    """The sections of a file of JSON lines, one a line, empty lines passed over."""
+    """Return the sections of a file of JSON lines, one per line; empty lines are ignored."""
     sections = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
@@ -68,11 +67,11 @@ def read_file(path: Path) -> list[Section]:
 
 
 def split(files: Sequence[Sequence[Section]]) -> tuple[list[Section], list[Section]]:
-    """Two thirds to train on and one to test on, in their order within each file."""
+    """Split each file's sections in their order: two thirds for training, one third for testing."""
     train = [one for file in files for one in file[: 2 * len(file) // 3]]
     test = [one for file in files for one in file[2 * len(file) // 3 :]]
     if not train or not test:
-        raise InputError(f"expected sections to train on and to test on, there are {len(train)} and {len(test)}")
+        raise InputError(f"expected sections for training and testing, got {len(train)} and {len(test)}")
     return train, test
 
 
@@ -80,29 +79,22 @@ def split(files: Sequence[Sequence[Section]]) -> tuple[list[Section], list[Secti
 
 
 def docstrings(packages: Sequence[str] = PACKAGES, most: int | None = None) -> list[Section]:
-    """First lines of docstrings as titles, what follows as their texts, in the order of modules and lines.
+    """Return first lines of docstrings as titles with the rest as texts, by module and line.
 
-    The sources are read and not imported.  What stands below a heading "Examples", "References" or "See Also" is left
-    out, and so are private functions, tests, and docstrings with little text.
-
-    Parameters
-    ----------
-    packages
-        Names of installed packages.
-    most
-        Sections of a package.
+    The sources are not imported. Text below the headings "Examples", "References" and "See Also" is omitted, and so are
+    private functions, tests, and short docstrings. There are at most ``most`` sections per package.
     """
     found: list[Section] = []
     for package in packages:
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
-            raise InputError(f"there is no package {package!r} whose docstrings could be read")
-        sections = _of_package(Path(spec.origin).parent)
+            raise InputError(f"package {package!r} is not installed, so its docstrings cannot be read")
+        sections = _package_sections(Path(spec.origin).parent)
         found += [section for section, _ in zip(sections, range(most), strict=False)] if most else list(sections)
     return found
 
 
-def _of_package(root: Path) -> Iterator[Section]:
+def _package_sections(root: Path) -> Iterator[Section]:
     seen: set[str] = set()
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).parts
@@ -110,23 +102,23 @@ def _of_package(root: Path) -> Iterator[Section]:
             continue
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (SyntaxError, UnicodeDecodeError):  # a template, say, that only looks like a module
+        except (SyntaxError, UnicodeDecodeError):  # for example a template that looks like a module
             continue
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
-                section = _of_docstring(ast.get_docstring(node), ".".join((root.name, *parts[:-1], node.name)))
+                section = _parse_docstring(ast.get_docstring(node), ".".join((root.name, *parts[:-1], node.name)))
                 if section is not None and section.title not in seen:
                     seen.add(section.title)
                     yield section
 
 
-def _of_docstring(docstring: str | None, name: str) -> Section | None:
+def _parse_docstring(docstring: str | None, name: str) -> Section | None:
     if docstring is None:
         return None
     first, _, rest = inspect.cleandoc(docstring).partition("\n")
     body = re.split(r"\n(?:Examples?|References|See Also)\n-{3,}", rest)[0]
     body = re.sub(r"^[-=~]{3,}$|:[a-z]+:|[`*\\$]", " ", body, flags=re.MULTILINE)
     section = Section(first.strip().rstrip("."), body, name)
-    if not section.num_content_words or len(words(body)) < _LEAST_WORDS:
+    if not section.num_content_words or len(words(body)) < _MIN_WORDS:
         return None
     return section

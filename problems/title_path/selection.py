@@ -1,4 +1,4 @@
-"""How likely a word of a text is to appear in its title: a maximum-entropy classifier on position and distribution."""
+"""The probability that a word of a text is in its title: a maximum-entropy classifier on position and distribution."""
 
 from __future__ import annotations
 
@@ -36,38 +36,20 @@ FEATURES = (
 
 @dataclass(frozen=True, eq=False)
 class Stems:
-    """The content words of a text by stem, in the order of first occurrence.
+    """The content words of a text by stem, in the order of first occurrence."""
 
-    Attributes
-    ----------
-    stems
-        All different.
-    words
-        The different words, in small letters, in the order of first occurrence.
-    stem_of_word
-        For each word the number of its stem.
-    """
-
-    stems: tuple[str, ...]
-    words: tuple[str, ...]
-    stem_of_word: tuple[int, ...]
+    stems: tuple[str, ...]  # all different
+    words: tuple[str, ...]  # different words, in lower case
+    stem_of_word: tuple[int, ...]  # the number of each word's stem
 
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """What the training sections say about stems.
-
-    Attributes
-    ----------
-    num_sections
-        How many there are.
-    in_texts, in_titles
-        In how many texts, and titles, each stem occurs.
-    """
+    """Counts of stems in the training sections."""
 
     num_sections: int
-    in_texts: Mapping[str, int]
-    in_titles: Mapping[str, int]
+    in_texts: Mapping[str, int]  # number of texts with each stem
+    in_titles: Mapping[str, int]  # number of titles with each stem
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,30 +63,24 @@ class Selection:
     scale: Floats
 
     def log_probabilities(self, text: str) -> tuple[Stems, Floats]:
-        """The stems of a text, and log P(stem in title) of each."""
+        """Return the stems of a text, and log P(stem in title) of each."""
         stems, x = features(text, self.background)
         score = self.intercept + ((x - self.mean) / self.scale) @ self.weights
         return stems, -np.logaddexp(0.0, -score)
 
 
-def stems_of(text: str) -> Stems:
-    """The content words of a text by stem.
-
-    Raises
-    ------
-    InputError
-        If it has none.
-    """
+def find_stems(text: str) -> Stems:
+    """Return the content words of a text by stem; raise InputError without any."""
     different = tuple(dict.fromkeys(word for word in words(text) if is_content(word)))
     if not different:
-        raise InputError("expected a text with content words, there are none")
+        raise InputError("expected a text with content words, got none")
     number: dict[str, int] = {}
     of_word = tuple(number.setdefault(stem(word), len(number)) for word in different)
     return Stems(tuple(number), different, of_word)
 
 
-def background_of(sections: Sequence[Section]) -> Background:
-    """Counts of stems over sections."""
+def count_stems(sections: Sequence[Section]) -> Background:
+    """Count stems over sections."""
     in_texts: Counter[str] = Counter()
     in_titles: Counter[str] = Counter()
     for section in sections:
@@ -114,19 +90,16 @@ def background_of(sections: Sequence[Section]) -> Background:
 
 
 def title_stems(section: Section) -> set[str]:
-    """Stems of the content words of a title."""
+    """Return the stems of the content words of a title."""
     return {stem(word) for word in words(section.title) if is_content(word)}
 
 
 def features(text: str, background: Background, own: Section | None = None) -> tuple[Stems, Floats]:
-    """The stems of a text and their features, shape (stems, features), named by ``FEATURES``.
+    """Return the stems of a text and their features, shape (stems, features), named by ``FEATURES``.
 
-    Parameters
-    ----------
-    own
-        The section that the text is of, where it is one of the background's: it must not tell its own title.
+    ``own`` is the section of the text if it is part of the background, whose counts must not reveal its title.
     """
-    stems = stems_of(text)
+    stems = find_stems(text)
     number = {s: k for k, s in enumerate(stems.stems)}
     n = len(number)
     count, capital, inside, containing = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
@@ -183,19 +156,11 @@ def features(text: str, background: Background, own: Section | None = None) -> t
 
 
 def fit(sections: Sequence[Section], *, strength: float = 1.0) -> Selection:
-    """Train the classifier on sections: an example a stem, true if it occurs in the title.
+    """Train the classifier on sections: one example per stem, positive if it is in the title.
 
-    Parameters
-    ----------
-    strength
-        Inverse of the weight of the squared norm.
-
-    Raises
-    ------
-    InputError
-        If no title's words occur in its text.
+    ``strength`` is the inverse of the weight of the squared norm. Raises InputError if all or no examples are positive.
     """
-    background = background_of(sections)
+    background = count_stems(sections)
     tables, labels = [], []
     for section in sections:
         stems, x = features(section.text, background, section)
@@ -204,7 +169,7 @@ def fit(sections: Sequence[Section], *, strength: float = 1.0) -> Selection:
         labels.append(np.array([s in wanted for s in stems.stems]))
     x, y = np.concatenate(tables), np.concatenate(labels)
     if not y.any() or y.all():
-        raise InputError("expected titles of which some words, but not all, occur in their texts")
+        raise InputError("training needs titles with some words, but not all, of their texts")
     mean, scale = x.mean(axis=0), x.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     rows = np.append((x - mean) / scale, np.ones((len(x), 1)), axis=1)
@@ -213,12 +178,9 @@ def fit(sections: Sequence[Section], *, strength: float = 1.0) -> Selection:
 
 
 def log_loss(selection: Selection, sections: Sequence[Section]) -> tuple[float, float, int]:
-    """Mean negative log-likelihood in nats of whether stems are in titles, that of knowing the rate alone, and count.
+    """Return the mean negative log-likelihood in nats, that of the constant rate, and the number of stems.
 
-    Parameters
-    ----------
-    sections
-        Not those that the classifier was trained on.
+    ``sections`` must not be those of the training.
     """
     total, positive, count = 0.0, 0, 0
     for section in sections:

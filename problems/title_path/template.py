@@ -1,4 +1,4 @@
-"""Paths of k vertices on the engine: what a researcher copies or subclasses."""
+"""Paths of k vertices on the engine; copy or subclass it for similar problems."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.problems.title_path.bound import Memory
-from colgen.problems.title_path.instance import Path, PathInstance, checked
+from colgen.problems.title_path.instance import Path, PathInstance, check_path
 from colgen.problems.title_path.master import ONCE, WalkDuals, WalkMaster
 from colgen.problems.title_path.pricing import WalkPricing
 from colgen.problems.title_path.proof import PathCertifier
-from colgen.problems.title_path.search import Start
+from colgen.problems.title_path.search import InitialSearch
 
 
 class TitlePath(Problem[Path]):
-    """The heaviest path of k vertices, no two of one class, by row generation over walks.
+    """Find the heaviest path of k vertices of different classes by row generation over walks.
 
     The answer is a tuple of vertices.
     """
@@ -27,12 +27,12 @@ class TitlePath(Problem[Path]):
 
     @property
     def scale(self) -> float:  # type: ignore[override]
-        """What weights are relative to once what all paths have in common is taken off."""
+        """The size of weights after subtracting what all paths have in common."""
         return self.instance.scaled.scale
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        """Penalties of a small bound, by an ascent, and a good path."""
-        start = Start(self.instance.scaled, lambda: budget.expired)
+        """Return penalties with a small bound, from an ascent, and a good path."""
+        start = InitialSearch(self.instance.scaled, lambda: budget.expired)
         return WarmStart(WalkDuals(start.relaxed.penalties, path=start.path))
 
     def master(self) -> WalkMaster:
@@ -53,14 +53,14 @@ class TitlePath(Problem[Path]):
         return path
 
     def check(self, answer: Path) -> float:
-        return checked(self.instance, answer)
+        return check_path(self.instance, answer)
 
     def certifier(self) -> Certifier:
         return PathCertifier(self.instance)
 
 
 class RepeatedClasses(Separation):
-    """Σ_p (visits of class c by p) x_p ≤ 1 for each class c: exact on the single walk that the master chooses.
+    """Σ_p (visits of class c by p) x_p ≤ 1 for each class c; exact for the single walk that the master chooses.
 
     Row ``("once", c)`` has the number of the class as its index.
     """

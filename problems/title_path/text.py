@@ -1,4 +1,4 @@
-"""Words of English prose: sentences, content words, auxiliary words, stems."""
+"""Words of English prose: sentences, content words, function words, stems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|\n\s*\n")
 
 
 def _function_words() -> dict[str, frozenset[str]]:
-    """Function words by kind: article, preposition, other."""
+    """Return function words by kind: article, preposition, other."""
     kinds: dict[str, set[str]] = {}
     text = resources.files("colgen.problems.title_path").joinpath("function_words.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
@@ -29,32 +29,32 @@ FUNCTION_WORDS = ARTICLES | PREPOSITIONS | _KINDS["other"]
 
 
 def sentences(text: str) -> list[list[str]]:
-    """The words of each sentence as they are written; sentences without a word are left out."""
+    """Return the words of each sentence as written; sentences without words are omitted."""
     found = (_WORD.findall(part) for part in _SENTENCE_END.split(text.replace("’", "'")))
     return [words for words in found if words]
 
 
 def words(text: str) -> list[str]:
-    """All words of a text in small letters."""
+    """Return all words of a text in lower case."""
     return [word.lower() for sentence in sentences(text) for word in sentence]
 
 
 def is_content(word: str) -> bool:
-    """Whether a word in small letters says what a text is about: two letters or more, and no function word."""
+    """Return whether a lower-case word has at least two letters and is not a function word."""
     return len(word) > 1 and word not in FUNCTION_WORDS
 
 
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
-    """The stem of an English word (Porter's second algorithm); the word itself where no stemmer is installed.
+    """Return the stem of an English word (Porter's second algorithm), or the word if no stemmer is installed.
 
-    The stemmer comes with the extra ``learning``.
+    The stemmer is part of the extra ``learning``.
     """
     return _stemmer()(word)
 
 
 def has_stemmer() -> bool:
-    """Whether words are stemmed."""
+    """Return whether a stemmer is installed."""
     return importlib.util.find_spec("snowballstemmer") is not None
 
 

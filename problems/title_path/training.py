@@ -1,4 +1,4 @@
-"""``colgen train title_path``: a model from a folder of sections with titles, and how good it is by ROUGE-L.
+"""``colgen train title_path``: train a model on a folder of sections with titles, and measure its ROUGE-L.
 
 Source: C.-Y. Lin, *ROUGE: a package for automatic evaluation of summaries*, Text Summarization Branches Out (2004).
 """
@@ -19,26 +19,26 @@ from colgen.problems.title_path.selection import log_loss
 from colgen.problems.title_path.text import has_stemmer, words
 
 _QUICK = 30
-"""Sections of a file in a quick training."""
+"""Sections of each file used for quick training."""
 
 
 def train_from_folder(options: TrainOptions) -> TrainedModel:
-    """Train on the first two thirds of each file's sections, test on the last third.
+    """Train on the first two thirds of each file's sections, and test on the last third.
 
-    Nothing in it is drawn at random, so that the seed does not matter.
+    The training is deterministic, so the seed has no effect.
     """
     files = read_sections(options.data)
     learn, test = split([file[:_QUICK] for file in files] if options.quick else files)
-    options.say(f"{len(learn)} sections to train on, {len(test)} to test on")
+    options.say(f"{len(learn)} sections for training, {len(test)} for testing")
     if not has_stemmer():
-        options.say("no stemmer is installed: each word is a class of its own (pip install colgen[learning])")
-    # The source estimates the bigrams from the body text of its whole corpus; titles are not part of it.
+        options.say("no stemmer is installed, so each word is its own class; run: pip install colgen[learning]")
+    # The source estimates bigrams from the body text of its complete corpus, without titles.
     model = train(learn, test, say=options.say)
-    return TrainedModel(model, lambda: measured(model, learn, test))
+    return TrainedModel(model, lambda: measure(model, learn, test))
 
 
-def measured(model: TitleModel, learn: Sequence[Section], test: Sequence[Section]) -> list[Figure]:
-    """Return how good a model is that was trained on some sections, measured on others."""
+def measure(model: TitleModel, learn: Sequence[Section], test: Sequence[Section]) -> list[Figure]:
+    """Return figures of a model's quality on test sections."""
     loss, constant, count = log_loss(model.selection, test)
     graphs = [model.instance(one.text, one.num_content_words) for one in test]
     scores = [title_score(graph, exact(graph), one) for graph, one in zip(graphs, test, strict=True)]
@@ -46,19 +46,19 @@ def measured(model: TitleModel, learn: Sequence[Section], test: Sequence[Section
         Figure("sections", len(learn), "", 1, "trained on"),
         Figure("words", len(model.language.vocabulary), "", 1, "different ones in the bigram model"),
         Figure("test.log_loss", loss, "nat", count, "mean over the stems of the texts: in the title or not"),
-        Figure("test.log_loss_constant", constant, "nat", count, "knowing the rate alone"),
+        Figure("test.log_loss_constant", constant, "nat", count, "constant prediction of the rate"),
         Figure("test.rouge_l", fmean(scores), "", len(scores), "mean F measure of the optimal titles"),
     ]
 
 
 def title_score(instance: PathInstance, result: PathResult, section: Section) -> float:
-    """F measure of ROUGE-L of the title that a path spells, zero where there is no path."""
+    """Return the F measure of ROUGE-L of a path's title, zero without a path."""
     proposed = [] if result.path is None else instance.words(result.path)
     return rouge_l(proposed, words(section.title)).f
 
 
 class RougeL(NamedTuple):
-    """Shares of the longest common subsequence: in the true title, in the proposed one, and their F measure."""
+    """Lengths of the longest common subsequence relative to the true and the proposed title, and their F measure."""
 
     recall: float
     precision: float
@@ -66,14 +66,9 @@ class RougeL(NamedTuple):
 
 
 def rouge_l(proposed: Sequence[Hashable], true: Sequence[Hashable], beta: float = 1.0) -> RougeL:
-    """ROUGE-L of one title.
+    """Return ROUGE-L of one title.
 
-    Parameters
-    ----------
-    proposed, true
-        Words.
-    beta
-        Weight of recall: F = (1 + β²) R P / (R + β² P); one weighs both alike.
+    ``beta`` is the weight of recall: F = (1 + β²) R P / (R + β² P); 1 weighs both equally.
     """
     common = longest_common_subsequence(proposed, true)
     if not common:
@@ -83,7 +78,7 @@ def rouge_l(proposed: Sequence[Hashable], true: Sequence[Hashable], beta: float 
 
 
 def longest_common_subsequence(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """Its length."""
+    """Return the length of the longest common subsequence."""
     row = [0] * (len(b) + 1)
     for x in a:
         diagonal = 0

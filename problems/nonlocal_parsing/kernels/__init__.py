@@ -1,1 +1,1 @@
-"""Kernels of this problem alone."""
+"""Kernels used by this problem only."""

@@ -1,8 +1,8 @@
-"""Which sets of arcs are together in some projective tree of the allowed arcs: chains, siblings, combs.
+"""Sets of arcs that occur together in some projective tree of the allowed arcs: chains, siblings, combs.
 
-Every function takes the allowed arcs, shape (N, N) by head and modifier, and returns the words of the sets, one row a
-set.  With the arcs of a single tree allowed, these are the sets that the tree has.  Words beneath an arc's span descend
-from its head, so that no word is the head of another one within whose arc's span it lies.
+Every function takes the allowed arcs, shape (N, N) by head and modifier, and returns the words of the sets, one row per
+set. If only the arcs of one tree are allowed, these are the sets in that tree. All words inside the span of an arc
+descend from its head. So no word is the head of a word whose arc spans it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Bools = NDArray[np.bool_]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _lists(allowed: Bools) -> tuple[Ints, Ints]:
-    """Modifiers of each head in order: ``modifiers[first[h]:first[h + 1]]``."""
+    """Return the modifiers of each head in order: ``modifiers[first[h]:first[h + 1]]``."""
     size = len(allowed)
     first = np.zeros(size + 1, np.int64)
     for h in range(size):
@@ -54,7 +54,7 @@ def _grow(rows: Ints, count: int) -> Ints:
 
 @njit(cache=True)
 def grandchildren(allowed: Bools) -> Ints:
-    """Chains of two arcs: grandparent, head, modifier."""
+    """Return chains of two arcs: grandparent, head, modifier."""
     first, modifiers = _lists(allowed)
     rows, count = np.empty((64, 3), np.int64), 0
     for g in range(len(allowed)):
@@ -71,7 +71,7 @@ def grandchildren(allowed: Bools) -> Ints:
 
 @njit(cache=True)
 def great_grandchildren(allowed: Bools) -> Ints:
-    """Chains of three arcs: great-grandparent, grandparent, head, modifier."""
+    """Return chains of three arcs: great-grandparent, grandparent, head, modifier."""
     first, modifiers = _lists(allowed)
     rows, count = np.empty((64, 4), np.int64), 0
     for f in range(len(allowed)):
@@ -92,7 +92,7 @@ def great_grandchildren(allowed: Bools) -> Ints:
 
 @njit(cache=True)
 def siblings(allowed: Bools) -> Ints:
-    """Two arcs of one head, adjacent or not, on one side or on both: head, and its modifiers in order."""
+    """Return two arcs of one head, adjacent or not, on one side or both: the head, and its modifiers in order."""
     first, modifiers = _lists(allowed)
     rows, count = np.empty((64, 3), np.int64), 0
     for h in range(len(allowed)):
@@ -106,7 +106,7 @@ def siblings(allowed: Bools) -> Ints:
 
 @njit(cache=True)
 def tri_siblings(allowed: Bools) -> Ints:
-    """Three arcs of one head: head, and its modifiers in order."""
+    """Return three arcs of one head: the head, and its modifiers in order."""
     first, modifiers = _lists(allowed)
     rows, count = np.empty((64, 4), np.int64), 0
     for h in range(len(allowed)):
@@ -122,7 +122,7 @@ def tri_siblings(allowed: Bools) -> Ints:
 
 @njit(cache=True)
 def combs(allowed: Bools, length: int) -> Ints:
-    """``length`` words in a row with one head, which is not among them: the head, and the words in order."""
+    """Return ``length`` consecutive words with one head outside of them: the head, and the words in order."""
     size = len(allowed)
     rows, count = np.empty((64, length + 1), np.int64), 0
     for h in range(size):
@@ -140,7 +140,7 @@ def combs(allowed: Bools, length: int) -> Ints:
 
 @njit(cache=True)
 def adjacent_siblings(allowed: Bools) -> Ints:
-    """Local parts: head, modifier, and the possible next sibling nearer to the head (the head itself: none)."""
+    """Return local parts: head, modifier, and the possible next sibling nearer to the head (the head for none)."""
     size = len(allowed)
     rows, count = np.empty((64, 3), np.int64), 0
     for h in range(size):
@@ -160,9 +160,9 @@ def adjacent_siblings(allowed: Bools) -> Ints:
 
 @njit(cache=True)
 def outermost_grandchildren(allowed: Bools) -> Ints:
-    """Local parts: head, modifier, and each word that may be the modifier's outermost modifier on one of its sides.
+    """Return local parts: head, modifier, and each possible outermost modifier of the modifier on either side.
 
-    The modifier itself stands for none within the arc's span, the head for none beyond it.
+    The modifier itself means none inside the arc's span, the head means none outside.
     """
     first, modifiers = _lists(allowed)
     size = len(allowed)
@@ -183,7 +183,7 @@ def outermost_grandchildren(allowed: Bools) -> Ints:
 
 @njit(cache=True)
 def tree_adjacent_siblings(heads: Ints) -> Ints:
-    """The sibling parts of a tree, heads of shape (N,): head, modifier, its sibling nearer to the head or the head."""
+    """Return the sibling parts of a tree: head, modifier, and its sibling nearer to the head, or the head for none."""
     rows = np.empty((len(heads) - 1, 3), np.int64)
     for m in range(1, len(heads)):
         h = heads[m]
@@ -197,7 +197,7 @@ def tree_adjacent_siblings(heads: Ints) -> Ints:
 
 @njit(cache=True)
 def tree_outermost_grandchildren(heads: Ints) -> Ints:
-    """The grandchild parts of a tree: two of each arc, as :func:`outermost_grandchildren` writes them."""
+    """Return the grandchild parts of a tree: two per arc, as in :func:`outermost_grandchildren`."""
     size = len(heads)
     left, right = np.arange(size), np.arange(size)
     for m in range(1, size):

@@ -1,9 +1,9 @@
-"""Losses of local parts: by how much each scores less than the best of its kind for its word.
+"""Losses of local parts: the score minus the best score of the same kind for the same word.
 
-Every tree has one arc to each word m; with it one pair of m and its nearer sibling (or none), one outermost modifier of
-m within the arc and one beyond it (or none), and one grandparent.  So what is best among the parts of one kind for m
-is a constant of all trees, and what is left of the scores, zero or less, says how much a part costs against it.  A
-number added to all of them is gone; and a sum of losses keeps its digits, whatever the scores are.
+Every tree has, for each word m, one arc to it. With that arc it has one nearer sibling of m (or none), one outermost
+modifier of m inside the arc and one outside (or none), and one grandparent. So the best score of each kind for m can be
+subtracted as a constant of all trees. The remaining scores are at most zero and are the losses of the parts. A constant
+added to all scores cancels, and a sum of losses keeps its digits for scores of any size.
 """
 
 from __future__ import annotations
@@ -20,24 +20,12 @@ SIBLINGS, OUTERMOST, GRANDCHILDREN = 0, 1, 2
 
 
 @njit(cache=True)
-def take_losses(kind: int, scores: Floats, allowed: Bools, single_root: bool, losses: Floats) -> tuple[float, float]:
-    """Write what each part scores less than the best of its group, zero or less; zero where no tree has the part.
+def write_losses(kind: int, scores: Floats, allowed: Bools, single_root: bool, losses: Floats) -> tuple[float, float]:
+    """Write the losses of parts, at most zero; zero for parts of no tree.
 
-    Parameters
-    ----------
-    kind
-        SIBLINGS, OUTERMOST or GRANDCHILDREN.
-    scores
-        Shape (N, N, N), as :class:`colgen.solvers.trees.eisner.Parts` has them.
-    allowed
-        Shape (N, N), without arcs to the root and from a word to itself.
-    losses
-        Shape of the scores, overwritten.
-
-    Returns
-    -------
-    best, least
-        The sum of the groups' best scores, and the least number written.
+    ``kind`` is SIBLINGS, OUTERMOST or GRANDCHILDREN. ``scores`` and ``losses`` have shape (N, N, N), as in
+    :class:`colgen.solvers.trees.eisner.Parts`; ``allowed`` excludes arcs to the root and from a word to itself. Return
+    the sum of the groups' best scores, and the lowest loss.
     """
     size = len(allowed)
     top = np.full(2 * size, -np.inf)

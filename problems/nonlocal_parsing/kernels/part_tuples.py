@@ -1,7 +1,7 @@
-"""Local parts of the allowed arcs as tuples of tokens, and their scores as the parsers take them.
+"""Local parts of the allowed arcs as tuples of tokens, and their scores in the parsers' layout.
 
-A tuple has columns of the sentence's codes, one a token, a relation, and of arcs a bin of the distance.  Behind the
-n + 1 columns of the root and the words come two that stand for tokens that are not there.
+A tuple has one column of the sentence's codes per token, a relation and, for arcs, a bin of the distance. After the n +
+1 columns of the root and the words, two columns represent missing tokens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NUM_BINS = 7
 
 @njit(cache=True)
 def arc_tuples(rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """Of (head, modifier): is the head to the right, and the bin of the distance, counted from 1."""
+    """Return for (head, modifier): whether the head is to the right, and the bin of the distance, numbered from 1."""
     relation, bins = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     for k in range(len(rows)):
         h, m = rows[k, 0], rows[k, 1]
@@ -43,9 +43,9 @@ def arc_tuples(rows: Ints) -> tuple[Ints, Ints, Ints]:
 
 @njit(cache=True)
 def adjacent_tuples(rows: Ints, size: int) -> tuple[Ints, Ints, Ints]:
-    """Of (head, modifier, adjacent sibling): the side, and the distance of the siblings.
+    """Return for (head, modifier, adjacent sibling): the side, and the distance of the siblings.
 
-    The column n + 1 stands for no sibling, which is written as the head.
+    Column n + 1 represents no sibling, which is given as the head.
     """
     columns, relation = rows.copy(), np.empty(len(rows), np.int64)
     for k in range(len(rows)):
@@ -60,9 +60,9 @@ def adjacent_tuples(rows: Ints, size: int) -> tuple[Ints, Ints, Ints]:
 
 @njit(cache=True)
 def outermost_tuples(rows: Ints, size: int) -> tuple[Ints, Ints, Ints]:
-    """Of (head, modifier, the modifier's outermost modifier): the side, and whether it is within the arc or beyond it.
+    """Return for (head, modifier, the modifier's outermost modifier): the side, and whether it is inside the arc.
 
-    The columns n + 1 and n + 2 stand for none within, written as the modifier, and for none beyond, the head.
+    Column n + 1 represents none inside, given as the modifier; column n + 2 none outside, given as the head.
     """
     columns, relation = rows.copy(), np.empty(len(rows), np.int64)
     for k in range(len(rows)):
@@ -78,7 +78,7 @@ def outermost_tuples(rows: Ints, size: int) -> tuple[Ints, Ints, Ints]:
 
 @njit(cache=True)
 def pairs_of(allowed: Bools) -> Ints:
-    """Head and modifier of the allowed arcs, shape (arcs, 2)."""
+    """Return head and modifier of the allowed arcs, shape (arcs, 2)."""
     rows, count = np.empty((allowed.size, 2), np.int64), 0
     for h in range(len(allowed)):
         for m in range(len(allowed)):
@@ -90,9 +90,10 @@ def pairs_of(allowed: Bools) -> Ints:
 
 @njit(cache=True)
 def score_arcs(codes: Shorts, index: Index, weights: Singles, tags: Ints, between: Singles, allowed: Bools) -> Floats:
-    """Scores of the allowed arcs, zero elsewhere, shape (N, N).
+    """Return the scores of the allowed arcs, zero elsewhere, shape (N, N).
 
-    See :func:`colgen.problems.dependency.features.tags_between.score_between`.
+    Tags between head and modifier are included, see
+    :func:`colgen.problems.dependency.features.tags_between.score_between`.
     """
     scores = np.zeros(allowed.shape)
     rows, relation, bins = arc_tuples(pairs_of(allowed))
@@ -104,8 +105,8 @@ def score_arcs(codes: Shorts, index: Index, weights: Singles, tags: Ints, betwee
 
 
 @njit(cache=True)
-def in_cube(rows: Ints, scores: Floats, size: int) -> Floats:
-    """Scores by three words, zero where there is none, shape (N, N, N)."""
+def to_cube(rows: Ints, scores: Floats, size: int) -> Floats:
+    """Return scores by three words, zero elsewhere, shape (N, N, N)."""
     cube = np.zeros((size, size, size))
     for k in range(len(rows)):
         cube[rows[k, 0], rows[k, 1], rows[k, 2]] = scores[k]

@@ -1,14 +1,14 @@
-r"""Sums of products of arc variables, Σ_c φ_c Π_{e in c} z_e, bounded from both sides by functions linear in z.
+r"""Sums of products of arc variables, Σ_c φ_c Π_{e in c} z_e, with linear upper and lower bounds.
 
-A product of zero-one variables is their least value, and for p in the probability simplex over the arcs of c
+A product of binary variables is their minimum. For p in the probability simplex over the arcs of c,
 
     φ_c ≥ 0:   φ_c z_c ≤ Σ_e φ_c p_e z_e =: g_c(p, z),
     φ_c < 0:   φ_c z_c ≤ p_1 φ_c (Σ_e z_e - (r_c - 1)) =: h_c(p, z),   0 ≤ p_1 ≤ 1,
 
-with equality for the best p.  Their sum is ψ; exchanging the roles of g and h gives the lower bound π ≤ φ.
+with equality for the best p. Their sum is ψ; exchanging g and h gives the lower bound π ≤ φ.
 
-A factor takes the numbers ``start[c], ..., start[c + 1] - 1`` of two arrays: its arcs (head · N + modifier, all
-different), and p, of which a factor bounded by h uses the first number alone.
+Factor c uses the positions ``start[c], ..., start[c + 1] - 1`` of two arrays: its arcs (head · N + modifier, all
+different), and p. A factor bounded by h uses the first entry of p only.
 
 Source: X. Qian, Y. Liu, *Branch and bound algorithm for dependency parsing with non-local features*, TACL 1 (2013).
 """
@@ -32,7 +32,7 @@ _IMPOSSIBLE = 0.5 * NEG
 
 @njit(cache=True)
 def start_at(start: Ints, score: Floats, p: Floats) -> None:
-    """The uniform start: equal shares of positive scores, and nothing of negative ones."""
+    """Write the uniform start: equal shares of positive scores, zero for negative ones."""
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
         p[first:end] = 1.0 / (end - first) if score[c] >= 0.0 else 0.0
@@ -40,7 +40,7 @@ def start_at(start: Ints, score: Floats, p: Floats) -> None:
 
 @njit(cache=True)
 def project_shares(start: Ints, score: Floats, p: Floats) -> None:
-    """Make any numbers p ones that bound products: shares that add up to one or more, and for h one between 0 and 1."""
+    """Make p valid: non-negative shares that sum to at least 1, and a number between 0 and 1 for h."""
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
         if score[c] < 0.0:
@@ -57,9 +57,9 @@ def project_shares(start: Ints, score: Floats, p: Floats) -> None:
 
 @njit(cache=True)
 def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: Floats) -> float:
-    """Add the factors' linear bounds to arc scores, shape (N²,); what is left over is a constant, returned.
+    """Add the factors' linear bounds to arc scores, shape (N²,), and return the remaining constant.
 
-    ``lower``: the bound from below instead of the one from above.
+    ``lower`` selects the lower bound instead of the upper.
     """
     constant = 0.0
     for c in range(len(score)):
@@ -77,14 +77,14 @@ def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: 
 
 @njit(cache=True)
 def grouped_tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, total: Floats) -> float:
-    """:func:`tilt` from above, but an arc gets no more than what products that can be together in a tree give it.
+    """Add upper bounds as :func:`tilt` does, but count products that exclude each other only once per arc.
 
-    Products of two arcs, an arc e and one of several arcs f to the same word, exclude each other, so that e needs the
-    largest of their shares alone: Σ_f φ_ef p_ef z_e z_f ≤ max_f φ_ef p_ef z_e.  This is made use of for siblings and
-    grandchildren; a second product of the same two arcs is added, as all others are.
+    Consider products of an arc e with one of several arcs f to the same word. They exclude each other, so e needs only
+    the largest of their shares: Σ_f φ_ef p_ef z_e z_f ≤ max_f φ_ef p_ef z_e. This is used for siblings and
+    grandchildren. A second product of the same two arcs is added normally.
     """
     size = int(math.sqrt(len(total)))
-    largest = np.zeros(size * len(total))  # by arc, and by the word that the other arc leads to
+    largest = np.zeros(size * len(total))  # by arc, and by the word of the other arc
     seen = np.zeros((2, size * len(total)), np.bool_)  # siblings and grandchildren, by one arc and the other's word
     constant = 0.0
     for c in range(len(score)):
@@ -126,7 +126,7 @@ def grouped_tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, total: Float
 
 @njit(cache=True, no_cpython_wrapper=True)
 def members(heads: Ints) -> Bools:
-    """Which arcs a tree has, by head · N + modifier, shape (N²,)."""
+    """Return whether each arc, head · N + modifier, is in a tree, shape (N²,)."""
     size = len(heads)
     has = np.zeros(size * size, np.bool_)
     for m in range(1, size):
@@ -137,7 +137,7 @@ def members(heads: Ints) -> Bools:
 
 @njit(cache=True)
 def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Floats) -> float:
-    """Write how much of ψ - φ each factor is to blame for at a tree; their sum."""
+    """Write each factor's contribution to ψ - φ at a tree; return their sum."""
     has = members(heads)
     total = 0.0
     for c in range(len(score)):
@@ -157,7 +157,7 @@ def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Fl
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _holds(arcs: Ints, first: int, end: int, has: Bools) -> bool:
-    """Whether a tree has these arcs."""
+    """Return whether a tree has these arcs."""
     held = True
     for k in range(first, end):
         held &= has[arcs[k]]
@@ -168,7 +168,7 @@ def _holds(arcs: Ints, first: int, end: int, has: Bools) -> bool:
 
 @njit(cache=True)
 def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
-    """Σ_c φ_c z_c of a tree."""
+    """Return Σ_c φ_c z_c of a tree."""
     has, total = members(heads), 0.0
     for c in range(len(score)):
         if _holds(arcs, start[c], start[c + 1], has):
@@ -178,7 +178,7 @@ def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
 
 @njit(cache=True)
 def loss(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
-    """What a tree lacks against all positive scores and no negative one: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
+    """Return the loss of a tree relative to all positive and no negative scores: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
     has, total = members(heads), 0.0
     for c in range(len(score)):
         if _holds(arcs, start[c], start[c + 1], has) != (score[c] >= 0.0):
@@ -205,9 +205,9 @@ def tighten_below(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints
 
 @njit(cache=True)
 def slope(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, scaled: bool) -> float:
-    """Squared norm of ∂ψ/∂p at a tree, along the directions in which p can move.
+    """Return the squared norm of ∂ψ/∂p at a tree, along the directions in which p can move.
 
-    ``scaled``: with respect to the shares |φ_c| p instead of p itself.
+    With ``scaled``, the derivative is with respect to the shares |φ_c| p.
     """
     has, total = members(heads), 0.0
     for c in range(len(score)):
@@ -232,7 +232,7 @@ def slope(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, scaled
 
 @njit(cache=True)
 def descend(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, step: float, scaled: bool) -> None:
-    """A projected subgradient step at a tree that is best for p: p moves against ∂ψ/∂p."""
+    """Take a projected subgradient step at a best tree for p: p moves against ∂ψ/∂p."""
     has = members(heads)
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
@@ -255,13 +255,10 @@ def descend(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, step
 
 
 @njit(cache=True)
-def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> None:
-    """Move shares of positive scores to the arcs that have most room for them.
+def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, slack: Floats) -> None:
+    """Move shares of positive scores to the arcs with the largest slack.
 
-    Parameters
-    ----------
-    room
-        By how much the score of each arc may rise, shape (N²,); overwritten by what is left.
+    ``slack`` is the amount by which each arc score may rise, shape (N²,); it is reduced by the moves.
     """
     for c in range(len(score)):
         if score[c] <= 0.0:
@@ -269,37 +266,29 @@ def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> N
         first, end = start[c], start[c + 1]
         most = first
         for k in range(first, end):
-            if room[arcs[k]] > room[arcs[most]]:
+            if slack[arcs[k]] > slack[arcs[most]]:
                 most = k
         for k in range(first, end):
-            if k != most and p[k] > 0.0 and room[arcs[most]] > room[arcs[k]]:
-                moved = min(score[c] * p[k], 0.5 * (room[arcs[most]] - room[arcs[k]]))
+            if k != most and p[k] > 0.0 and slack[arcs[most]] > slack[arcs[k]]:
+                moved = min(score[c] * p[k], 0.5 * (slack[arcs[most]] - slack[arcs[k]]))
                 p[k] = max(p[k] - moved / score[c], 0.0)
                 p[most] += moved / score[c]
-                room[arcs[most]] -= moved
-                room[arcs[k]] += moved
+                slack[arcs[most]] -= moved
+                slack[arcs[k]] += moved
 
 
 @njit(cache=True)
 def simplify(
     start: Ints, arcs: Ints, score: Floats, p: Floats, number: Ints, count: int, arc: Floats
 ) -> tuple[int, float]:
-    """Drop factors with an impossible arc, and arcs that every tree holds from the others; in place.
+    """Drop factors with an impossible arc, and remove arcs that every tree has from the others, in place.
 
-    Parameters
-    ----------
-    start, arcs, score, p, number
-        The first ``count`` factors, and what each is called; overwritten.
-    arc
-        Shape (N, N), ``NEG`` where impossible; factors of one arc are added to it.
-
-    Returns
-    -------
-    count, constant
-        How many factors are left, and the sum of the scores of those that every tree holds.
+    The arrays hold the first ``count`` factors with their numbers. ``arc`` has shape (N, N), ``NEG`` if impossible;
+    factors of one arc are added to it. Return the number of remaining factors, and the sum of the scores of factors
+    that every tree has.
     """
     size = len(arc)
-    state = np.zeros(size * size, np.int8)  # 0 of an impossible arc, 1 of a word's only one, 2 of others
+    state = np.zeros(size * size, np.int8)  # 0: impossible, 1: the word's only arc, 2: others
     for m in range(1, size):
         choices = 0
         for h in range(size):

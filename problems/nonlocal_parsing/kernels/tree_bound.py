@@ -1,27 +1,27 @@
-r"""The best tree of local parts and products of arcs, bounded by dynamic programs: one node of a search tree.
+r"""The best tree of local parts and products of arcs, bounded by dynamic programs at one node of a search tree.
 
     max_z φ(z) ≤ min_p max_z ψ(p, z)
 
-where ψ, linear in z, is the products' bound of :mod:`colgen.problems.nonlocal_parsing.kernels.products` on top of a
-parser's local parts.  The right side is convex and piecewise linear in p; every evaluation is one call of the backbone,
-whose tree is also an answer.  Three ways to descend:
+Here ψ, linear in z, is the products' bound of :mod:`colgen.problems.nonlocal_parsing.kernels.products` plus a parser's
+local parts. The right side is convex and piecewise linear in p. Every evaluation is one call of the backbone, whose
+tree is also a feasible solution. There are three methods of descent:
 
-* SUBGRADIENT: projected subgradient steps, the first of length 1 / min_c |φ_c|, halved whenever the bound got worse.
-* POLYAK: steps of (ψ - best tree) / ‖∂ψ‖² in the shares |φ_c| p; if the bound can meet that tree's value at all then no
-  step goes too far.  The length is cut where the bound does not improve.
-* FIXING: likewise, but p starts where products are tight if every word has its best head, and is twice made tight at
-  the tree found before steps begin (most often that ends it).  From time to time the max-marginals of ψ drop each arc
-  whose best tree does not beat the best tree known, and with it all products that need it; and shares move to the arcs
-  that lack most for being in a best tree, where they do no harm as long as each takes but a part of what it lacks.
-  Where there are many arcs, most are dropped beforehand (:mod:`colgen.problems.nonlocal_parsing.kernels.screening`).
+* SUBGRADIENT: projected subgradient steps. The first has length 1 / min_c |φ_c|, which is halved whenever the bound
+  gets worse.
+* POLYAK: steps of (ψ - best tree) / ‖∂ψ‖² in the shares |φ_c| p. If the bound can reach the tree's value, no step is
+  too long. The length is reduced if the bound does not improve.
+* FIXING: as POLYAK, but p starts with products that are tight if every word has its best head. Before the first step, p
+  is made tight twice at the tree found, which most often suffices. At intervals, the max-marginals of ψ drop each arc
+  whose best tree does not beat the best known tree, with all products that need it. Shares then move to the arcs with
+  most slack, which is harmless if each takes only a part of its slack. Nodes with many arcs are screened first
+  (:mod:`colgen.problems.nonlocal_parsing.kernels.screening`).
 
-An arc's max-marginal under ψ bounds every tree with that arc, so what is dropped is never missed (only trees that beat
-the incumbent matter).
+An arc's max-marginal under ψ bounds every tree with that arc. So a dropped arc is in no tree that beats the incumbent.
 
-Scores are taken to be near 1, with what is common to all trees left out: what is more than 1e-9 apart is different.
+Scores must be near 1, without constants common to all trees; values that differ by more than 1e-9 are different.
 
-Sources: X. Qian, Y. Liu (TACL 2013), whose step has the wrong sign (it ascends); A. M. Rush, D. Sontag, M. Collins,
-T. Jaakkola (EMNLP 2010) for its length; B. T. Polyak, *Minimization of unsmooth functionals* (1969).
+Sources: X. Qian, Y. Liu (TACL 2013), whose step has the wrong sign (it ascends); A. M. Rush, D. Sontag, M. Collins, T.
+Jaakkola (EMNLP 2010) for its length; B. T. Polyak, *Minimization of unsmooth functionals* (1969).
 """
 
 from __future__ import annotations
@@ -56,66 +56,54 @@ _PROGRESS = 0.02
 """Share of the gap that counts as progress."""
 
 _SNAPS = 2
-"""How often p is made tight at the tree found before steps begin."""
+"""Number of times that p is made tight at the tree found before the first step."""
 
 _BETWEEN_FIXINGS = 4
 """Calls of the backbone between two attempts to drop arcs."""
 
 _MANY = 12
-"""Arcs a word with which shares move to the arcs that have most room as soon as others are dropped."""
+"""With at most this many arcs per word, shares move to the arcs with most slack right after others are dropped."""
 
-_WORTH = 0.02
-"""Share of the arcs beyond one a word: fewer are dropped later, for whoever proves it anew does all that was done."""
+_MIN_DROPPED = 0.02
+"""Fewer arcs than this share of those beyond one per word are dropped later, because the verification repeats all."""
 
 _FIRST_SHARE, _LONGER, _SHORTER = 0.1, 1.3, 0.4
-"""Share of an arc's room that is taken at once: at first, and by how much it changes after a success and a failure."""
+"""Share of an arc's slack that is used at once: initially, and its factors after a success and a failure."""
 
-_MOST_ROOM = 1e6
-"""Of an arc that no tree has."""
+_MAX_SLACK = 1e6
+"""Slack of an arc that is in no tree."""
 
-_SAME = 1e-9
-"""Relative to 1 and to the values themselves: far above rounding."""
+_VALUE_TOLERANCE = 1e-9
+"""Tolerance relative to 1 and to the values, far above rounding errors."""
 
 _GRID = 1.0 - 1e-6
-"""Of values that are multiples of a number, two differ if they are more than this share of it apart."""
+"""Values that are multiples of a grid are different if they differ by more than this share of it."""
 
 
 @dataclass
 class NodeScores:
-    """Scores of a node's trees; bounding simplifies them, in place.
+    """Scores of a node's trees; bounding simplifies them in place."""
 
-    Attributes
-    ----------
-    arc
-        Shape (N, N), ``NEG`` where the node forbids an arc.
-    start, arcs, score, p
-        The products, see :mod:`colgen.problems.nonlocal_parsing.kernels.products`.
-    number
-        Of each product, among those that there were when it was last counted; by default, from the beginning.
-    constant
-        What every tree scores besides.
-    """
-
-    arc: Floats
-    start: Ints
+    arc: Floats  # shape (N, N), `NEG` if the node forbids the arc
+    start: Ints  # the products: see `kernels.products`
     arcs: Ints
     score: Floats
     p: Floats
-    number: Ints
-    constant: float = 0.0
+    number: Ints  # number of each product at the last numbering
+    constant: float = 0.0  # score of every tree in addition to these
 
     @staticmethod
     def of(arc: Floats, start: Ints, arcs: Ints, score: Floats, p: Floats) -> NodeScores:
-        """Scores whose products are counted as they come."""
+        """Return scores whose products are numbered in the given order."""
         return NodeScores(arc, start, arcs, score, p, np.arange(len(score)))
 
     def copy(self) -> NodeScores:
-        """For another node."""
+        """Return a copy for another node."""
         start, arcs, score, p = self.start.copy(), self.arcs.copy(), self.score.copy(), self.p.copy()
         return NodeScores(self.arc.copy(), start, arcs, score, p, self.number.copy(), self.constant)
 
     def simplify(self) -> None:
-        """Drop products with a forbidden arc; take arcs that every tree has out of the others."""
+        """Drop products with a forbidden arc; remove arcs that every tree has from the others."""
         kept, more = simplify(self.start, self.arcs, self.score, self.p, self.number, len(self.score), self.arc)
         end = int(self.start[kept])
         self.start, self.arcs = self.start[: kept + 1], self.arcs[:end]
@@ -124,17 +112,17 @@ class NodeScores:
 
     @property
     def num_arcs(self) -> int:
-        """How many arcs are allowed."""
+        """Number of allowed arcs."""
         return int((self.arc > _IMPOSSIBLE).sum())
 
     def of_tree(self, heads: Ints, tilted: Floats, best: float) -> float:
-        """φ of a tree whose local parts score ``best`` with other arc scores, ``tilted``."""
+        """Return φ of a tree whose local parts have value ``best`` with the arc scores ``tilted``."""
         h, m = heads[1:], np.arange(1, len(heads))
         local = best - float((tilted[h, m] - self.arc[h, m]).sum())
         return local + float(value(self.start, self.arcs, self.score, heads)) + self.constant
 
     def gaps(self, heads: Ints) -> Floats:
-        """How much of ψ - φ each product is to blame for at a tree."""
+        """Return each product's contribution to ψ - φ at a tree."""
         gap = np.empty(len(self.score))
         gaps(self.start, self.arcs, self.score, self.p, heads, gap)
         return gap
@@ -142,17 +130,17 @@ class NodeScores:
     def evaluate(
         self, backbone: Backbone, tilted: Floats, heads: Ints, *, lower: bool = False, grouped: bool = False
     ) -> float:
-        """max_z ψ(p, z), or π for ``lower``, and its tree; ``NEG`` if there is none.
+        """Return max_z ψ(p, z), or π if ``lower``, and write its tree; ``NEG`` without a tree.
 
-        ``tilted``, shape (N, N), is overwritten by the arc scores that the backbone was asked with; ``grouped``: by
-        less, see :func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`.
+        ``tilted``, shape (N, N), is overwritten by the arc scores of the call. ``grouped`` uses
+        :func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`.
         """
         constant = self.tilt(tilted, lower=lower, grouped=grouped)
         best = backbone.best(tilted, heads)
         return best + constant if best > _IMPOSSIBLE else NEG
 
     def tilt(self, tilted: Floats, *, lower: bool = False, grouped: bool = False) -> float:
-        """Write the arc scores that :meth:`evaluate` asks with; what it adds to the backbone's value."""
+        """Write the arc scores of :meth:`evaluate`; return the constant added to the backbone's value."""
         tilted[:] = self.arc
         if grouped:
             more = grouped_tilt(self.start, self.arcs, self.score, self.p, tilted.reshape(-1))
@@ -162,9 +150,9 @@ class NodeScores:
 
 
 class Stage(NamedTuple):
-    """Shares p, and what arcs are dropped for that have no better tree at these; the last stage drops none.
+    """Shares p, and a cut: arcs without a better tree at p are dropped, except at the last stage.
 
-    ``grouped``: by :func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`.
+    ``grouped`` uses :func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`.
     """
 
     p: Floats
@@ -174,60 +162,37 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Bounded:
-    """What bounding found at a node.
+    """Result of bounding a node.
 
-    Attributes
-    ----------
-    outcome
-        CLOSED: no tree beats the cut; EMPTY: there is no tree; OPEN: the method has done what it can; LIMIT: of calls,
-        or of time.
-    bound
-        On all trees of the node that beat the cut, and the tree found where that has raised it.
-    value, heads
-        The best tree that beats the cut, None if none does.
-    at_bound, gap
-        The tree at which the bound is attained, and each product's share in the gap there.
-    calls, sweeps
-        Of the backbone: for best trees, and for max-marginals besides.
-    stages
-        Of the proof, for :func:`bound_at`.
+    ``outcome`` is CLOSED: no tree beats the cut; EMPTY: there is no tree; OPEN: the method cannot improve; or LIMIT: of
+    calls or time.
     """
 
     outcome: int
-    bound: float
-    value: float
-    heads: Ints | None
-    at_bound: Ints
-    gap: Floats
-    calls: int
-    sweeps: int
-    stages: tuple[Stage, ...] = ()
+    bound: float  # on all trees that beat the cut, which the tree found may have raised
+    value: float  # of the best tree that beats the cut
+    heads: Ints | None  # this tree; None without one
+    at_bound: Ints  # tree that attains the bound
+    gap: Floats  # each product's contribution to the gap there
+    calls: int  # of the backbone for best trees
+    sweeps: int  # of the backbone for max-marginals
+    stages: tuple[Stage, ...] = ()  # of the proof, for `bound_at`
 
 
 def bound_at(
     scores: NodeScores, backbone: Backbone, stages: Sequence[Stage], *, grid: float = 0.0
 ) -> tuple[float, Ints | None]:
-    """What shares p prove of the trees of a node, whatever they are: the work of another's :func:`bound_node` anew.
+    """Return the bound that arbitrary shares p prove for a node, and the tree that attains it.
+
+    This verifies the result of :func:`bound_node`. No tree of the node is better than the bound and the cuts of all
+    stages but the last. The bound is ``NEG`` if no tree remains. Raises OutOfTimeError if the time is used up.
 
     Parameters
     ----------
     scores
-        Of the node; simplified in place, and left without the arcs that are dropped.
+        Scores of the node; simplified in place, without the dropped arcs.
     stages
-        At all but the last, arcs are dropped whose best tree does not beat the stage's cut.
-    grid
-        See :func:`bound_node`.
-
-    Returns
-    -------
-    tuple[float, Ints | None]
-        The bound: no tree of the node is better than the largest of it and the cuts of all stages but the last;
-        ``NEG`` if no tree is left.  And the tree at which it is attained.
-
-    Raises
-    ------
-    OutOfTimeError
-        If there was no time for it.
+        At all stages but the last, arcs are dropped whose best tree does not beat the stage's cut.
     """
     tilted, marginal = np.empty((2, backbone.size, backbone.size))
     heads = np.empty(backbone.size, dtype=np.int64)
@@ -259,24 +224,23 @@ def bound_node(
     most_calls: int = 200,
     patience: int = 10,
 ) -> Bounded:
-    """Bound the trees of a node, and look for one that beats the cut.
+    """Bound the trees of a node, and search for one that beats the cut.
 
     Parameters
     ----------
     scores
-        Simplified in place; p is left where the bound is best.
+        Simplified in place; p is left at the best bound.
     cut
-        The value to be beaten; -inf if there is none.
+        The value to beat; -inf for none.
     raising
-        Whether a tree that beats it takes its place.
+        Whether a tree that beats the cut replaces it.
     grid
-        Values of trees differ by multiples of it; 0 if nothing of the kind is known.
+        Values of trees differ by multiples of it; 0 if unknown.
     fresh
-        Whether p is to be chosen by the method's own start.
+        Whether to choose p by the method's own start.
     most_calls, patience
-        Of the backbone at this node; and after how many calls without progress the node is given up.
-
-    The backbone's ``expired()`` ends it as well.
+        Largest number of calls of the backbone, and of calls without progress. The backbone's ``expired()`` also ends
+        it.
     """
     scores.simplify()
     margin = margins(scores.arc) if method == FIXING else scores.arc
@@ -288,12 +252,12 @@ def bound_node(
     except TreeTimeError:
         outcome = LIMIT
     if outcome != EMPTY:
-        scores.p = descent.kept
+        scores.p = descent.best_p
     return descent.result(outcome)
 
 
 class _Descent:
-    """A descent at one node: what it has found, where it is, and how long its steps are."""
+    """A descent at one node: results, position and step length."""
 
     def __init__(
         self, scores: NodeScores, backbone: Backbone, cut: float, raising: bool, grid: float, method: int
@@ -303,16 +267,16 @@ class _Descent:
         self.tilted, self.marginal = np.empty((2, backbone.size, backbone.size))
         self.heads, self.at_bound = np.empty(backbone.size, dtype=np.int64), np.zeros(backbone.size, dtype=np.int64)
         self.best: Ints | None = None
-        self.found = self.target = cut  # value of the best tree that beats the cut; what the bound could come down to
+        self.found = self.target = cut  # value of the best tree that beats the cut; lower bound on the bound
         self.psi = self.bound = self.before = self.reference = math.inf
         self.calls, self.sweeps, self.since = 0, 0, 0
-        self.kept = scores.p.copy()
+        self.best_p = scores.p.copy()
         self.stages: list[Stage] = []
         smallest = np.abs(scores.score[scores.score != 0.0]).min(initial=math.inf)
         self.length, self.factor = 1.0 / float(smallest), 1.0
 
     def run(self, margin: Floats, most_calls: int, patience: int) -> int:
-        """Descend until the bound meets the cut, or the node is given up; the outcome."""
+        """Descend until the bound meets the cut or the node is given up; return the outcome."""
         snaps, fix_at, share, absorbing = 0, 3, _FIRST_SHARE, False
         fixing = self.method == FIXING
         while True:
@@ -343,7 +307,7 @@ class _Descent:
                 return OPEN
 
     def evaluate(self) -> bool:
-        """Find the best tree at p, and keep what it tells; whether there is a tree."""
+        """Find the best tree at p and update the results; return whether there is a tree."""
         scores = self.scores
         self.psi = float(scores.evaluate(self.backbone, self.tilted, self.heads))
         self.calls += 1
@@ -357,44 +321,44 @@ class _Descent:
         if self.psi < self.bound:
             self.bound = self.psi
             self.at_bound[:] = self.heads
-            self.kept = scores.p.copy()
+            self.best_p = scores.p.copy()
         return True
 
     def count_progress(self) -> None:
-        """Count the calls since the bound came down by a share of the gap: after too many the node is given up."""
+        """Count the calls since the bound decreased by a share of the gap."""
         if self.reference == math.inf or self.bound < self.reference - _PROGRESS * (self.reference - self.target):
             self.reference, self.since = self.bound, 0
         else:
             self.since += 1
 
     def drop(self) -> bool:
-        """Drop the arcs that no better tree has, if they are many; whether they were, and few arcs are left."""
+        """Drop the arcs of no better tree if they are many; return whether they were, and few arcs remain."""
         scores, backbone = self.scores, self.backbone
-        if self.psi > self.bound:  # back to the best p
-            scores.p = self.kept.copy()
+        if self.psi > self.bound:  # return to the best p
+            scores.p = self.best_p.copy()
             self.psi = scores.evaluate(backbone, self.tilted, self.heads)
             self.calls += 1
         backbone.marginals(self.tilted, self.marginal)
         self.sweeps += 1
         rest = self.bound - float(self.marginal[:, 1].max())  # constants: the best tree has some arc to word 1
         left, there = scores.arc.copy(), scores.num_arcs
-        if drop_arcs(left, self.marginal, rest, self.cut, self.grid) <= _WORTH * (there - backbone.size):
+        if drop_arcs(left, self.marginal, rest, self.cut, self.grid) <= _MIN_DROPPED * (there - backbone.size):
             return False
         self.stages.append(Stage(scores.p.copy(), self.cut))
         scores.arc = left
         scores.simplify()
-        self.kept = scores.p.copy()
+        self.best_p = scores.p.copy()
         self.since = 0
         return scores.num_arcs <= _MANY * backbone.size
 
     def absorb(self, share: float) -> None:
-        """Move shares to the arcs that lack most for being in a best tree, by a share of what they lack."""
+        """Move shares to the arcs with most slack, by a share of the slack."""
         scores, marginal = self.scores, self.marginal
-        room = share * np.clip(float(marginal.max()) - marginal, 0.0, _MOST_ROOM)
-        absorb(scores.start, scores.arcs, scores.score, scores.p, room.reshape(-1))
+        slack = share * np.clip(float(marginal.max()) - marginal, 0.0, _MAX_SLACK)
+        absorb(scores.start, scores.arcs, scores.score, scores.p, slack.reshape(-1))
 
     def step(self) -> bool:
-        """Take a subgradient step; whether there is a direction."""
+        """Take a subgradient step; return whether there is a direction."""
         scores, heads = self.scores, self.heads
         if self.method == SUBGRADIENT:
             if self.psi > self.before:
@@ -412,7 +376,7 @@ class _Descent:
         return True
 
     def result(self, outcome: int) -> Bounded:
-        """What was found, with the stages of its proof."""
+        """Return the result with the stages of its proof."""
         left = NEG if outcome == EMPTY else self.bound
         stages = (*self.stages, Stage(self.scores.p.copy()))
         gap = self.scores.gaps(self.at_bound)
@@ -420,18 +384,18 @@ class _Descent:
 
 
 def meets(bound: float, cut: float, grid: float) -> bool:
-    """Whether a bound leaves no room above a value; values differ by multiples of ``grid`` unless it is zero."""
-    return bound <= _room_from(cut, grid)
+    """Return whether a bound is not above a value; values differ by multiples of ``grid`` unless it is zero."""
+    return bound <= _threshold(cut, grid)
 
 
-def _room_from(cut: float, grid: float) -> float:
-    """What a tree that beats the cut has more than."""
-    return cut + max(_SAME * max(1.0, abs(cut)), _GRID * grid) if cut > -math.inf else -math.inf
+def _threshold(cut: float, grid: float) -> float:
+    """Return the threshold that a tree must exceed to beat the cut."""
+    return cut + max(_VALUE_TOLERANCE * max(1.0, abs(cut)), _GRID * grid) if cut > -math.inf else -math.inf
 
 
 def drop_arcs(arc: Floats, marginal: Floats, constant: float, cut: float, grid: float) -> int:
-    """Forbid each arc whose best tree does not beat the cut; how many these are."""
-    hopeless = (arc > _IMPOSSIBLE) & ((marginal < _IMPOSSIBLE) | (marginal + constant <= _room_from(cut, grid)))
-    hopeless[:, 0] = False
-    arc[hopeless] = NEG
-    return int(hopeless.sum())
+    """Forbid each arc whose best tree does not beat the cut; return their number."""
+    dropped = (arc > _IMPOSSIBLE) & ((marginal < _IMPOSSIBLE) | (marginal + constant <= _threshold(cut, grid)))
+    dropped[:, 0] = False
+    arc[dropped] = NEG
+    return int(dropped.sum())

@@ -1,4 +1,4 @@
-"""Shares p that cost no call of a backbone: products made tight where they are likely to be, or at a tree."""
+"""Shares p without calls of a backbone: products are made tight at likely arcs, or at a tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Bytes = NDArray[np.int8]
 
 
 def margins(arc: Floats) -> Floats:
-    """How much less an arc scores than the best arc to its modifier, shape (N, N); zero for that one."""
+    """Return an arc's score minus that of the best arc to its modifier, shape (N, N)."""
     arc = as_floats(arc, "arc", shape=("n", "n"))
     margin: Floats = arc - arc.max(axis=0)
     return margin
@@ -24,10 +24,10 @@ def margins(arc: Floats) -> Floats:
 
 @njit(cache=True)
 def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats) -> None:
-    """A start that costs no call: products are taken to be tight at the best head of each word.
+    """Write shares for which products are tight at the best head of each word.
 
-    A positive score goes to the arc of least margin, or to equal shares if all of its arcs are best; a negative score
-    is counted if all are.
+    A positive score goes to the arc of lowest margin, or to equal shares if all of its arcs are best. A negative score
+    counts if all are.
     """
     of = margin.reshape(-1)
     for c in range(len(score)):
@@ -49,7 +49,7 @@ def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floa
 
 @njit(cache=True)
 def snap(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats, heads: Ints) -> None:
-    """Make every product tight at a tree: a positive score goes to the missing arc of least margin."""
+    """Make every product tight at a tree: a positive score goes to the missing arc of lowest margin."""
     of, has = margin.reshape(-1), members(heads)
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
@@ -71,42 +71,37 @@ def snap(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats, head
 
 # --- from few arcs to all --------------------------------------------------------------------------------------------
 
-ALONE, LEFT, OUT = 2, 1, 0
-"""Arcs as a search among few of them leaves them: a word's only one, one of several, and one that is not left."""
+ONLY, KEPT, EXCLUDED = 2, 1, 0
+"""Status of arcs after a search among few of them: a word's only arc, one of several, or excluded."""
 
 
 @njit(cache=True)
-def widen(
+def widen_shares(
     start: Ints,
     arcs: Ints,
     score: Floats,
     p: Floats,
-    standing: Bytes,
+    status: Bytes,
     number: Ints,
     few_start: Ints,
     few_arcs: Ints,
     few_p: Floats,
 ) -> None:
-    """Shares among the few arcs that are left become shares among all; products with other arcs are given to none.
+    """Extend shares among the few remaining arcs to all arcs; products with excluded arcs get no share.
 
-    With these p positive scores of products with others are not bounded at all: see :func:`share_out`.
-
-    Parameters
-    ----------
-    standing
-        Shape (N²,): ``ALONE``, ``LEFT`` or ``OUT``.
-    number, few_start, few_arcs, few_p
-        The products that are left, by their numbers among all, ascending; their arcs in order, and their shares.
+    The positive scores of these products are then not bounded: see :func:`assign_shares`. ``status`` has the status of
+    each arc, shape (N²,). ``number`` has the numbers of the remaining products, ascending; the arrays of their arcs and
+    shares follow.
     """
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
         several, others, last = 0, 0, first
         for k in range(first, end):
-            others += standing[arcs[k]] == OUT
-            if standing[arcs[k]] == LEFT:
+            others += status[arcs[k]] == EXCLUDED
+            if status[arcs[k]] == KEPT:
                 several, last = several + 1, k
         p[first:end] = 0.0
-        if others == 0 and several <= 1:  # as good as a score of one arc, or of none
+        if others == 0 and several <= 1:  # equivalent to a score of one arc, or of none
             p[first if score[c] < 0.0 else last] = 1.0
     for c in range(len(number)):
         first, end = start[number[c]], start[number[c] + 1]
@@ -122,39 +117,35 @@ def widen(
 
 
 @njit(cache=True)
-def leave_out(start: Ints, arcs: Ints, score: Floats, p: Floats, standing: Bytes) -> None:
-    """Give positive scores of products with arcs that are not left to none, as :func:`widen` does."""
+def clear_excluded(start: Ints, arcs: Ints, score: Floats, p: Floats, status: Bytes) -> None:
+    """Set the shares of positive products with excluded arcs to zero, as in :func:`widen_shares`."""
     for c in range(len(score)):
         if score[c] > 0.0:
             for k in range(start[c], start[c + 1]):
-                if standing[arcs[k]] == OUT:
+                if status[arcs[k]] == EXCLUDED:
                     p[start[c] : start[c + 1]] = 0.0
                     break
 
 
 @njit(cache=True)
-def share_out(start: Ints, arcs: Ints, score: Floats, p: Floats, standing: Bytes, room: Floats) -> None:
-    """Give each positive score of a product with arcs that are not left to one of its arcs: where there is most room.
+def assign_shares(start: Ints, arcs: Ints, score: Floats, p: Floats, status: Bytes, slack: Floats) -> None:
+    """Assign each positive product with excluded arcs to the one of its arcs with the smallest relative load.
 
-    An arc is given what is least of its room, with what it has been given before; of products of two arcs, it needs no
-    more than the largest among those whose other arc leads to one word
-    (:func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`).
-
-    Parameters
-    ----------
-    room
-        Of each arc, shape (N²,): what its best tree lacks for being a best one, above zero.
+    The load of an arc is its assigned scores divided by its slack. For products of two arcs, an arc needs only the
+    largest score among those whose other arcs lead to the same word
+    (:func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`). ``slack`` is the slack of each arc, shape
+    (N²,), positive: the amount that its best tree lacks.
     """
-    size = int(math.sqrt(len(room)))
-    given = np.zeros(len(room))
-    largest = np.zeros(size * len(room))
+    size = int(math.sqrt(len(slack)))
+    given = np.zeros(len(slack))
+    largest = np.zeros(size * len(slack))
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
         if score[c] < 0.0:
             continue
         others = False
         for k in range(first, end):
-            others |= standing[arcs[k]] == OUT
+            others |= status[arcs[k]] == EXCLUDED
         if not others:
             continue
         chosen, least, more, place = first, math.inf, 0.0, -1
@@ -164,7 +155,7 @@ def share_out(start: Ints, arcs: Ints, score: Floats, p: Floats, standing: Bytes
             if end - first == 2:
                 at = arc * size + arcs[2 * first + 1 - k] % size
                 needs = max(needs - largest[at], 0.0)
-            part = (given[arc] + needs) / room[arc] if needs > 0.0 else -1.0
+            part = (given[arc] + needs) / slack[arc] if needs > 0.0 else -1.0
             if part < least:
                 chosen, least, more, place = k, part, needs, at
         p[first:end] = 0.0

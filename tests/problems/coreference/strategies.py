@@ -8,7 +8,7 @@ from tests.twins.coreference import symmetric
 
 @st.composite
 def instances(draw, least=1, most=6):
-    """Tiny instances; small whole scores make ties, and relaxations that are not integral."""
+    """Tiny instances; small integer scores give ties and fractional relaxations."""
     n = draw(st.integers(least, most))
     score = draw(st.sampled_from([st.integers(-2, 2), st.floats(-1, 1).map(lambda s: round(s, 3))]))
     count = n * (n - 1) // 2

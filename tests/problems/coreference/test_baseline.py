@@ -41,11 +41,11 @@ def test_heuristics_return_clusterings(instance, heuristic):
     assert all(list(cluster) == sorted(cluster) for cluster in clusters)
 
 
-# Mentions 0 and 1 are two entities; mention 2 is most of all like 0, but 1 is nearer.
+# Mentions 0 and 1 are two entities; mention 2 has the best score with 0, but is closer to 1.
 PRONOUN = CoreferenceInstance(symmetric(3, [-1.0, 0.9, 0.1]))
 
 
-def test_link_first_takes_the_closest_link_best_the_best():
+def test_link_first_uses_the_closest_and_link_best_the_best():
     assert link_first(PRONOUN) == [(0,), (1, 2)]
     assert link_best(PRONOUN) == [(0, 2), (1,)]
     assert closure(PRONOUN) == [(0, 1, 2)]
@@ -84,7 +84,7 @@ def test_closure_is_the_transitive_closure_of_positive_pairs(instance):
 
 
 def one_by_one(instance):
-    """Greedy joining as its definition says; None where two pairs of clusters tie."""
+    """Greedy joining according to its definition; None if two pairs of clusters tie."""
     clusters = [[i] for i in range(instance.num_mentions)]
     while True:
         totals = {
@@ -100,7 +100,7 @@ def one_by_one(instance):
 
 @pytest.mark.parametrize("seed", range(examples(10, 20)))
 @pytest.mark.parametrize("positive", [0.2, 0.4, 0.6])
-def test_greedy_joining_is_what_its_definition_says(seed, positive):
+def test_greedy_joining_agrees_with_its_definition(seed, positive):
     instance = random(3 * seed + 1, seed, positive=positive)  # no two totals are equal
     assert greedy_joining(instance) == one_by_one(instance)
 
@@ -115,7 +115,7 @@ def test_greedy_joining_finds_clear_communities():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
-def test_arrays_of_all_link_are_those_of_the_pyomo_model(n):
+def test_arrays_of_all_link_equal_the_pyomo_model(n):
     instance = random(n, 0)
     f = compile_model(full(instance))
     matrix = transitivity_matrix(instance)
@@ -142,7 +142,7 @@ def test_all_link_in_highs_has_the_optimum_of_enumeration(instance, needed):
 
 
 @given(instance=instances(least=3, most=9))
-def test_rows_left_out_do_not_change_the_relaxation(instance):
+def test_omitted_rows_do_not_change_the_relaxation(instance):
     pairs = math.comb(instance.num_mentions, 2)
     costs = instance.scores[np.triu_indices(instance.num_mentions, 1)]
     objectives = []
@@ -193,6 +193,6 @@ def test_ilp_pricing_without_time():
     assert random(60, 0).objective([cluster]) >= 0.0
 
 
-def test_ilp_pricing_refuses_other_duals():
+def test_ilp_pricing_checks_duals():
     with pytest.raises(InputError, match="each of 3 mentions"):
         ilp_pricing(random(3, 0), [0.0])

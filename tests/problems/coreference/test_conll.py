@@ -1,4 +1,4 @@
-"""Column files: brackets, columns, errors with their line, and the corpus where it is there."""
+"""Column files: brackets, columns, errors with their line, and the corpus if it is available."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" /
 
 
 def column_file(tmp_path, *cells, separator="\t", name="story", columns=9):
-    """A document of words with what stands in their last column; None ends a sentence."""
+    """Return a document of words and their last columns; None ends a sentence."""
     lines = [f"#begin document ({name}); part 000"]
     for number, cell in enumerate(cells):
         if cell is None:
@@ -107,14 +107,14 @@ BEGIN, END = "#begin document (x); part 0\n", "#end document\n"
     ("text", "line", "expected"),
     [
         (BEGIN + "x\t0\t0\ta\t-\nx\t0\t1\tb\t7)\n" + END, 3, "7) closes a mention of cluster 7, but none is open"),
-        (BEGIN + "x\t0\t0\ta\t(7\nx\t0\t1\tb\t(8\n" + END, 2, "the mention of cluster 7 opened here is never closed"),
+        (BEGIN + "x\t0\t0\ta\t(7\nx\t0\t1\tb\t(8\n" + END, 2, "cluster 7 that is opened here is never closed"),
         (BEGIN + "x\t0\t0\ta\t(7|8\n" + END, 2, "in the last column, not '(7|8'"),
         (BEGIN + "x\t0\t0\ta\t7\n" + END, 2, "in the last column, not '7'"),
         (BEGIN + "x\t0\t0\ta\t(1)|\n" + END, 2, "in the last column, not '(1)|'"),
-        (BEGIN + "x\t0\t0\t-\n" + END, 2, "expected 5 columns or more, the word in the fourth, not 4"),
+        (BEGIN + "x\t0\t0\t-\n" + END, 2, "at least 5 columns with the word in the fourth, not 4"),
         (BEGIN + "x\t0\t0\ta\t-\n", 1, "the document that begins here has no '#end document'"),
-        (BEGIN + BEGIN, 2, "a document begins, but that of line 1 has no '#end document'"),
-        (END, 1, "'#end document' without a '#begin document'"),
+        (BEGIN + BEGIN, 2, "of the document in line 1"),
+        (END, 1, "'#end document' without '#begin document'"),
         ("x\t0\t0\ta\t-\n", 1, "expected '#begin document (NAME); part NUMBER' before the first word"),
         (BEGIN + "x\t0\t0\t\t-\n" + END, 2, "the word in the fourth column is missing"),
     ],
@@ -128,19 +128,19 @@ def test_malformed_files(tmp_path, text, line, expected):
     assert expected in str(caught.value)
 
 
-def test_files_that_are_something_else(tmp_path):
+def test_other_files_raise(tmp_path):
     path = tmp_path / "x.conll"
     with pytest.raises(InputError, match=r"x\.conll cannot be read"):
         read_conll(path)
     path.write_bytes(BEGIN.encode() + b"x\t0\t0\t\xff\t-\n")
-    with pytest.raises(InputError, match=r"x\.conll, line 2: not a text file in UTF-8"):
+    with pytest.raises(InputError, match=r"x\.conll, line 2: .*UTF-8"):
         read_conll(path)
     path.write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="there is none"):
+    with pytest.raises(InputError, match="found none"):
         read_conll(path)
 
 
-def test_what_is_written_is_read_again(tmp_path):
+def test_written_documents_are_read_back(tmp_path):
     (document,) = read_conll(column_file(tmp_path, "a (1|(2", "b (2)|2)", None, "c (3", "d 3)|1)", "e (4)"))
     clustering = [(0, 3), (1, 2), (4,)]
     path = tmp_path / "out.conll"
@@ -152,7 +152,7 @@ def test_what_is_written_is_read_again(tmp_path):
     assert again.columns == document.columns
 
 
-def test_nested_mentions_of_one_cluster_are_read_again_as_they_were(tmp_path):
+def test_nested_mentions_of_one_cluster_are_read_back(tmp_path):
     (document,) = read_conll(column_file(tmp_path, "a (1", "b (1", "c (1)|1)", "d 1)"))
     path = tmp_path / "out.conll"
     write_conll(document, document.gold, path)
@@ -164,7 +164,7 @@ def test_crossing_mentions_are_written_unless_they_are_in_one_cluster(tmp_path):
     path = tmp_path / "out.conll"
     write_conll(document, [(0,), (1,)], path)
     assert [m[:2] for m in spans(read_conll(path)[0])] == [(0, 2), (1, 3)]
-    with pytest.raises(InputError, match="mention 1 crosses another of its cluster"):
+    with pytest.raises(InputError, match=r"mention 1 crosses .*cluster 0"):
         write_conll(document, [(0, 1)], path)
 
 
@@ -183,11 +183,11 @@ def test_a_document_made_by_hand_is_written_in_the_columns_of_the_shared_task():
 
 def test_mentions_of_a_document_made_by_hand_are_checked():
     text = (("a", "b"),)
-    with pytest.raises(InputError, match="mention 0 covers words 1 to 2, the document has 2"):
+    with pytest.raises(InputError, match=r"mention 0 has words 1 to 2, .*2 words"):
         Document("x", text, (Mention(0, 1, 2),))
-    with pytest.raises(InputError, match="reading order"):
+    with pytest.raises(InputError, match="longer mentions first"):
         Document("x", text, (Mention(0, 1, 1), Mention(0, 0, 0)))
-    with pytest.raises(InputError, match="one character or more"):
+    with pytest.raises(InputError, match="at least one character"):
         Document("x", (("a", ""),), ())
     assert Document("x", text, (Mention(0, 0, 0), Mention(0, 1, 1))).gold == [(0,), (1,)]
 
@@ -199,7 +199,7 @@ def test_truncated(tmp_path):
     assert cut.sentences == (("a", "b"), ("c",))
     assert len(cut.columns) == 2
     assert document.truncated(3) is document
-    with pytest.raises(InputError, match="not at 0"):
+    with pytest.raises(InputError, match="not 0"):
         document.truncated(0)
 
 

@@ -44,7 +44,7 @@ def test_bins_with_limits_are_marked(tmp_path):
     figure.savefig(tmp_path / "times.png")
 
 
-def test_nothing_measured_is_said():
+def test_missing_measurements_raise():
     with pytest.raises(InputError, match="no measurements"):
         draw([])
 
@@ -63,7 +63,7 @@ def test_two_clusterings_have_the_same_colours_where_they_agree():
     assert [k for k in range(7) if look[k] == again[k]] == [1, 2, 3, 4]
 
 
-def test_what_has_no_match_has_a_number_of_its_own():
+def test_unmatched_clusters_have_new_numbers():
     assert _numbers([[0, 1], [2, 3], [4]], []) == [1, 2, 3]
     assert _numbers([[0, 1], [2, 3]], [[2, 3], [4, 5]]) == [3, 1]
     assert _numbers([], [[1]]) == []
@@ -76,7 +76,7 @@ def test_clustering_is_drawn_over_its_words(tmp_path):
     words = drawn(axes)
     assert words[0] == "Annotated"
     assert words[1 : 1 + len(document.tokens)] == list(document.tokens)
-    assert words[1 + len(document.tokens) :] == ["1", "2", "1", "1", "2"]  # the one alone has no number
+    assert words[1 + len(document.tokens) :] == ["1", "2", "1", "1", "2"]  # the singleton has no number
     assert len(axes.lines) == len(document.mentions)
     outer, inner = (axes.lines[k].get_ydata()[0] for k in (1, 2))
     assert outer > inner  # further below the words
@@ -95,19 +95,19 @@ def test_words_stay_on_the_page():
     assert all(line.get_xdata()[1] <= 6.0 for line in axes.lines)
 
 
-def test_instance_of_a_document_will_do():
+def test_an_instance_with_a_document_is_drawn():
     document = text("[Ada]1 fed [her]1 .")
     instance = CoreferenceInstance(random(2, 0).scores, "a", document.labels, document)
     assert drawn(draw_clustering(instance, [(0, 1)]).axes[0])
 
 
-def test_instance_without_a_document_is_said():
-    with pytest.raises(InputError, match="expected a document"):
+def test_an_instance_without_a_document_raises():
+    with pytest.raises(InputError, match="needs a document"):
         draw_clustering(random(2, 0), [(0, 1)])
 
 
-def test_mention_that_is_not_there_is_said():
-    with pytest.raises(InputError, match="the clustering has others"):
+def test_unknown_mentions_raise():
+    with pytest.raises(InputError, match="other mention numbers"):
         draw_clustering(text("[Ada]1 ran ."), [(0, 1)])
 
 
@@ -120,5 +120,5 @@ def test_the_matrix_is_ordered_by_cluster(tmp_path):
     assert [label.get_text() for label in axes.get_yticklabels()] == [str(instance.labels[k]) for k in order]
     assert [patch.get_width() for patch in axes.patches[1::2]] == sorted(map(len, clusters), reverse=True)
     figure.savefig(tmp_path / "matrix.png")
-    with pytest.raises(InputError, match="a clustering of 9 mentions"):
+    with pytest.raises(InputError, match="each of 9 mentions"):
         draw_matrix(instance, [(0, 1)])

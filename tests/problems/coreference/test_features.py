@@ -1,4 +1,4 @@
-"""What is seen in mentions and pairs of them, on small invented texts."""
+"""Features of mentions and of pairs, on small invented texts."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def phrases(document):
 
 
 def value(document, name, i, j):
-    """A pair feature of mentions i < j."""
+    """Return a pair feature of mentions i < j."""
     features = pair_features(document)
     n = len(document.mentions)
     pair = list(zip(*np.triu_indices(n, 1), strict=True)).index((i, j))
@@ -27,7 +27,7 @@ def value(document, name, i, j):
 
 
 def found(document):
-    """Rule antecedents by the texts of the mentions."""
+    """Return the antecedents of the rules by the texts of the mentions."""
     labels = document.labels
     antecedent, _ = antecedents(MentionTable(document))
     return {labels[i]: labels[k] if k >= 0 else None for i, k in enumerate(antecedent.tolist())}
@@ -71,13 +71,13 @@ def test_parts_of_a_name(mention, title, first, last):
     assert (phrase.title, phrase.first, phrase.last) == (title, first, last)
 
 
-def test_a_capital_at_the_start_of_a_sentence_is_no_name():
+def test_a_capital_at_the_start_of_a_sentence_does_not_make_a_name():
     (phrase,) = phrases(text("[Rain] fell .", "The rain stopped ."))
     assert not phrase.is_name
 
 
 def with_columns(document, **columns):
-    """The document with some columns filled: lists of cells."""
+    """Return the document with some columns filled: lists of cells."""
     index = {"tag": TAG, "speaker": SPEAKER, "entity": ENTITY}
     rows, position = [], 0
     for sentence in document.sentences:
@@ -132,7 +132,7 @@ def test_gender_and_number(mention, gender, number):
     assert (table.gender[0], table.number[0]) == (gender, number)
 
 
-def test_the_document_tells_the_gender_of_a_name():
+def test_pronouns_determine_the_gender_of_a_name():
     sentences = ["[Quill] sang while [she] worked ."] * 3
     table = MentionTable(text(*sentences))
     assert table.gender[0] == Gender.FEMININE
@@ -171,7 +171,7 @@ def test_quotations_and_their_speakers():
     found = quotations(document)
     labels = document.labels
     assert [labels[q.speaker] if q.speaker >= 0 else None for q in found] == ["Tobin", "Petra", "Petra", None, None]
-    # The sentence goes on, nothing is in between, something is.
+    # The sentence continues; nothing is in between; something is.
     assert [q.turn for q in found] == [0, BREAK, BREAK, BREAK + 1, 2 * BREAK + 1]
     table = MentionTable(document)
     assert table.quote.tolist() == [0, -1, 1, -1, 2]
@@ -187,7 +187,7 @@ def test_marks_of_quotation(opening, closing):
     assert quotation.speaker == 1
 
 
-def test_a_quotation_that_never_closes_is_none():
+def test_unclosed_quotations_are_ignored():
     assert quotations(text("“ [I] wait , said [Petra] .")) == []
 
 
@@ -217,11 +217,11 @@ def test_antecedents_in_conversation():
     assert chain[you] == chain[tobin] == chain[you_again] == chain[other] != chain[me]
 
 
-def test_a_narrator_goes_on():
+def test_a_narrator_continues_after_speech():
     assert found(text("[I] slept .", "“ [I] woke , ” said [Petra] .", "[my] dog left ."))["my"] == "I"
 
 
-def test_names_of_one_family_are_told_apart():
+def test_names_of_one_family_are_distinguished():
     document = text("[Sir Oswin Garrick] met [Petra Garrick] .", "[Miss Garrick] greeted [Sir Oswin] .")
     links = found(document)
     assert links["Petra Garrick"] is None
@@ -297,13 +297,13 @@ def test_shapes_and_names():
 
 
 @pytest.mark.parametrize("sentence", ["[She]", "[—]", "[- ] [—]", "[’s] [“ ”]", "[1879] and [.]"])
-def test_odd_mentions_do_not_break_it(sentence):
+def test_unusual_mentions_have_features(sentence):
     document = text(sentence)
     n = len(document.mentions)
     assert pair_features(document).pairs.shape[0] == n * (n - 1) // 2
 
 
-def test_features_see_no_annotation():
+def test_features_do_not_use_annotation():
     document = invented(1)
     blind = Document(
         document.name, document.sentences, tuple(Mention(m.sentence, m.start, m.end) for m in document.mentions)
@@ -314,7 +314,7 @@ def test_features_see_no_annotation():
 
 @pytest.mark.parametrize("words", ["iPhone", "de la Cruz", "العربية", "1984", "— "])
 def test_names_without_a_capital(words):
-    """A tag says that a word is a name; its letters need not."""
+    """A tag marks a word as a name, even without capitals."""
     rows = [("d", "0", str(k), word, "NNP", *["_"] * 7) for k, word in enumerate([*words.split(), "fell"])]
     last = len(rows) - 2
     document = Document("d", (tuple(row[3] for row in rows),), (Mention(0, 0, last),), columns=(tuple(rows),))

@@ -1,4 +1,4 @@
-"""Score matrices that validate themselves, files, graphs, generators."""
+"""Validation of score matrices, files, graphs, generators."""
 
 import itertools
 import math
@@ -41,10 +41,10 @@ def changed(i, j, value):
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (np.zeros((2, 3)), r"expected a square matrix, not one of shape \(2, 3\)"),
-        (np.zeros(4), r"expected a square matrix, not one of shape \(4,\)"),
-        (np.zeros((2, 2, 2)), "expected a square matrix, not one of shape"),
-        (3.0, r"expected a square matrix, not one of shape \(\)"),
+        (np.zeros((2, 3)), r"square matrix, got shape \(2, 3\)"),
+        (np.zeros(4), r"square matrix, got shape \(4,\)"),
+        (np.zeros((2, 2, 2)), "square matrix, got shape"),
+        (3.0, r"square matrix, got shape \(\)"),
         (np.empty((0, 0)), "expected at least one mention"),
         ([], "expected a square matrix"),
         ([[0.0, 1.0], [1.0]], "expected numbers, got"),
@@ -57,7 +57,7 @@ def changed(i, j, value):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_score_matrix_is_refused(scores, message):
+def test_invalid_score_matrices_raise(scores, message):
     with pytest.raises(InputError, match=message):
         CoreferenceInstance(scores)
     with pytest.raises(InputError, match=f"^mine: .*{message}"):
@@ -66,11 +66,11 @@ def test_what_is_no_score_matrix_is_refused(scores, message):
 
 @pytest.mark.parametrize("labels", [("a",), ("a", "b", "c", "d")])
 def test_wrong_number_of_labels(labels):
-    with pytest.raises(InputError, match=f"a label for each of 3 mentions, not {len(labels)}"):
+    with pytest.raises(InputError, match=f"3 labels, .*{len(labels)}"):
         CoreferenceInstance(THREE, labels=labels)
 
 
-def test_scores_are_a_copy_that_nobody_can_change():
+def test_scores_are_a_read_only_copy():
     scores = THREE.copy()
     instance = CoreferenceInstance(scores)
     scores[0, 1] = 7.0
@@ -79,7 +79,7 @@ def test_scores_are_a_copy_that_nobody_can_change():
         instance.scores[0, 1] = 7.0
 
 
-def test_diagonal_counts_for_nothing():
+def test_the_diagonal_is_ignored():
     scores = THREE.copy()
     np.fill_diagonal(scores, [np.nan, np.inf, 8.0])
     assert (CoreferenceInstance(scores).scores == THREE).all()
@@ -96,7 +96,7 @@ def test_rounding_errors_in_symmetry_are_evened_out():
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_what_float32_leaves_of_symmetry_is_evened_out(scale):
+def test_float32_asymmetry_is_evened_out(scale):
     rng = np.random.default_rng(0)
     scores = scale * (rng.random((5, 5)) - 0.5)
     scores += scores.T
@@ -104,11 +104,11 @@ def test_what_float32_leaves_of_symmetry_is_evened_out(scale):
     instance = CoreferenceInstance(rounded)
     assert (instance.scores == instance.scores.T).all()
     assert instance.scores[np.triu_indices(5, 1)] == pytest.approx(scores[np.triu_indices(5, 1)], rel=1e-6)
-    with pytest.raises(InputError, match="expected a symmetric matrix"):
+    with pytest.raises(InputError, match="symmetric"):
         CoreferenceInstance(scores * (1.0 + 1e-4 * rng.normal(size=(5, 5))))
 
 
-def test_two_scores_that_differ_are_told_apart():
+def test_messages_distinguish_close_scores():
     with pytest.raises(InputError, match=r"is 1\.0001 and that of \(1, 0\) is 1$"):
         CoreferenceInstance([[0.0, 1.0001], [1.0, 0.0]])
 
@@ -121,7 +121,7 @@ def test_a_pair_may_be_forbidden(tmp_path):
     assert instance.penalties.sum() == 2
     assert np.isfinite(instance.clipped).all()
     assert instance.check([(0,), (1, 2)]) == instance.scores[1, 2]
-    with pytest.raises(ValueError, match="cluster 0 has the mentions 0 and 1, which are forbidden to be together"):
+    with pytest.raises(ValueError, match=r"cluster 0 has mentions 0 and 1.* forbidden"):
         instance.check([(0, 1), (2,)])
     for name in ("a.npy", "a.npz"):
         write_matrix(instance, tmp_path / name)
@@ -144,7 +144,7 @@ def test_clipping_leaves_every_best_clustering(seed, scale, penalty):
     assert (np.flatnonzero(clipped == clipped.max()) == np.flatnonzero(worth == worth.max())).all()
 
 
-def test_ordinary_scores_are_left_as_they_are():
+def test_ordinary_scores_are_unchanged():
     instance = CoreferenceInstance(symmetric(3, [4.0, -200.0, -3.0]))
     assert instance.clipped is instance.scores
     assert not instance.penalties.any()
@@ -162,12 +162,12 @@ def test_labels_are_numbers_by_default():
         ([3.0, 0.0, 0.0], 3.0),
         ([4.0, -6.0, 9.0], 1.0),
         ([0.0, 0.0, 0.0], None),
-        ([0.5, 1.0, 1.0], 0.5),  # as of 1, 2, 2
+        ([0.5, 1.0, 1.0], 0.5),  # as for 1, 2, 2
         ([2.0**32, 2.0**32, 2.0**32], 2.0**32),
         ([0.1, 0.2, 0.3], None),
-        ([2.0**32, 2.0**20, 1.0], None),  # too large to be sure of
+        ([2.0**32, 2.0**20, 1.0], None),  # too large to be certain
         ([2.0**32, 1.0, 1.0], None),
-        ([2.0, 4.0, -1e12 - 1.0], 2.0),  # no clustering that is stated has a penalty
+        ([2.0, 4.0, -1e12 - 1.0], 2.0),  # no stated clustering has a penalty
         ([2.0, 4.0, -np.inf], 2.0),
     ],
 )
@@ -203,11 +203,11 @@ def test_objective_counts_each_pair_once(instance):
         ([(0, 2)], "mention 1 is in no cluster"),
         ([], "mention 0 is in no cluster"),
         ([(0, 1, 2), ()], "cluster 1 is empty"),
-        ([(0, 1, 2, 3)], "cluster 0 has mention 3, there are 3"),
-        ([(-1, 0, 1)], "cluster 0 has mention -1, there are 3"),
+        ([(0, 1, 2, 3)], "cluster 0 has mention 3"),
+        ([(-1, 0, 1)], "cluster 0 has mention -1"),
     ],
 )
-def test_check_says_what_is_wrong(answer, message):
+def test_check_reports_errors(answer, message):
     with pytest.raises(ValueError, match=message):
         CoreferenceInstance(THREE).check(answer)
 
@@ -228,15 +228,15 @@ def test_restriction_renumbers():
 
 
 @pytest.mark.parametrize("name", ["three.npy", "three.npz"])
-def test_what_is_written_is_read(name, tmp_path):
+def test_written_matrices_are_read_back(name, tmp_path):
     write_matrix(CoreferenceInstance(THREE / 3), tmp_path / name)
     read = read_matrix(str(tmp_path / name))
     assert (read.scores == THREE / 3).all()
     assert (read.name, read.labels) == ("three", (0, 1, 2))
 
 
-def test_a_name_says_what_is_written(tmp_path):
-    with pytest.raises(InputError, match=r"three\.txt: expected a name that ends in \.npy or \.npz"):
+def test_the_suffix_determines_the_format(tmp_path):
+    with pytest.raises(InputError, match=r"three\.txt: .*\.npy or \.npz"):
         write_matrix(CoreferenceInstance(THREE), tmp_path / "three.txt")
 
 
@@ -306,26 +306,26 @@ def of_a_folder(path):
     [
         (lambda path: None, "cannot be read: No such file"),
         (of_a_folder, "expected a file, this is a directory"),
-        (of_text, "expected a matrix as numpy.save or numpy.savez writes it"),
-        (of_nothing, "expected a matrix as numpy.save or numpy.savez writes it"),
-        (of_part_of_an_array, "array: expected 72 bytes, got 63"),
-        (of_part_of_an_archive, "expected a matrix as numpy.save or numpy.savez writes it"),
+        (of_text, "expected a matrix written by numpy.save"),
+        (of_nothing, "expected a matrix written by numpy.save"),
+        (of_part_of_an_array, "array: expected 72 bytes, there are 63"),
+        (of_part_of_an_archive, "expected a matrix written by numpy.save"),
         (of_objects, "array: expected numbers or strings, got objects"),
         (of_an_archive_of_objects, "array 'scores': expected numbers or strings, got objects"),
-        (of_several_arrays, "expected one array, or one named 'scores', not a, b"),
-        (of_no_array, "expected one array, or one named 'scores', not none"),
-        (of_a_row, r": expected a square matrix, not one of shape \(3,\)"),
+        (of_several_arrays, "scores.*a, b"),
+        (of_no_array, "scores.*none"),
+        (of_a_row, r": expected a square matrix, got shape \(3,\)"),
         (of_words, ": expected numbers, got strings"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
 @pytest.mark.parametrize("name", ["bad.npy", "bad.npz"])
-def test_files_of_something_else_are_refused(make, message, name, tmp_path):
+def test_files_with_other_contents_raise(make, message, name, tmp_path):
     make(tmp_path / name)
     with pytest.raises(InputError, match=message) as caught:
         read_matrix(tmp_path / name)
     assert str(tmp_path / name) in str(caught.value)
-    assert str(caught.value).count("bad") == 1  # the file is named, and named once
+    assert str(caught.value).count("bad") == 1  # the message names the file once
 
 
 # --- graphs ----------------------------------------------------------------------------------------------------------
@@ -346,8 +346,8 @@ def test_a_graph_with_scores_on_its_edges():
 
 
 @pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiGraph])
-def test_graphs_that_are_no_score_matrix(kind):
-    with pytest.raises(InputError, match="undirected graph with at most one edge between two nodes"):
+def test_unsupported_graphs_raise(kind):
+    with pytest.raises(InputError, match="undirected graph"):
         from_graph(kind([(0, 1)]))
 
 
@@ -355,7 +355,7 @@ def test_graphs_that_are_no_score_matrix(kind):
 def test_edges_without_a_number(value):
     graph = nx.Graph()
     graph.add_edge("a", "b", weight=value)
-    with pytest.raises(InputError, match=r"edge \('a', 'b'\): expected a number as its weight"):
+    with pytest.raises(InputError, match=r"edge \('a', 'b'\): expected a number"):
         from_graph(graph)
 
 
@@ -365,7 +365,7 @@ def test_a_graph_without_nodes():
 
 
 def constant(graph, resolution):
-    """What the pairs of a node with itself add to the modularity of every clustering."""
+    """Return the contribution of the diagonal to the modularity of every clustering."""
     adjacency = nx.to_numpy_array(graph)
     degree = np.array([d for _, d in graph.degree(weight="weight")], dtype=float)
     m = graph.size(weight="weight")
@@ -374,7 +374,7 @@ def constant(graph, resolution):
 
 @pytest.mark.parametrize("resolution", [1.0, 0.5])
 @pytest.mark.parametrize("loops", [False, True])
-def test_modularity_is_that_of_networkx(loops, resolution):
+def test_modularity_equals_that_of_networkx(loops, resolution):
     rng = np.random.default_rng(0)
     graph = nx.karate_club_graph()
     if loops:
@@ -391,7 +391,7 @@ def test_modularity_is_that_of_networkx(loops, resolution):
 
 @pytest.mark.parametrize("graph", [nx.DiGraph([(0, 1)]), nx.Graph(), nx.empty_graph(3)])
 def test_modularity_needs_edges(graph):
-    with pytest.raises(InputError, match="undirected graph of positive total weight"):
+    with pytest.raises(InputError, match="positive total weight"):
         modularity(graph)
 
 
@@ -408,7 +408,7 @@ def test_modularity_of_a_multigraph_counts_every_edge():
 
 
 @pytest.mark.parametrize("make", [random_signs, communities, random])
-def test_a_seed_says_what_is_generated(make):
+def test_generators_are_determined_by_the_seed(make):
     first, second, third = make(20, 1), make(20, 1), make(20, 2)
     assert (first.scores == second.scores).all()
     assert (first.scores != third.scores).any()
@@ -416,7 +416,7 @@ def test_a_seed_says_what_is_generated(make):
     assert make(1, 0).num_mentions == 1
 
 
-def test_generators_keep_what_they_promise():
+def test_generators_have_the_stated_properties():
     off = ~np.eye(60, dtype=bool)
     assert set(random_signs(60, 0).scores[off].tolist()) == {-1.0, 1.0}
     scores = random(60, 0, positive=0.3).scores[off]
@@ -435,8 +435,8 @@ def test_generators_keep_what_they_promise():
 @pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
 @pytest.mark.parametrize("reward", [1e12, 1e15])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_reward_that_every_best_clustering_uses_is_no_scale(seed, reward, factor):
-    """Best are the clusterings that use most rewards, and among those the best by all other scores."""
+def test_a_reward_does_not_determine_the_scale(seed, reward, factor):
+    """The best clusterings use most rewards, and are then best by the other scores."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 7))
     upper = rng.normal(size=n * (n - 1) // 2) if seed % 2 else rng.integers(-3, 4, n * (n - 1) // 2).astype(float)
@@ -459,13 +459,13 @@ def test_a_reward_that_every_best_clustering_uses_is_no_scale(seed, reward, fact
         assert result.is_optimal
         found = worth(result.answer)
         assert found[0] == best[0]
-        if len(instance.units) < n:  # floats hold the other scores beside the rewards
+        if len(instance.units) < n:  # floats hold the other scores next to the rewards
             assert found[1] == pytest.approx(best[1], abs=1e-9)
         whole = factor * (reward * found[0] + found[1])
         assert result.objective == pytest.approx(whole, rel=1e-12)
 
 
-def test_rewards_that_contradict_a_prohibition_stay_as_they_are():
+def test_rewards_that_contradict_a_forbidden_pair_are_unchanged():
     scores = symmetric(4, [1e12, 1e12, 1.0, -np.inf, 0.5, 0.25])
     large = symmetric(4, [1e12, 1e12, 1.0, -1e12, 0.5, 0.25])
     for instance in (CoreferenceInstance(scores), CoreferenceInstance(large)):
@@ -473,15 +473,15 @@ def test_rewards_that_contradict_a_prohibition_stay_as_they_are():
         assert instance.units == ((0,), (1,), (2,), (3,))
 
 
-def test_scores_of_all_sizes_stay_as_they_are():
+def test_scores_of_all_sizes_are_unchanged():
     for upper in ([1e12, 1e12, 1e12], [1e3, -1.0, -1.0], [1e2, 1.0, 1e-2], [-1e12, -1.0, -1e6], [-1e12, 1.0, 1.0]):
         instance = CoreferenceInstance(symmetric(3, upper))
         assert instance.lowered is instance.contracted is instance
 
 
-def test_a_reward_keeps_two_mentions_together_and_the_objective_is_that_of_the_scores():
+def test_a_reward_joins_two_mentions_without_changing_objectives():
     instance = CoreferenceInstance(symmetric(3, [1e12, 3.0, -1.0]), constant=5.0)
-    assert instance.lowered.scores[0, 1] == 6.0  # twice what the pair may earn elsewhere
+    assert instance.lowered.scores[0, 1] == 6.0  # twice the largest gain of the pair elsewhere
     assert instance.units == ((0, 1), (2,))
     assert (instance.contracted.scores == symmetric(2, [2.0])).all()
     assert instance.constant == 5.0
@@ -491,7 +491,7 @@ def test_a_reward_keeps_two_mentions_together_and_the_objective_is_that_of_the_s
 
 
 def drawn(seed, size, fractions):
-    """Scores of five or six mentions, one of which is ``size``, and a few of which are forbidden at times."""
+    """Return scores of five or six mentions, one of them ``size``, sometimes with a few forbidden pairs."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 7))
     count = n * (n - 1) // 2
@@ -503,14 +503,14 @@ def drawn(seed, size, fractions):
 
 
 def value(scores, clusters):
-    """Of the given matrix, whatever an instance makes of it."""
+    """Return the objective of the given matrix."""
     return math.fsum(scores[i, j] for cluster in clusters for i, j in itertools.combinations(cluster, 2))
 
 
 @pytest.mark.parametrize("size", [1e6, 1e10, 1e14, -1e6, -1e10, -1e14])
 @pytest.mark.parametrize("fractions", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_objectives_are_those_of_the_given_scores_beside_one_of_any_size(tmp_path, seed, fractions, size):
+def test_objectives_are_accurate_next_to_a_score_of_any_size(tmp_path, seed, fractions, size):
     scores = drawn(seed, size, fractions)
     instance = CoreferenceInstance(scores)
     assert (instance.scores == scores).all()
@@ -537,7 +537,7 @@ def test_objectives_are_those_of_the_given_scores_beside_one_of_any_size(tmp_pat
 
 
 class InPairs(Coreference):
-    """Clusters of two mentions at most, where the largest scores need not all be had."""
+    """Clusters of at most two mentions, where a solution need not use all of the largest scores."""
 
     def pricing(self):
         return Pairs(self.items)
@@ -545,7 +545,7 @@ class InPairs(Coreference):
 
 class Pairs(ClusterPricing):
     def price(self, duals, context):
-        _, scores, profits = self.priced(duals, context)
+        _, scores, profits = self.price_items(duals, context)
         sets = [[i] for i in range(len(profits))]
         sets += [list(pair) for pair in itertools.combinations(range(len(profits)), 2)]
         values = [0.5 * scores[np.ix_(s, s)].sum() + profits[s].sum() for s in sets]
@@ -554,7 +554,7 @@ class Pairs(ClusterPricing):
         return PricingResult(columns, max(0.0, *values), [values[k] for k in chosen])
 
 
-def test_another_problem_may_part_what_a_reward_keeps_together():
+def test_another_problem_may_split_a_unit():
     scores = symmetric(4, [1e12, 3e12, 1.0, 2e12, 2.0, 3.0])
     best = max(value(scores, c) for c in partitions(4) if max(map(len, c)) <= 2)
     result = solve(InPairs(CoreferenceInstance(scores)))

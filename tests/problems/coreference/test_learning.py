@@ -1,4 +1,4 @@
-"""Training, scoring, models in files, and what the command line reads."""
+"""Training, scoring, saved models, and the input of the command line."""
 
 import dataclasses
 import io
@@ -60,7 +60,7 @@ def random_ensemble(num_unary, num_pair, generator, hidden=3, networks=2):
     )
 
 
-def test_the_ensemble_is_what_its_formula_says():
+def test_the_ensemble_agrees_with_its_formula():
     generator = np.random.default_rng(3)
     n, num_unary, num_pair = 6, 4, 5
     features = PairFeatures(
@@ -87,9 +87,9 @@ def test_scores_of_probabilities():
     assert scores_of(p, "log_odds", -1.0)[0, 1] == pytest.approx(np.log(3.0) - 1.0)
     extreme = scores_of(np.array([[1.0, 0.0], [0.0, 1.0]]), "log_odds")
     assert extreme[0, 1] == pytest.approx(np.log(LEAST_PROBABILITY / (1.0 - LEAST_PROBABILITY)))
-    with pytest.raises(InputError, match="probability or log_odds, not 'odds'"):
+    with pytest.raises(InputError, match="'odds'"):
         scores_of(p, "odds")
-    with pytest.raises(InputError, match="finite bias"):
+    with pytest.raises(InputError, match=r"bias .*inf"):
         scores_of(p, "probability", np.inf)
 
 
@@ -112,12 +112,12 @@ def test_a_document_of_one_mention(scorer):
     assert scorer.instance(text("[She] left .")).num_mentions == 1
 
 
-def test_a_document_without_mentions_is_refused(scorer):
-    with pytest.raises(InputError, match="empty: expected mentions to cluster, the document has none"):
+def test_a_document_without_mentions_raises(scorer):
+    with pytest.raises(InputError, match="empty: expected at least one mention"):
         scorer.instance(text("Rain fell .", name="empty"))
 
 
-def test_it_learns(scorer):
+def test_training_reduces_the_loss(scorer):
     documents = [invented(seed) for seed in range(40, 44)]
     probabilities = [scorer.probabilities(document) for document in documents]
     assert evaluate(documents, probabilities, "log_odds").conll > 0.9
@@ -136,10 +136,10 @@ def test_training_is_a_function_of_the_seed():
     assert first.bias == dict.fromkeys(KINDS, 0.0)  # nothing to tune on
 
 
-def test_features_that_no_pair_had_count_for_nothing():
+def test_features_that_never_occur_have_no_weight():
     pytest.importorskip("sklearn")
     scorer = train([invented(seed, 3) for seed in range(3)], num_networks=1)
-    unseen = scorer.pair_names.index("same entity type")  # the texts say nothing of types
+    unseen = scorer.pair_names.index("same entity type")  # the texts have no types
     assert (scorer.ensemble.pair[unseen] == 0.0).all()
     assert scorer.ensemble.pair.any()
 
@@ -151,9 +151,9 @@ def test_training_without_scikit_learn(monkeypatch):
 
 
 @pytest.mark.parametrize("documents", [[], [text("[She] left .")], [text("[She]1 said [she]1 left .")]])
-def test_nothing_to_learn_from(documents):
+def test_training_data_without_both_kinds_of_pairs_raises(documents):
     pytest.importorskip("sklearn")
-    with pytest.raises(InputError, match="expected pairs that corefer and pairs that do not"):
+    with pytest.raises(InputError, match="pairs corefer"):
         train(documents)
 
 
@@ -166,7 +166,7 @@ def test_calibration_error():
 # --- models in files -------------------------------------------------------------------------------------------------
 
 
-def test_a_model_is_read_as_it_was_written(scorer, model):
+def test_saved_models_are_loaded_unchanged(scorer, model):
     again = MentionScorer.load(model)
     document = invented(31)
     assert (again.probabilities(document) == scorer.probabilities(document)).all()
@@ -174,7 +174,7 @@ def test_a_model_is_read_as_it_was_written(scorer, model):
 
 
 def changed(model, path, **changes):
-    """The model with other things said about it."""
+    """Return the model with modified metadata."""
     with np.load(model) as file:
         arrays = {name: file[name] for name in file.files}
     about = json.loads(bytes(arrays.pop("colgen coreference")).decode())
@@ -194,7 +194,7 @@ def test_models_of_other_features(tmp_path, model):
         other.instance(invented(0))
 
 
-def test_arrays_that_do_not_fit_each_other(tmp_path, scorer):
+def test_inconsistent_arrays_raise(tmp_path, scorer):
     broken = dataclasses.replace(scorer, ensemble=dataclasses.replace(scorer.ensemble, pair=scorer.ensemble.pair[:-1]))
     broken.save(tmp_path / "broken.npz")
     with pytest.raises(InputError, match="expected a model"):
@@ -230,7 +230,7 @@ def test_the_corpus_is_read_in_the_order_of_the_file_names(folder):
     assert names == sorted(names)
     assert len(names) == 10
     (folder / "more").mkdir()
-    with pytest.raises(InputError, match="expected files whose names end in conll"):
+    with pytest.raises(InputError, match="conll"):
         read_corpus(folder / "more")
     inner = folder / "more" / "litbank"
     inner.mkdir()
@@ -247,7 +247,7 @@ def test_split(total, sizes):
 
 
 def test_too_few_documents():
-    with pytest.raises(InputError, match="three documents with mentions or more"):
+    with pytest.raises(InputError, match="three documents"):
         split([text("[She] left .")] * 2)
 
 
@@ -263,7 +263,7 @@ def test_a_matrix_is_read_without_a_model(tmp_path, scorer):
 
 def test_a_text_needs_a_model(folder, tmp_path):
     path = next(folder.glob("*.conll"))
-    with pytest.raises(InputError, match="a text needs a trained model, `colgen train coreference --data DIR --model"):
+    with pytest.raises(InputError, match="colgen train coreference --data DIR --model"):
         TEMPLATE.instance(path)
     with pytest.raises(InputError, match="No such file"):
         TEMPLATE.instance(tmp_path / "missing.conll")
@@ -286,11 +286,11 @@ def test_score_instance(folder, model, scorer):
         ({"scores": "odds"}, "option scores: expected probability or log_odds, not 'odds'"),
         ({"bias": "much"}, "option bias: expected tuned or a number, not 'much'"),
         ({"bias": "nan"}, "option bias: expected tuned or a number, not 'nan'"),
-        ({"mentions": "0"}, "option mentions: expected an integer ≥ 1, not '0'"),
-        ({"document": "x"}, "there is no document 'x'; there are invented-3"),
+        ({"mentions": "0"}, "option mentions: expected a whole number, one or more, not '0'"),
+        ({"document": "x"}, "no document is named 'x'; expected one of invented-3"),
     ],
 )
-def test_options_that_are_refused(folder, model, options, expected):
+def test_invalid_options_raise(folder, model, options, expected):
     with pytest.raises(InputError) as caught:
         scored(TEMPLATE, Material(folder / "invented-3.conll"), model, options)
     assert expected in str(caught.value)

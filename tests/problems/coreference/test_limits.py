@@ -1,4 +1,4 @@
-"""Penalties, scales, time, and subclasses that state another problem."""
+"""Penalties, scales, time limits, and subclasses with other problems."""
 
 import pickle
 import time
@@ -28,7 +28,7 @@ WAYS = [{}, {"smallest": 2}, {"settled": False, "smallest": 2}, {"contracted": F
 
 
 class Alone(Coreference):
-    """Column generation has to find everything."""
+    """Column generation without initial columns."""
 
     plain = True
 
@@ -46,7 +46,7 @@ class Alone(Coreference):
 @pytest.mark.parametrize("kind", [Coreference, Alone, LazyAllLink], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("penalty", [-2e7, -1e12, -1e300, -np.inf])
 @pytest.mark.parametrize("seed", range(examples(3, 6)))
-def test_a_penalty_costs_nothing_but_its_pair(seed, penalty, kind):
+def test_a_penalty_affects_only_its_pair(seed, penalty, kind):
     rng = np.random.default_rng(seed)
     upper = rng.uniform(-0.5, 1.5, 10)
     upper[rng.random(10) < 0.25] = penalty
@@ -118,7 +118,7 @@ def compile_kernels(**how):
 
 @pytest.mark.parametrize("how", [{}, {"contracted": False}], ids=str)
 @pytest.mark.parametrize("instance", [random_signs(60, 0), random(300, 0), random_signs(300, 0)], ids=lambda i: i.name)
-def test_a_time_limit_holds_and_leaves_an_answer_and_a_bound(instance, how):
+def test_a_time_limit_holds_and_keeps_an_answer_and_a_bound(instance, how):
     compile_kernels(**how)
     problem = Coreference(instance, **how)
     for limit in (0.0, 0.1, 0.7):
@@ -128,7 +128,7 @@ def test_a_time_limit_holds_and_leaves_an_answer_and_a_bound(instance, how):
         assert result.termination is Termination.TIME_LIMIT
         assert instance.check(result.answer) == result.objective > 0.0
         if not result.iterations:
-            continue  # there was no time to price anything
+            continue  # there was no time to price
         most = 0.5 * np.maximum(instance.scores, 0.0).sum()
         assert result.objective <= result.dual_bound <= most + 1e-6
 
@@ -137,17 +137,17 @@ def test_the_first_columns_leave_time_for_rounds():
     problem = Coreference(random_signs(120, 0))
     many = len(list(problem.warm_start(Budget(60.0)).columns))
     assert len(list(problem.warm_start(Budget(0.0)).columns)) == 0 < many
-    assert len(list(Coreference(random_signs(120, 0)).warm_start(Budget()).columns)) > 120  # nobody is in a hurry
+    assert len(list(Coreference(random_signs(120, 0)).warm_start(Budget()).columns)) > 120  # there is no time limit
 
 
 @pytest.mark.parametrize("limit", [0.2, 1.0])
-def test_an_oracle_that_is_cut_off_is_not_called_inexact(limit):
+def test_a_cut_off_oracle_is_not_reported_as_inexact(limit):
     compile_kernels()
     result = solve(Coreference(random_signs(60, 1)), stop=TimeLimit(limit))
     assert result.termination is Termination.TIME_LIMIT
 
 
-def test_a_longer_run_is_not_held_back_by_a_shorter_one():
+def test_a_longer_run_does_not_reuse_partial_items():
     problem = Coreference(communities(100, 3, noise=0.05, spread=0.1))
     assert solve(problem, stop=TimeLimit(0.0)).termination is Termination.TIME_LIMIT
     assert solve(problem).is_optimal
@@ -158,7 +158,7 @@ def test_a_longer_run_is_not_held_back_by_a_shorter_one():
 
 
 class AtMost(Coreference):
-    """Into so many clusters at most; nothing is said of how to start."""
+    """At most ``most`` clusters, without a method of its own for initial solutions."""
 
     def __init__(self, instance, clusters, **how):
         super().__init__(instance, **how)
@@ -190,7 +190,7 @@ class Counted(Pricing):
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("seed", range(examples(2, 4)))
 def test_rows_of_a_subclass_are_respected(seed, how):
-    """Nothing is settled, contracted or known beforehand that argues without them."""
+    """No reductions, which would ignore these rows."""
     instance = random(7, seed, positive=0.5)
     for most in (1, 2, 3):
         result = solve(AtMost(instance, most, **how))
@@ -201,7 +201,7 @@ def test_rows_of_a_subclass_are_respected(seed, how):
 
 
 class Small(Coreference):
-    """Clusters of two mentions at most, which only the oracle knows."""
+    """Clusters of at most two mentions; only the oracle enforces this."""
 
     def pricing(self):
         return Pairs(self.items)
@@ -251,7 +251,7 @@ class NoLonger(SamePricing):
         return ()
 
 
-def test_who_states_another_problem():
+def test_is_plain_depends_on_the_declaring_class():
     instance = random(7, 1)
     assert Coreference(instance).is_plain
     assert Alone(instance).is_plain
@@ -266,16 +266,16 @@ def test_who_states_another_problem():
     assert len(SamePricing(communities(60, 1, noise=0.0)).items) == 0
 
 
-def test_finding_the_items_leaves_time_to_prove_them(monkeypatch):
-    """What takes all of the time can prove nothing: the bound was infinite."""
+def test_reductions_leave_time_for_their_verification(monkeypatch):
+    """A reduction that used all the time left an infinite bound."""
     budget, problem = Budget(0.5), Coreference(random(12, 0))
-    found = problem._found
+    found = problem._find_items
 
     def patient(expired):
         while not expired():
             time.sleep(0.001)
         return found(expired)
 
-    monkeypatch.setattr(problem, "_found", patient)
+    monkeypatch.setattr(problem, "_find_items", patient)
     problem._prepare(budget)
     assert budget.seconds_left > 0.0

@@ -1,4 +1,4 @@
-"""The measures on the examples that the literature computes by hand, and on laws that they obey."""
+"""The measures on published examples and on identities that they satisfy."""
 
 import itertools
 import os
@@ -68,7 +68,7 @@ def test_single_mentions_count_in_all_measures_but_muc():
     assert ceaf_e([*key, "e"], [*response, "e"]).f1 > ceaf_e(key, response).f1
 
 
-def test_a_corpus_sums_before_it_divides():
+def test_corpora_are_summed_before_division():
     first, second = agreement(["ab", "cd"], ["abcd"]), agreement(["abc"], ["ab", "c"])
     total = sum((first, second), Agreement())
     assert total.muc.recall == pytest.approx((2 + 1) / (2 + 2))
@@ -83,7 +83,7 @@ def test_nothing_to_find_or_nothing_found():
     assert muc(["a"], ["a"]).f1 == 0.0
 
 
-def test_a_mention_in_two_clusters_is_refused():
+def test_a_mention_in_two_clusters_raises():
     for measure in (agreement, muc, b_cubed, ceaf_e, ceaf_m, lea, blanc):
         with pytest.raises(ValueError, match="mention 'b' is in clusters 0 and 1"):
             measure(["ab", "c"], ["ab", "bc"])
@@ -101,7 +101,7 @@ def test_perfect_agreement(clustering):
 
 
 def drawn(numbers):
-    """A clustering of some of the mentions: those of number 0 are left out."""
+    """Return a clustering of some of the mentions; those of number 0 are omitted."""
     clusters = {}
     for mention, number in enumerate(numbers):
         if number:
@@ -113,7 +113,7 @@ lists = st.integers(2, 9).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 
 
 
 @given(lists)
-def test_pairs_by_their_definition(numbers):
+def test_blanc_agrees_with_its_definition(numbers):
     keys, responses = map(drawn, numbers)
 
     def pairs(clusters):
@@ -168,7 +168,7 @@ def test_the_same_as_another_scorer_on_a_corpus():
 
 
 @given(st.integers(2, 9).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)))
-def test_exchanging_the_two_exchanges_recall_and_precision(numbers):
+def test_exchanging_clusterings_exchanges_recall_and_precision(numbers):
     first, second = map(as_clusters, numbers)
     there, back = agreement(first, second), agreement(second, first)
     for name in MEASURES:

@@ -57,7 +57,7 @@ def test_complete_models_agree_where_enumeration_is_too_long(seed):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
-def test_all_link_has_three_rows_a_triple(n):
+def test_all_link_has_three_rows_per_triple(n):
     f = compile_model(full(random(n, 0)))
     assert f.matrix.shape == (3 * math.comb(n, 3), math.comb(n, 2))
     rows = {key: f.matrix[[r], :].toarray()[0] for r, key in enumerate(f.row_keys)}
@@ -77,16 +77,16 @@ def test_a_cluster_is_numbered_by_its_bits():
 
 
 def test_too_many_mentions_to_list_all_clusters():
-    with pytest.raises(InputError, match="at most 16 mentions to list all clusters, there are 17"):
+    with pytest.raises(InputError, match="16 mentions, got 17"):
         full(random(17, 0), "set_partitioning")
 
 
-def test_unknown_formulations_are_refused():
+def test_unknown_formulations_raise():
     with pytest.raises(ValueError, match="formulation must be 'all_link', 'set_partitioning' or 'lazy'"):
         full(random(3, 0), "pairs")
 
 
-def test_master_has_a_row_a_mention():
+def test_master_has_one_row_per_mention():
     f = master(3)
     assert f.row_keys == (("cover", 0), ("cover", 1), ("cover", 2))
     assert f.row_lower.tolist() == f.row_upper.tolist() == [1, 1, 1]
@@ -106,8 +106,8 @@ def test_pricing_finds_the_best_set_of_mentions(instance):
 
 
 @pytest.mark.parametrize("duals", [[1.0, 2.0], [[1.0], [2.0], [3.0]], [1.0, 2.0, math.nan]])
-def test_pricing_refuses_duals_of_other_shapes(duals):
-    with pytest.raises(InputError, match="expected a finite dual value for each of 3 mentions"):
+def test_pricing_checks_the_shape_of_duals(duals):
+    with pytest.raises(InputError, match="each of 3 mentions"):
         pricing(random(3, 0), duals)
 
 
@@ -123,7 +123,7 @@ def test_relaxation_of_pricing_is_half_integral(seed):
 
 
 def determinant(matrix):
-    """Exact, by Laplace's expansion of a matrix of integers."""
+    """Exact, by Laplace's expansion of an integer matrix."""
     whole = [[int(entry) for entry in row] for row in matrix]
     assert whole == [list(row) for row in matrix]
 
@@ -150,7 +150,7 @@ def test_matrix_of_pricing_is_not_totally_unimodular():
 
 
 def test_relaxation_of_pricing_exceeds_its_optimum():
-    # Dual values that are not negative: those of a master that holds all singletons.
+    # Non-negative dual values, as in a master with all singletons.
     instance = CoreferenceInstance(symmetric(3, [1, 1, -1]))
     duals = [1.0, 0.0, 0.0]
     relaxed = relaxation(pricing(instance, duals))
@@ -192,7 +192,7 @@ def test_relaxation_of_set_partitioning_exceeds_its_optimum_on_a_pentagon():
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_relaxation_of_set_partitioning_is_tight_up_to_four_mentions(n):
-    """Of every vertex, the extent to which pairs are together is that of a convex combination of clusterings."""
+    """At every vertex, the pair variables are those of a convex combination of clusterings."""
     upper = np.triu_indices(n, 1)
     sets = list(subsets(n))
     covers = np.array([[float(i in s) for s in sets] for i in range(n)])
@@ -201,7 +201,7 @@ def test_relaxation_of_set_partitioning_is_tight_up_to_four_mentions(n):
     fractional, seen = 0, set()
     for basis in itertools.combinations(range(len(sets)), n):
         square = covers[:, basis]
-        if abs(np.linalg.det(square)) < 0.5:  # it is a whole number
+        if abs(np.linalg.det(square)) < 0.5:  # it is an integer
             continue
         vertex = np.linalg.solve(square, np.ones(n))
         if vertex.min() < -1e-9:
@@ -214,4 +214,4 @@ def test_relaxation_of_set_partitioning_is_tight_up_to_four_mentions(n):
         seen.add(point)
         found = linprog(np.zeros(hull.shape[1]), A_eq=hull, b_eq=target, method="highs")
         assert found.status == 0, (basis, vertex)
-    assert (fractional > 0) == (n > 2)  # there are fractional vertices, they are just no better
+    assert (fractional > 0) == (n > 2)  # fractional vertices exist, but are not better

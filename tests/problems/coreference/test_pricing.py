@@ -1,4 +1,4 @@
-"""Three oracles of one pricing problem against all clusters."""
+"""Three oracles of one pricing problem, compared with enumeration of all clusters."""
 
 import math
 import time
@@ -27,7 +27,7 @@ def as_duals(values):
 
 
 def draw(seed):
-    """Items, dual values of any sign, and the context of a random node."""
+    """Return items, dual values of any sign, and the context of a random node."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 8))
     scores = rng.integers(-3, 4, n * (n - 1) // 2) if seed % 2 else rng.normal(size=n * (n - 1) // 2)
@@ -44,14 +44,14 @@ def draw(seed):
 
 
 def reduced_costs(items, duals, context):
-    """Of every cluster that the node allows, by identity."""
+    """Return the reduced costs of all clusters that the node allows."""
     columns = [items.column(members) for members in subsets(len(items))]
     costs = {c.identity: context.cost_weight * c.cost - sum(duals[k] for _, k in c.coefficients) for c in columns}
     return {c.identity: costs[c.identity] for c in columns if context.allows(c)}
 
 
 def best_total(items, duals, context):
-    """What the reduced costs of the clusters of a clustering that the node allows can sum to."""
+    """Return the largest sum of reduced costs of a clustering that the node allows."""
     value = reduced_costs(items, duals, context)
     totals = [-math.inf]
     for clustering in partitions(len(items)):
@@ -63,7 +63,7 @@ def best_total(items, duals, context):
 
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_columns_are_allowed_and_stated_truly(oracle, seed):
+def test_columns_are_allowed_and_reduced_costs_correct(oracle, seed):
     items, duals, context = draw(seed)
     known = reduced_costs(items, duals, context)
     result = oracle(items).price(as_duals(duals), context)
@@ -86,7 +86,7 @@ def test_exact_oracles_find_the_best_and_prove_it(oracle, seed):
         found = [known[c.identity] for c in result.columns]
         if oracle is ClusterILP:
             assert max(found) == pytest.approx(best, abs=1e-7)
-        else:  # a cluster whose parts are as good without each other is found in parts
+        else:  # a cluster whose parts improve separately is found in parts
             assert context.improves(max(found))
             assert max(found) <= best + 1e-9
             assert sum(found) >= best - 1e-7
@@ -110,7 +110,7 @@ def test_growing_improves_and_proves_no_more_than_the_positive_scores(seed):
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
-def test_an_oracle_forgets_the_last_node(oracle):
+def test_oracles_update_the_node(oracle):
     items, duals, _ = draw(6)
     pricing = oracle(items)
     for seed in (6, 12, 18, 6):
@@ -125,7 +125,7 @@ def test_an_oracle_forgets_the_last_node(oracle):
 
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize("seed", range(0, 40, 4))
-def test_clusters_of_a_dive_leave_out_what_is_covered(oracle, seed):
+def test_clusters_in_a_dive_exclude_covered_items(oracle, seed):
     items, duals, context = draw(seed)
     fixed = items.column(range(0, len(items), 2))
     context = PricingContext(Sense.MAXIMIZE, fixed=((fixed, 1.0),))
@@ -137,7 +137,7 @@ def test_clusters_of_a_dive_leave_out_what_is_covered(oracle, seed):
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
-def test_nothing_is_left_at_a_contradictory_node(oracle):
+def test_a_contradictory_node_has_no_columns(oracle):
     items = Items.of(CoreferenceInstance(symmetric(2, [1.0])), contracted=False)
     pair = ((COVER, 0), (COVER, 1))
     context = PricingContext(Sense.MAXIMIZE, decisions=(Together(*pair), Apart(*pair)))
@@ -158,11 +158,11 @@ def test_bounds_hold_without_any_time(oracle):
         assert bound is None or bound >= max([0.0, *known.values()]) - 1e-7
 
 
-def test_a_provisional_search_is_one_that_may_give_up(monkeypatch):
-    monkeypatch.setattr("colgen.problems.coreference.pricing._ENOUGH", 1)
+def test_a_provisional_search_may_give_up(monkeypatch):
+    monkeypatch.setattr("colgen.problems.coreference.pricing._MAX_NODES", 1)
     rng = np.random.default_rng(2)
     items = Items.of(CoreferenceInstance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
-    duals = 0.6 * np.maximum(items.scores, 0.0).sum(axis=1)  # a little more than anything is worth
+    duals = 0.6 * np.maximum(items.scores, 0.0).sum(axis=1)  # slightly more than any cluster is worth
     results = [
         ClusterSearch(items).price(as_duals(duals - shift), PricingContext(Sense.MAXIMIZE, provisional=provisional))
         for shift in (0.0, 0.5, 1.0)
@@ -174,8 +174,8 @@ def test_a_provisional_search_is_one_that_may_give_up(monkeypatch):
         assert hasty.bound >= max(hasty.reduced_costs, default=0.0)
 
 
-def test_noise_of_large_scores_is_no_improvement():
-    """A reduced cost that rounding makes of a large cost does not keep the exact search from its proof."""
+def test_rounding_of_large_scores_is_not_an_improvement():
+    """A reduced cost due to rounding of a large cost must not prevent the proof."""
     items = Items.of(CoreferenceInstance(symmetric(3, [1e8, -1e8, 1e8])), contracted=False)
     duals = items.scores.sum(axis=1) / 2
     priced = GrowingClusters(items).price(as_duals(duals - 0.1), PricingContext(Sense.MAXIMIZE))
@@ -195,8 +195,10 @@ def test_a_column_is_a_cluster_of_mentions(contracted):
         assert list(column.coefficients) == [(COVER, k) for k in members]
 
 
-def test_a_search_that_lasts_is_preceded_by_a_tabu_search(monkeypatch):
-    """Whatever comes first, the oracle returns improving clusters while there are any, and then proves it."""
+def test_a_long_search_is_preceded_by_a_tabu_search(monkeypatch):
+    """With or without the tabu search, the oracle returns improving clusters while there are any, and then the
+    proof.
+    """
     monkeypatch.setattr("colgen.problems.coreference.pricing.SHORT", 1)
     rng = np.random.default_rng(3)
     items = Items.of(CoreferenceInstance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
@@ -211,12 +213,12 @@ def test_a_search_that_lasts_is_preceded_by_a_tabu_search(monkeypatch):
 
 
 def test_a_cluster_that_the_master_holds_does_not_end_the_proof(monkeypatch):
-    """At dual values that are optimal but for rounding, clusters of the master seem to improve it."""
+    """At dual values that are optimal up to rounding, clusters of the master seem to improve it."""
     monkeypatch.setattr("colgen.problems.coreference.pricing.SHORT", 1)
-    monkeypatch.setattr("colgen.problems.coreference.pricing._ENOUGH", 1)
+    monkeypatch.setattr("colgen.problems.coreference.pricing._MAX_NODES", 1)
     items = Items.of(CoreferenceInstance(symmetric(12, [1.0] * 66)), contracted=False)
     everything = items.column(range(12))
-    duals = np.full(12, 5.5 - 1e-6)  # the cluster of all improves by 1.2e-5
+    duals = np.full(12, 5.5 - 1e-6)  # the cluster of all mentions improves by 1.2e-5
     context = PricingContext(
         Sense.MAXIMIZE,
         find=lambda columns: np.array([0 if column.identity == everything.identity else -1 for column in columns]),

@@ -1,4 +1,4 @@
-"""Certificates of clusterings: triangles that are tight at the answer, and a tree where the relaxation has a gap."""
+"""Certificates of clusterings: triangles that are tight at the answer, and a tree if the relaxation has a gap."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_a_gap_of_the_relaxation_is_closed_by_splits(tmp_path):
 
 
 def clumps(items, seed):
-    """Items in clumps of about six, with scores that want a tenth of the pairs otherwise."""
+    """Return items in groups of about six, with scores that contradict the groups for a tenth of the pairs."""
     rng = np.random.default_rng(seed)
     own = rng.integers(0, items // 6, items)
     wanted = (own[:, None] == own) ^ np.triu(rng.random((items, items)) < 0.02, 1)
@@ -39,14 +39,14 @@ def clumps(items, seed):
 
 
 @pytest.mark.parametrize("items", [41, 60, 100])
-def test_triangles_of_many_items_are_found_as_they_are_violated(tmp_path, items):
+def test_triangles_of_large_groups_are_separated(tmp_path, items):
     result, lines = certified(clumps(items, 1), tmp_path)
     verdict = check(lines)
     assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
     assert float(verdict.objective) == pytest.approx(result.objective)
 
 
-def test_items_are_too_many_if_positive_scores_connect_them_and_they_are_at_odds(tmp_path):
+def test_large_contested_groups_are_not_certified(tmp_path):
     _, lines = certified(random(151, 1, positive=0.005), tmp_path)
     assert check(lines).claims.trusted == 0
     scores = 1.0 - np.eye(151)
@@ -63,6 +63,6 @@ def test_items_without_triangles_are_proved(tmp_path, items):
     assert (check(lines).proves, check(lines).claims.trusted) == ("optimal", 0)
 
 
-def test_what_is_changed_is_found(tmp_path):
+def test_changed_certificates_are_rejected(tmp_path):
     _, lines = certified(random(6, 1), tmp_path)
     assert not unfound([lines], range(60))

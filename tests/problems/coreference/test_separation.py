@@ -26,7 +26,7 @@ def solution(x):
 
 @st.composite
 def relaxations(draw, least=3, most=7):
-    """Values of the pairs, often whole or half, often with equal violations."""
+    """Values of the pairs, often 0, 1/2 or 1, often with equal violations."""
     n = draw(st.integers(least, most))
     entry = st.one_of(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.floats(0.0, 1.0))
     count = n * (n - 1) // 2
@@ -69,14 +69,14 @@ def test_rows_of_transitivity_are_violated_valid_and_those_of_the_complete_model
 
 
 @given(x=relaxations().map(np.round))
-def test_a_whole_solution_is_transitive_if_and_only_if_it_is_a_clustering(x):
+def test_integral_solutions_are_transitive_if_and_only_if_clusterings(x):
     n = len(x)
     clustering = any((x == together(p, n)).all() for p in partitions(n))
     for separation in (Transitivity(n), Transitivity(n, most=1)):
         assert bool(separation.separate(solution(x))) is not clustering
 
 
-def test_few_rows_a_round_are_the_most_violated_ones():
+def test_limited_rows_are_the_most_violated():
     x = symmetric(5, [1.0, 0.9, 0.2, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0, 0.0])
     everything = Transitivity(5).separate(solution(x))
     by_violation = sorted(everything, key=lambda row: -value_of(row, solution(x)))
@@ -91,7 +91,7 @@ def test_nothing_to_separate(n):
     assert not TwoPartition(n).separate(solution(x))
 
 
-def test_rounding_errors_do_not_count():
+def test_rounding_errors_are_ignored():
     x = symmetric(3, [1.0 + 1e-9, 1.0, 1.0 - 1e-8])
     assert not Transitivity(3).separate(solution(x))
     assert values(solution(x), 3).max() == 1.0
@@ -112,7 +112,7 @@ def test_two_partition_inequalities_are_violated_and_valid(x):
 
 
 def star(n):
-    """Mention 0 with each other to one half: transitive, and no convex combination of clusterings."""
+    """Mention 0 with each other mention at 1/2: transitive, but no convex combination of clusterings."""
     x = np.zeros((n, n))
     x[0, 1:] = x[1:, 0] = 0.5
     return x

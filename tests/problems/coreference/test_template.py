@@ -1,4 +1,4 @@
-"""Clustering on the engine: optimal against enumeration and the all-link model, honest when it is stopped."""
+"""Clustering on the engine, compared with enumeration and the all-link model, with and without limits."""
 
 import dataclasses
 import math
@@ -46,7 +46,7 @@ every_way = pytest.mark.parametrize(
 
 
 class Bare(Coreference):
-    """Without a first answer, first columns and first prices: column generation has to do it all."""
+    """Column generation without initial solutions, columns and dual values."""
 
     plain = True
 
@@ -54,7 +54,7 @@ class Bare(Coreference):
         super().__init__(instance, settled=settled, **how)
 
     def warm_start(self, budget):
-        super().warm_start(budget)  # finds the items
+        super().warm_start(budget)  # computes the items
         return WarmStart()
 
     def method(self):
@@ -62,7 +62,7 @@ class Bare(Coreference):
 
 
 class Simplex(Bare):
-    """At the simplex method's corners, which are harder to price at."""
+    """Dual values at vertices from the simplex method, which are harder to price at."""
 
     plain = True
 
@@ -94,7 +94,7 @@ class ByGrowing(Coreference):
 
 
 def proved(instance, kind=Coreference, value=None, **how):
-    """Solve, check what is claimed, and return the result."""
+    """Solve, check all claims, and return the result."""
     result = solve(kind(instance, **how))
     assert result.termination is Termination.OPTIMAL
     assert instance.check(result.answer) == pytest.approx(result.objective)
@@ -108,7 +108,7 @@ def proved(instance, kind=Coreference, value=None, **how):
 @pytest.mark.parametrize("kind", [Coreference, Bare, Simplex, BySearch, ByProgram], ids=lambda kind: kind.__name__)
 @settings(max_examples=10)  # of each of fifteen
 @given(instance=instances())
-def test_optimum_is_that_of_enumeration(kind, how, instance):
+def test_optimum_equals_enumeration(kind, how, instance):
     proved(instance, kind, optimum(instance), **how)
 
 
@@ -122,7 +122,7 @@ def test_growing_alone_proves_nothing_by_pricing(instance):
 
 @cache
 def all_link_optimum(draw, *arguments, **keywords):
-    """By HiGHS, once for all kinds and ways that are held against it."""
+    """Return the optimum by HiGHS, computed once per instance."""
     return all_link_in_highs(draw(*arguments, **keywords), needed_rows_alone=draw is random).objective
 
 
@@ -141,18 +141,18 @@ def test_random_scores_against_the_all_link_model(seed, kind):
 
 
 def pentagon(factor=1.0):
-    """Score 1 on the sides, -1 on the diagonals: the relaxation is worth 5/2, the best clustering 2."""
+    """Score 1 on the sides, -1 on the diagonals: the relaxation gives 5/2, the best clustering 2."""
     near = [(j - i) % 5 in (1, 4) for i in range(5) for j in range(i + 1, 5)]
     return CoreferenceInstance(factor * symmetric(5, np.where(near, 1.0, -1.0)))
 
 
 @every_way
 @pytest.mark.parametrize("kind", [Coreference, Bare, Simplex, BySearch, ByProgram], ids=lambda kind: kind.__name__)
-def test_a_relaxation_that_is_not_whole(kind, how):
+def test_a_fractional_relaxation_is_branched(kind, how):
     relaxed = solve(kind(pentagon(0.37), **how), relaxation=True)
     assert relaxed.objective == pytest.approx(0.37 * 2.5)
     proved(pentagon(), kind, 2.0, **how)
-    # Without a common divisor of the scores no rounding closes the gap: it takes branching.
+    # Without a common divisor of the scores, rounding does not close the gap, so branching is necessary.
     result = proved(pentagon(0.37), kind, 0.74, **how)
     assert result.root_bound == pytest.approx(0.37 * 2.5)
     assert len(result.nodes) > 1
@@ -166,7 +166,7 @@ def test_two_pentagons_branch_twice():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_branching_with_odd_scores(seed):
-    """Scores without a step, so that the gaps of dense signs have to be branched away."""
+    """Scores without a step, so that dense signs need branching."""
     rng = np.random.default_rng(seed)
     scores = random_signs(11, seed).scores * rng.uniform(0.9, 1.1)
     instance = CoreferenceInstance(scores)
@@ -174,8 +174,10 @@ def test_branching_with_odd_scores(seed):
 
 
 @pytest.mark.parametrize("age", [1, 2])
-def test_deleted_columns_do_not_come_back_for_ever(age):
-    """Central dual values move while the objective stays, so that two sets of columns can drive each other out."""
+def test_deleted_columns_do_not_return_repeatedly(age):
+    """Central dual values change while the objective does not, so two sets of columns can replace each other
+    repeatedly.
+    """
     upper = [0.72, 1.0, -0.74, -0.88, 0.63, 0.95, -0.77, -0.68, 0.58, -0.66, 0.21, 0.22, -0.35, 0.79, -0.06]
     instance = CoreferenceInstance(symmetric(6, upper))
     stop = IterationLimit(200)
@@ -250,7 +252,7 @@ def test_scale_of_scores(instance, scale):
 
 @given(st.integers(0, 10**6))
 def test_large_scores_are_proved(seed):
-    """Normal scores times 1e6: what rounding leaves of reduced costs exceeds the tolerance."""
+    """Normal scores times 1e6: the rounding error of reduced costs exceeds the tolerance."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))
     instance = CoreferenceInstance(symmetric(n, 1e6 * rng.normal(size=n * (n - 1) // 2)))
@@ -258,7 +260,7 @@ def test_large_scores_are_proved(seed):
 
 
 def test_large_scores_of_equal_size_are_proved():
-    """A heuristic that took rounding errors of 1e-7 for improvements once left this instance without a bound."""
+    """A heuristic that accepted rounding errors of 1e-7 as improvements once prevented a bound here."""
     instance = random_signs(10, 2)
     result = proved(CoreferenceInstance(instance.scores * 0.37e6))
     assert result.objective == pytest.approx(0.37e6 * proved(instance).objective)
@@ -277,8 +279,8 @@ def test_communities_are_proved(noise):
         assert items.constant == pytest.approx(result.objective)
 
 
-def test_what_is_settled_is_in_the_answer_and_in_the_objective():
-    """A pair that is settled beside a pentagon that takes branching."""
+def test_settled_clusters_are_in_the_answer_and_the_objective():
+    """A settled pair next to a pentagon that needs branching."""
     scores = np.full((7, 7), -1.0)
     scores[:5, :5] = pentagon(0.37).scores
     scores[5, 6] = scores[6, 5] = 2.0
@@ -307,7 +309,7 @@ def test_conformance(instance, kind, how):
     assert report.ok, report
 
 
-def test_result_says_what_bounds_it():
+def test_the_result_names_the_bounding_oracle():
     result = proved(random_signs(12, 1), Bare)
     assert math.isfinite(result.root_bound)
     for record in result.iterations:
@@ -323,8 +325,8 @@ def test_result_says_what_bounds_it():
     [communities(60, 1, num_communities=5, noise=0.05, spread=0.1), random(28, 3), random_signs(18, 2), random(6, 1)],
     ids=lambda instance: instance.name,
 )
-def test_an_oracle_has_priced_at_what_proves_the_bound(instance, factor, monkeypatch):
-    """Whatever was decided before there are columns, an oracle's call of this run states the bound."""
+def test_the_bound_comes_from_an_oracle(instance, factor, monkeypatch):
+    """The bound comes from an oracle's call in this run, even for reductions before the first column."""
     priced = []
     price = ClusterSearch.price
     monkeypatch.setattr(ClusterSearch, "price", lambda *given: priced.append(price(*given)) or priced[-1])
@@ -335,14 +337,14 @@ def test_an_oracle_has_priced_at_what_proves_the_bound(instance, factor, monkeyp
     assert min(i.dual_bound for i in result.iterations if i.node == 0) >= result.objective * (1.0 - 1e-9)
 
 
-def test_what_was_proved_before_time_ran_out_bounds_a_dense_clustering():
-    """Triangles are looked at first: they prove half of what positive scores alone do, whatever else has no time."""
+def test_partial_verification_bounds_a_dense_clustering():
+    """Triangles come first: they alone halve the bound of the positive scores."""
     instance = random_signs(40, 0)
     items = Items.of(instance)
     assert isinstance(items.steps[0], Bounded)
     looks = iter([False])
-    cut_short = dataclasses.replace(items, steps=(items.steps[0], *items.steps)).proved(lambda: next(looks, True))
-    without = items.proved(lambda: True)
+    cut_short = dataclasses.replace(items, steps=(items.steps[0], *items.steps)).verify(lambda: next(looks, True))
+    without = items.verify(lambda: True)
     least = instance.check([np.flatnonzero(items.start == c).tolist() for c in range(items.start.max() + 1)])
     assert math.isinf(cut_short.worth)
     assert math.isinf(without.worth)
@@ -352,21 +354,21 @@ def test_what_was_proved_before_time_ran_out_bounds_a_dense_clustering():
     assert least <= found.total == without.bound
 
 
-def test_dual_values_that_settle_too_little_do_not_prove_it():
-    """Of a pair that is worth 2 dual values of 0.9 and 1 are handed over: the oracle finds what is missing."""
+def test_too_small_dual_values_do_not_prove_optimality():
+    """A pair worth 2 gets dual values of 0.9 and 1: the oracle finds the rest."""
     instance = CoreferenceInstance(symmetric(2, [2.0]))
     items = Items.of(instance)
     (step,) = items.steps
     wrong = dataclasses.replace(items, steps=(step._replace(duals=np.array([0.9, 1.0])),))
-    assert items.proved() == (2.0, 2.0)
-    assert wrong.proved().worth == pytest.approx(2.0)
-    assert dataclasses.replace(items, steps=(step._replace(duals=np.array([9.0, 1.0])),)).proved().worth == 10.0
-    with pytest.raises(UnprovedError, match="do not lead to these items"):
-        dataclasses.replace(items, steps=()).proved()
+    assert items.verify() == (2.0, 2.0)
+    assert wrong.verify().worth == pytest.approx(2.0)
+    assert dataclasses.replace(items, steps=(step._replace(duals=np.array([9.0, 1.0])),)).verify().worth == 10.0
+    with pytest.raises(UnprovedError, match="do not prove these items"):
+        dataclasses.replace(items, steps=()).verify()
 
 
-def test_a_claim_that_dual_values_do_not_prove_is_no_optimum():
-    """Dual values that are too good leave a gap, and are never believed."""
+def test_unproved_claims_are_not_optimal():
+    """Dual values that are too good leave a gap and prove nothing."""
     instance = CoreferenceInstance(symmetric(3, [1.0, 1.0, -0.375]))
     problem = Coreference(instance)
     (step,) = problem.items.steps
@@ -374,12 +376,12 @@ def test_a_claim_that_dual_values_do_not_prove_is_no_optimum():
     result = solve(problem)
     assert result.termination is not Termination.OPTIMAL
     assert result.objective == 1.625
-    assert result.dual_bound == 2.0  # what all positive scores are worth
+    assert result.dual_bound == 2.0  # the sum of all positive scores
 
 
 @pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
-def test_dual_values_that_price_every_cluster_out_prove_it_in_one_round(factor):
-    """What the search leaves out of account sums up to less than the objective's own tolerance."""
+def test_good_dual_values_prove_optimality_in_one_round(factor):
+    """The clusters that the search ignores sum to less than the objective's tolerance."""
     instance = communities(60, 2, num_communities=12, noise=0.0, spread=0.1)
     result = proved(CoreferenceInstance(factor * instance.scores), contracted=False)
     assert len(result.iterations) == 1

@@ -1,4 +1,4 @@
-"""Small invented texts with their mentions, and documents to learn from."""
+"""Small invented texts with mentions, and documents for training."""
 
 import re
 
@@ -10,7 +10,7 @@ _WORD = re.compile(r"\[|\](?:\w+)?|[^\s\[\]]+")
 
 
 def text(*sentences: str, name: str = "text") -> Document:
-    """A document from sentences such as ``[Ada]1 fed [[her]1 cat]2 .``; a cluster may be left out."""
+    """Return a document from sentences such as ``[Ada]1 fed [[her]1 cat]2 .``; clusters are optional."""
     mentions, words, position = [], [], 0
     for number, sentence in enumerate(sentences):
         opened, row = [], []
@@ -36,7 +36,7 @@ _VERBS = ("greeted", "followed", "answered", "passed", "watched")
 
 
 def invented(seed: int, num_sentences: int = 12) -> Document:
-    """A text of a man, a woman and a place, in which pronouns and names follow their gender."""
+    """Return a text about a man, a woman and a place, whose pronouns and names agree in gender."""
     rng = np.random.default_rng(seed)
     man, woman, place = (str(rng.choice(names)) for names in (_MEN, _WOMEN, _PLACES))
     sentences = [f"Mr. [{man}]m met Mrs. [{woman}]w near [the {place}]p ."]

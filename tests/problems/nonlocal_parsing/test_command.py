@@ -1,4 +1,4 @@
-"""The command line: files, options, lines; and the experiment, where the treebanks are."""
+"""The command line: files, options, output; and the experiment, if treebanks are available."""
 
 import dataclasses
 import io
@@ -24,7 +24,7 @@ from colgen.problems.nonlocal_parsing import NonlocalParsing, random, write
 from colgen.problems.nonlocal_parsing.command import TEMPLATE, bracketed, num_trees
 from colgen.problems.nonlocal_parsing.learning import NonlocalSettings
 from colgen.problems.nonlocal_parsing.scoring import Model
-from colgen.problems.nonlocal_parsing.training import NEEDED, settings_of, train_from_files
+from colgen.problems.nonlocal_parsing.training import NEEDED, parse_settings, train_from_files
 from tests.cli.stub import scored
 from tests.problems.dependency.treebank import labelled
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
@@ -35,7 +35,7 @@ DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" /
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A treebank of made-up sentences."""
+    """A treebank of generated sentences."""
     path = tmp_path_factory.mktemp("treebank")
     for kind, number, seed in (("train", 60, 0), ("dev", 10, 1), ("test", 12, 2)):
         write_conll(map(labelled, made_up_sentences(number, seed)), path / f"xx-ud-{kind}.conllu")
@@ -110,30 +110,30 @@ def test_options_of_training(folder, small_model, tmp_path):
     assert (model.backbone, model.families) == ("first", ("siblings", "combs"))
     file = folder / "xx-ud-train.conllu"
     options = TrainOptions(folder, tmp_path / "m", train=file, options={"families": "none", "candidates": 4})
-    assert settings_of(options) == NonlocalSettings(families=(), candidates=4)
+    assert parse_settings(options) == NonlocalSettings(families=(), candidates=4)
     train_model(train_from_files, dataclasses.replace(options, quick=True, say=lambda s: None))
     assert Model.load(tmp_path / "m").families == ()
     for given in ({"backbone": "fourth"}, {"families": "cousins"}, {"least": "0"}, {"epochs": "many"}):
         with pytest.raises(InputError, match=f"option {next(iter(given))}"):
-            settings_of(TrainOptions(folder, small_model, options=option_values(given, TEMPLATE.train_options)))
+            parse_settings(TrainOptions(folder, small_model, options=option_values(given, TEMPLATE.train_options)))
 
 
-def test_what_is_proved_is_proved_among_the_candidates(folder, small_model, tmp_path, capsys):
-    """A sentence that was cut to some heads a word is not said to be solved: which trees were looked at is."""
+def test_proofs_refer_to_the_candidates(folder, small_model, tmp_path, capsys):
+    """A sentence with few candidate heads is reported as proved among these candidates only."""
     path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
     command = ["solve", "nonlocal_parsing", str(path), "--model", str(small_model), "--json", str(out)]
     assert main([*command, "--option", "candidates=2"]) == 5
-    assert "12 instances, 12 proved optimal among two candidate heads a word, " in capsys.readouterr().err
+    assert "12 instances, 12 proved optimal among two candidate heads per word, " in capsys.readouterr().err
     scopes = {json.loads(line)["scope"] for line in out.read_text(encoding="utf-8").splitlines()}
-    assert scopes == {"among two candidate heads a word"}
+    assert scopes == {"among two candidate heads per word"}
     assert main(command) == 0  # ten candidates: the sentences are shorter
     assert "12 proved optimal, " in capsys.readouterr().err
     assert {json.loads(line)["scope"] for line in out.read_text(encoding="utf-8").splitlines()} == {None}
     assert main([*command, "--option", "candidates=1", "--option", "sentence=1"]) == 5
-    assert "Proved optimal among one candidate head a word.\n" in capsys.readouterr().out
-    assert json.loads(out.read_text(encoding="utf-8"))["scope"] == "among one candidate head a word"
+    assert "Proved optimal among one candidate head per word.\n" in capsys.readouterr().out
+    assert json.loads(out.read_text(encoding="utf-8"))["scope"] == "among one candidate head per word"
     assert main([*command, "--option", "candidates=1", "--option", "sentence=1", "--time-limit", "0"]) in (1, 3, 5)
-    assert "among one candidate head a word" in capsys.readouterr().out
+    assert "among one candidate head per word" in capsys.readouterr().out
 
 
 def test_a_tree_of_few_candidates_is_proved_among_all_heads(folder, small_model, tmp_path, capsys):
@@ -156,7 +156,7 @@ def test_a_tree_of_few_candidates_is_proved_among_all_heads(folder, small_model,
     assert "--all-heads" in capsys.readouterr().err
 
 
-def test_malformed_sentences_are_left_out(folder, small_model, tmp_path, capsys):
+def test_malformed_sentences_are_skipped(folder, small_model, tmp_path, capsys):
     text = (folder / "xx-ud-test.conllu").read_text(encoding="utf-8")
     (tmp_path / "bad.conllu").write_text("1\tword\n\n" + text, encoding="utf-8")
     command = ["solve", "nonlocal_parsing", str(tmp_path / "bad.conllu"), "--model", str(small_model)]
@@ -213,7 +213,7 @@ def test_the_kind_of_trees_is_chosen(folder, small_model, kind, best, tmp_path, 
     assert [record["objective"] for record in records] == pytest.approx([result.objective for result in expected])
 
 
-def test_kinds_of_trees_that_a_model_cannot_hold(folder, small_model, tmp_path, capsys):
+def test_unsupported_kinds_of_trees_raise(folder, small_model, tmp_path, capsys):
     path, model = folder / "xx-ud-test.conllu", tmp_path / "model"
     options = {"backbone": "sibling", "families": "none", "epochs": 1, "least": 1}
     train_model(train_from_files, TrainOptions(folder, model, quick=True, say=lambda s: None, options=options))

@@ -1,4 +1,4 @@
-"""Factors as arrays, and the polynomials that become factors."""
+"""Factors as arrays, and polynomials as factors."""
 
 from itertools import product
 
@@ -35,15 +35,15 @@ def test_sets_of_equally_many_arcs():
     ("members", "score", "sentence"),
     [
         ([(0, 1), (0, 1)], 1.0, "twice"),
-        ([(1, 1)], 1.0, "another word"),
+        ([(1, 1)], 1.0, "not to the root"),
         ([(1, 0)], 1.0, "positions"),
         ([(1, 9)], 1.0, "positions"),
-        ([], 1.0, "one arc or more"),
+        ([], 1.0, "at least one arc"),
         ([(0, 1)], np.nan, "finite"),
         ([(0, 1)], np.inf, "finite"),
     ],
 )
-def test_bad_factors_are_refused(members, score, sentence):
+def test_invalid_factors_raise(members, score, sentence):
     with pytest.raises(InputError, match=sentence):
         Factors.of(4, [(((0, 2),), 1.0), (members, score)])
 
@@ -67,7 +67,7 @@ def test_valency(count):
         assert instance.objective(heads) + constant == pytest.approx(1.5 * (has == count))
 
 
-def test_valency_leaves_out_arcs_that_exclude_each_other():
+def test_valency_omits_arcs_that_exclude_each_other():
     factors, _ = valency([(1, 2), (3, 2), (3, 1)], 1, 1.0)
     assert all(len({m for _, m in arcs}) == len(arcs) for arcs, _ in factors)
     everything = Factors.of(4, factors)

@@ -1,4 +1,4 @@
-"""Families: rows, arcs and relations that belong together; patterns."""
+"""Families: consistent rows, arcs and relations; patterns."""
 
 import numpy as np
 import pytest
@@ -93,12 +93,12 @@ def test_patterns_of_equal_words():
 @pytest.mark.parametrize(
     ("pattern", "sentence"),
     [
-        (Pattern((None, None), ((0, 2),)), "numbers 0, ..., 1"),
+        (Pattern((None, None), ((0, 2),)), "numbers 0 to 1"),
         (Pattern((None, None), ()), "numbers"),
-        (Pattern((None, None, None), ((0, 1), (2, 1))), "two heads"),
-        (Pattern((None, None), ((0, 1),), head=True, same=((0, 2),)), "equal words"),
+        (Pattern((None, None, None), ((0, 1), (2, 1))), "one head per word"),
+        (Pattern((None, None), ((0, 1),), head=True, same=((0, 2),)), "slot numbers from 0 to 1"),
     ],
 )
-def test_bad_patterns_are_refused(pattern, sentence):
+def test_invalid_patterns_raise(pattern, sentence):
     with pytest.raises(InputError, match=sentence):
         FactorPatterns("bad", pattern)

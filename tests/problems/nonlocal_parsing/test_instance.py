@@ -30,12 +30,12 @@ def test_the_score_is_that_of_local_parts_and_of_factors():
         ((9, 0, 1), "from 0 to 3"),
     ],
 )
-def test_what_is_no_answer_is_refused(heads, sentence):
+def test_invalid_trees_raise(heads, sentence):
     with pytest.raises(ValueError, match=sentence):
         plain(3).check(heads)
 
 
-def test_crossing_arcs_and_arcs_that_are_not_allowed_are_refused():
+def test_crossing_and_forbidden_arcs_raise():
     instance = plain(4)
     with pytest.raises(ValueError, match="projective"):
         instance.check((3, 4, 0, 3))
@@ -53,10 +53,10 @@ def test_crossing_arcs_and_arcs_that_are_not_allowed_are_refused():
         ({"allowed": np.ones((3, 3))}, "allowed"),
         ({"step": 0.0}, "positive"),
         ({"words": ("a",)}, "3 words"),
-        ({"parts": Parts(np.zeros((4, 4)), np.zeros((4, 4, 4))), "projective": False}, "arcs alone"),
+        ({"parts": Parts(np.zeros((4, 4)), np.zeros((4, 4, 4))), "projective": False}, "arc scores only"),
     ],
 )
-def test_bad_instances_are_refused(change, sentence):
+def test_invalid_instances_raise(change, sentence):
     with pytest.raises(InputError, match=sentence):
         dataclasses.replace(plain(3), **change)
 
@@ -81,7 +81,7 @@ def test_a_file_with_arcs_alone(tmp_path):
     assert instance.check((2, 0, 2)) == 3.0
 
 
-def test_files_that_are_something_else(tmp_path):
+def test_other_files_raise(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         read(tmp_path / "nothing.npz")
     (tmp_path / "text.npz").write_text("no archive")
@@ -148,7 +148,7 @@ WHOLE = {
         {"projective": np.array(False), "siblings": np.zeros((3, 3, 3))},
     ],
 )
-def test_odd_arrays_are_one_sentence(change, tmp_path):
+def test_unusual_arrays_raise_one_sentence(change, tmp_path):
     path = tmp_path / "odd.npz"
     np.savez(path, **{**WHOLE, **change})
     with pytest.raises(InputError) as caught:
@@ -158,7 +158,7 @@ def test_odd_arrays_are_one_sentence(change, tmp_path):
 
 
 @pytest.mark.parametrize("how", sorted(broken_zips(WHOLE).keys() - {"one byte changed"}))  # of no array
-def test_broken_files_are_one_sentence(how, tmp_path):
+def test_broken_files_raise_one_sentence(how, tmp_path):
     path = tmp_path / "broken.npz"
     path.write_bytes(broken_zips(WHOLE)[how])
     with pytest.raises(InputError) as caught:

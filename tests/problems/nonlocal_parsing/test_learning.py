@@ -30,18 +30,18 @@ QUIET = {"say": lambda line: None}
 
 
 def random_tree(rng, length):
-    """Some tree: each word hangs from one before it."""
+    """Return some tree: each word is attached to a preceding one."""
     return np.array([-1, *(int(rng.integers(0, m)) for m in range(1, length + 1))])
 
 
 def unfiltered(backbone="grandchild", families=(), sentences=SENTENCES, least=1):
-    """A learner whose filter has learned nothing."""
+    """Return a learner with an untrained filter."""
     examples = ParsedExamples(sentences, least)
     return ParserLearner(examples, FilterLearner(examples).averaged(), backbone, families)
 
 
 def random_model(backbone, families, seed=0):
-    """A few random steps: weights that have learned nothing."""
+    """Return a model with random weights."""
     rng = np.random.default_rng(seed)
     learner = unfiltered(backbone, families)
     for example in learner.examples.examples[:8]:
@@ -52,7 +52,7 @@ def random_model(backbone, families, seed=0):
 
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_a_tree_s_score_is_the_sum_of_its_features_weights(backbone):
-    """What decoding adds up, part by part, is what learning counts."""
+    """Decoding sums the same parts that learning counts."""
     families = () if backbone == "first" else tuple(FAMILIES)
     model = random_model(backbone, families).averaged()
     for sentence in SENTENCES[8:14]:
@@ -120,7 +120,7 @@ def test_features_are_those_that_right_trees_have_often_enough():
 
 
 def test_steps_leave_features_of_wrong_trees_alone():
-    """What is not in the index scores nothing, and a step does not change that."""
+    """Features outside the index have no weight, before and after a step."""
     learner = unfiltered(sentences=SENTENCES[:3])
     before = {name: table.keys.copy() for name, table in learner.model.tables.items()}
     learner.steps += 1
@@ -172,7 +172,7 @@ def test_a_small_grammar_is_learned(backbone):
     assert reached.uas_without_punctuation > 97.0
 
 
-def test_going_on_with_families_leaves_the_learner_as_it_is():
+def test_with_families_does_not_change_the_learner():
     examples = ParsedExamples(SENTENCES)
     learner = ParserLearner(examples, learning.train(FilterLearner(examples), 1).weights)
     learning.train(learner, 1)
@@ -198,7 +198,7 @@ def test_another_backbone_has_the_same_filter():
 
 
 @pytest.mark.parametrize("last", [0, 1, 2, 3])
-def test_an_interrupted_training_goes_on(last, tmp_path):
+def test_an_interrupted_training_continues(last, tmp_path):
     settings = NonlocalSettings("third", ("siblings",), filter_epochs=1, epochs=2, family_epochs=2, least=1)
     whole = train(SENTENCES, settings, **QUIET)
     state, passes = tmp_path / "state", []
@@ -242,7 +242,7 @@ def test_relations_are_learned_in_the_arcs_scores(relations, tmp_path):
         one, other = (m.instance(sentence, None) for m in (model, again))
         np.testing.assert_array_equal(one.parts.arcs, other.parts.arcs)
         encoded = model.vocabulary.encode(sentence)
-        # What arcs score with their relations is what they score without, and the best of those.
+        # Arc scores with relations are the scores without plus the best relation.
         without = replace(model, arc_labels=None).instance(sentence, None)
         best, which = model.arc_labels.best(encoded)
         np.testing.assert_allclose(one.parts.arcs[one.usable], (without.parts.arcs + best)[one.usable], atol=1e-6)
@@ -253,7 +253,7 @@ def test_relations_are_learned_in_the_arcs_scores(relations, tmp_path):
 
 
 @pytest.mark.parametrize("last", [1, 3])
-def test_an_interrupted_training_with_relations_goes_on(last, tmp_path):
+def test_an_interrupted_training_with_relations_continues(last, tmp_path):
     text = [labelled(sentence) for sentence in SENTENCES]
     settings = NonlocalSettings("sibling", ("siblings",), 1, 2, 2, least=1, relations="arcs")
     whole = train(text, settings, **QUIET)
@@ -292,7 +292,7 @@ def test_a_state_of_something_else(tmp_path):
         train(SENTENCES, settings, state=tmp_path / "other", say=stop)
     said = []
     train(SENTENCES[:20], settings, state=tmp_path / "other", say=said.append)
-    assert len(said) == 2  # nothing was gone on from
+    assert len(said) == 2  # nothing was resumed
 
 
 @pytest.mark.parametrize("backbone", ["grandchild", "third"])
@@ -317,7 +317,7 @@ def test_accuracy_counts_words_and_punctuation():
         accuracy([Sentence(("a",))], [(0,)])
 
 
-def test_what_cannot_be_learned_from_is_left_out():
+def test_unusable_sentences_are_skipped():
     crossing = Sentence(("a", "b", "c", "d"), heads=(3, 4, 0, 3))
     several = Sentence(("a", "b"), heads=(0, 0))
     assert usable([crossing, several, Sentence(("a",)), SENTENCES[0]]) == [SENTENCES[0]]
@@ -325,7 +325,7 @@ def test_what_cannot_be_learned_from_is_left_out():
         ParsedExamples([crossing, several])
 
 
-def test_unknown_names_are_refused():
+def test_unknown_names_raise():
     vocabulary = Vocabulary.of(SENTENCES)
     with pytest.raises(InputError, match="backbone"):
         Model.zero(vocabulary, "fourth")

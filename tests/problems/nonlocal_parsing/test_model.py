@@ -1,4 +1,4 @@
-"""The integer programs against all trees."""
+"""The integer programs, compared with enumeration."""
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +16,7 @@ from tests.amounts import examples
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 
 
-def test_an_unknown_formulation_is_refused():
+def test_an_unknown_formulation_raises():
     with pytest.raises(ValueError, match="chart"):
         full(random(3, 0), "wish")
     with pytest.raises(InputError, match="first-order"):
@@ -60,7 +60,7 @@ def holds(instance, formulation):
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_the_chart_s_relaxation_is_whole_without_factors(order):
+def test_the_chart_relaxation_is_integral_without_factors(order):
     instance = random(7, order, order=order, num_factors=0)
     form = compile_model(full(instance))
     relaxed = solve_mip(

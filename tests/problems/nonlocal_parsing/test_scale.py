@@ -1,4 +1,4 @@
-"""Scores of any size: powers of two, what all trees share and penalties change no answer; checks of answers."""
+"""Scores of any size: powers of two, common constants and penalties change no solution; checks of answers."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from colgen import Solution, Termination, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance, NonlocalParsing, ParsingByColumns, Parts, random
-from colgen.problems.nonlocal_parsing.checking import checked_list
+from colgen.problems.nonlocal_parsing.checking import check_list
 from colgen.problems.nonlocal_parsing.decoding import decode
 from colgen.problems.nonlocal_parsing.losses import Losses
 from tests.fuzz import nonlocal_trees
@@ -29,7 +29,7 @@ WAYS = [
 
 
 def rescored(instance, change, factors=None):
-    """Every array of scores changed."""
+    """Return the instance with every array of scores changed."""
     parts = instance.parts
     held = {name: change(getattr(parts, name)) for name in CUBES if getattr(parts, name) is not None}
     scores = (factors or change)(instance.nonlocal_factors.scores)
@@ -53,7 +53,7 @@ def best_of(result):
 
 
 def holds(original, instance, how, slack=1e-9):
-    """Proved, and by the scores before anything was done to them as good as the best trees."""
+    """Check that the result is proved, and optimal for the original scores."""
     result = solved(instance, how)
     trees = answers(instance)
     if not trees:
@@ -85,7 +85,7 @@ def test_scores_times_a_number_by_columns(instance, factor):
 @pytest.mark.parametrize("k", [-30, -11, 30])
 @pytest.mark.parametrize("how", [*WAYS, {"problem": ParsingByColumns}])
 def test_powers_of_two_change_nothing(how, k):
-    """No answer, no node, no round: all that is done is done with the same digits."""
+    """Solutions, nodes and rounds are the same, because all digits are."""
     for seed in range(3):
         instance = random(7, seed, order=1 + seed, num_factors=40, strength=2.0)
         one, other = solved(instance, how), solved(rescored(instance, lambda scores: scores * 2.0**k), how)
@@ -97,7 +97,7 @@ def test_powers_of_two_change_nothing(how, k):
 
 
 def nearly_tied(instance, seed):
-    """Scores that are whole but for their fourth digit."""
+    """Scores that are integers except for their fourth digit."""
     rng = np.random.default_rng(seed)
     return rescored(instance, lambda scores: np.round(scores) + 1e-4 * rng.normal(size=scores.shape))
 
@@ -105,8 +105,8 @@ def nearly_tied(instance, seed):
 @pytest.mark.parametrize("constant", [1e7, -1e7])
 @settings(max_examples=25)
 @given(instance=instances(), how=st.sampled_from([*WAYS, {"problem": ParsingByColumns}]), seed=st.integers(0, 99))
-def test_what_all_trees_share_changes_nothing(instance, how, seed, constant):
-    """A number on every arc is in every tree once a word: what it hides in an objective it does not hide here."""
+def test_common_constants_change_nothing(instance, how, seed, constant):
+    """A constant on every arc is in every tree once per word and must not hide differences."""
     instance = nearly_tied(instance, seed)
     holds(instance, with_constant(instance, constant), how, 1e-7)
 
@@ -119,7 +119,7 @@ def test_what_all_trees_share_changes_nothing(instance, how, seed, constant):
     penalty=st.sampled_from([-2e7, -1e12]),
 )
 def test_penalties_hide_nothing(instance, how, seed, penalty):
-    """Scores that no best tree uses do not make the others small; where all trees have some, the fewest count."""
+    """Penalties that no best tree uses do not affect tolerances; unavoidable penalties are minimised."""
     rng = np.random.default_rng(seed)
 
     def punished(share):
@@ -133,7 +133,7 @@ def test_penalties_hide_nothing(instance, how, seed, penalty):
 
 
 def test_a_penalty_of_twenty_digits():
-    """The issue's own: 3.1 and not 0 is the optimum where one pair of arcs costs a trillion."""
+    """A published case: the optimum is 3.1, not 0, although a pair of arcs costs 1e12."""
     arcs = np.full((4, 4), -0.5)
     arcs[2, 1], arcs[0, 2], arcs[2, 3], arcs[3, 2] = 1.0, 1.1, 1.0, 0.9
     for penalty in (-2e7, -1e12, -1e20):
@@ -157,7 +157,7 @@ def test_a_loss_is_what_is_lacking_to_the_ideal(instance):
 
 
 @pytest.mark.parametrize("problem", [NonlocalParsing, ParsingByColumns])
-def test_what_is_no_tree_is_no_answer(problem):
+def test_invalid_answers_raise(problem):
     instance = plain(4, heads=(2, 0, 2, 3))
     assert problem(instance).check((2, 0, 2, 3)) == 4.0
     for heads, sentence in (((2, 0, 2), "tokens"), ((2, 1, 0, 1), "cycle"), ((3, 4, 0, 3), "projective")):
@@ -168,29 +168,29 @@ def test_what_is_no_tree_is_no_answer(problem):
 def test_lists_of_trees_are_checked():
     instance = plain(3, heads=(2, 0, 2))
     best = solve(NonlocalParsing(instance, k=3)).answer
-    assert checked_list(instance, best, 3) == instance.objective(best[-1])
+    assert check_list(instance, best, 3) == instance.objective(best[-1])
     for trees, sentence in (
-        ([], "expected 3 trees"),
-        (best[:2], "although"),
-        ([*best, best[0]], "expected 3 trees"),
+        ([], "1 to 3 trees"),
+        (best[:2], "instance has more"),
+        ([*best, best[0]], "1 to 3 trees"),
         ([best[0], best[0], best[1]], "twice"),
         (best[::-1], "more than"),
         ([*best[:2], (2, 1, 0)], "cycle"),
     ):
         with pytest.raises(InfeasibleAnswerError, match=sentence):
-            checked_list(instance, trees, 3)
+            check_list(instance, trees, 3)
     assert len(solve(NonlocalParsing(instance, k=50)).answer) == 7  # there are no more
 
 
-def test_the_order_of_trees_whose_scores_cancel_out_is_not_looked_at_too_closely():
+def test_the_order_of_trees_is_checked_up_to_rounding():
     arcs = np.zeros((4, 4))
-    arcs[0, 1], arcs[1, 2], arcs[2, 3] = 0.1, 0.2, -0.3  # their sum is 6e-17
+    arcs[0, 1], arcs[1, 2], arcs[2, 3] = 0.1, 0.2, -0.3  # the instance has no more trees
     instance = NonlocalInstance(Parts(arcs), Factors.of(4, []), np.ones((4, 4), dtype=bool))
     trees = [(2, 3, 0), (0, 1, 2)]
     assert instance.objective(trees[1]) > instance.objective(trees[0]) == 0.0
-    assert checked_list(instance, trees, 2, 0.25) == instance.objective(trees[1])
+    assert check_list(instance, trees, 2, 0.25) == instance.objective(trees[1])
     with pytest.raises(InfeasibleAnswerError, match="more than"):
-        checked_list(instance, trees, 2)
+        check_list(instance, trees, 2)
 
 
 def test_a_relaxation_without_a_solution_has_none():
@@ -202,7 +202,7 @@ def test_a_relaxation_without_a_solution_has_none():
     assert (result.solution, result.objective) == (None, -np.inf)
 
 
-def test_an_answer_that_is_none_is_not_taken():
+def test_invalid_warm_starts_raise():
     instance = random(5, 0)
     problem = NonlocalParsing(instance)
     good = solve(problem)
@@ -216,7 +216,7 @@ def test_an_answer_that_is_none_is_not_taken():
         solve(problem)
 
 
-def test_columns_see_what_penalties_hide():
+def test_column_generation_resolves_scores_next_to_penalties():
     """The best tree of the local parts has a penalty of 1e12, beside which all other scores look like rounding."""
     drawn = nonlocal_trees.draw(np.random.default_rng([1002, 693]))
     assert Losses(nonlocal_trees._instance(drawn)).relative().blurred
@@ -224,8 +224,11 @@ def test_columns_see_what_penalties_hide():
     assert failure is None, failure.words
 
 
-def test_trees_that_are_not_projective_are_decoded_as_such():
+def test_non_projective_trees_are_decoded():
     arcs = np.zeros((5, 5))
-    arcs[3, 1], arcs[4, 2] = 1.0, 2.0  # these two cross
+    arcs[3, 1], arcs[4, 2] = (
+        1.0,
+        2.0,
+    )  # The best tree of the local parts has a penalty of 1e12, relative to which other scores look like rounding.
     instance = NonlocalInstance(Parts(arcs), Factors.of(5, []), single_root=False, projective=False)
     assert instance.objective(decode(instance)) == 3.0

@@ -1,4 +1,4 @@
-"""Branch and bound against all trees: every backbone, method, queue, and number of trees wanted."""
+"""Branch and bound compared with enumeration: every backbone, method, queue, and number of trees."""
 
 import math
 from dataclasses import replace
@@ -99,7 +99,7 @@ def test_the_k_best_trees(projective, data, k, how, queue):
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_longer_sentences_agree_with_column_generation(order):
-    """No enumeration reaches these: two proofs that share the dynamic program alone."""
+    """Two proofs that share only the dynamic program, for sentences too long for enumeration."""
     for seed in range(3):
         instance = random(9, seed, order=order, num_factors=60)
         result = solve(NonlocalParsing(instance))
@@ -111,17 +111,17 @@ def test_longer_sentences_agree_with_column_generation(order):
 
 
 def test_the_relaxation_is_that_of_column_generation():
-    """The dual values of the linear program over trees are the best p: ψ's bound there is the program's value."""
+    """The dual values of the linear program over trees are optimal shares p: ψ's bound equals the program's value."""
     fractional = 0
     for seed in range(8):
         instance = random(6, seed, num_factors=30, strength=2.0)
         relaxed = solve(ParsingByColumns(instance), relaxation=True)
         duals = relaxed.certificate.duals
-        near = Losses(instance).near_one()
+        near = Losses(instance).normalize()
         scores = near.scores()
         for c, (arcs, score) in enumerate(instance.nonlocal_factors):
             first, end = scores.start[c], scores.start[c + 1]
-            if score > 0.0:  # what the duals leave over of the score is the bound y ≤ 1, and may go to any arc
+            if score > 0.0:  # the remaining score belongs to the bound y ≤ 1 and may go to any arc
                 shares = np.array([duals["at_most", (c, *arc)] for arc in arcs]) / score
                 shares /= max(shares.sum(), 1.0)
                 shares[0] += 1.0 - shares.sum()
@@ -137,7 +137,7 @@ def test_the_relaxation_is_that_of_column_generation():
     assert fractional
 
 
-def test_a_stopped_run_tells_the_truth():
+def test_a_stopped_run_has_valid_bounds():
     instance = next(i for i in (random(7, s, num_factors=150, strength=3.0) for s in range(50)) if branches(i))
     optimum = solve(NonlocalParsing(instance)).objective
     for how in ({"stop": IterationLimit(1)}, {"stop": NodeLimit(1)}, {"stop": TimeLimit(0.0)}):
@@ -202,7 +202,7 @@ def test_a_factor_changes_the_tree():
     assert result.objective == pytest.approx(7.0)
 
 
-def test_an_answer_from_elsewhere_is_taken():
+def test_a_given_answer_is_accepted():
     instance = random(6, 1, num_factors=40)
     problem = NonlocalParsing(instance)
     best = solve(problem)
@@ -217,7 +217,7 @@ def test_an_answer_from_elsewhere_is_taken():
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("k", [1, 3])
 def test_another_oracle_proves_the_same_at_the_same_shares(seed, k):
-    """Every round's bound is what the dynamic program states at its shares, whoever asks."""
+    """Every round's bound is that of the dynamic program at the same shares."""
     instance = random(7, seed, order=1 + seed % 4, num_factors=60, strength=(0.5, 2.0)[seed % 2])
     result = solve(NonlocalParsing(instance, k=k), record=Record(duals=True))
     assert result.is_optimal
@@ -229,7 +229,7 @@ def test_another_oracle_proves_the_same_at_the_same_shares(seed, k):
             assert max(priced.total, result.objective) == pytest.approx(max(record.dual_bound, result.objective))
 
 
-def test_an_oracle_that_states_too_little_is_found_out(monkeypatch):
+def test_an_invalid_bound_is_detected(monkeypatch):
     price = BestTrees.price
 
     def too_low(self, duals, context):
@@ -253,7 +253,7 @@ def test_settings_are_checked():
 @pytest.mark.parametrize("k", [1, 5])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_a_run_that_is_cut_off_has_a_tree_and_a_bound(order, k):
-    """Wherever it is cut off: in the first dynamic program, in the marginals, in the list of the best."""
+    """Interrupted in the first dynamic program, in the marginals, or in the list of best trees."""
     instance = random(30, order, order=order, num_factors=200, strength=2.0)
     for milliseconds in (0, 2, 10, 40, 120):
         result = solve(NonlocalParsing(instance, k=k), stop=TimeLimit(0.001 * milliseconds))
@@ -263,7 +263,7 @@ def test_a_run_that_is_cut_off_has_a_tree_and_a_bound(order, k):
         assert result.objective <= result.dual_bound < math.inf
 
 
-def test_the_same_shares_of_the_same_node_are_proved_once():
+def test_repeated_shares_at_a_node_are_cached():
     instance = random(8, 1, num_factors=60, strength=2.0)
     problem = NonlocalParsing(instance)
     duals = problem.warm_start(Budget()).duals
@@ -275,4 +275,4 @@ def test_the_same_shares_of_the_same_node_are_proved_once():
     heads = problem.ascent(Budget()).pool.last
     child = PricingContext(Sense.MAXIMIZE, decisions=(ArcDecision(heads[0], 1, False),))
     oracle.price(duals, child)
-    assert problem.effort.calls > calls  # another node is another question
+    assert problem.effort.calls > calls  # another node is not cached

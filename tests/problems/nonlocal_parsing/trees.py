@@ -1,4 +1,4 @@
-"""Brute force over all trees of short sentences; sentences made up for learning."""
+"""Enumeration of all trees of short sentences, and generated training sentences."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ from tests.solvers.projective import all_trees, random_parts
 
 
 def answers(instance):
-    """All trees of an instance, each the tuple of its words' heads."""
+    """Return all trees of an instance as tuples of heads."""
     trees = all_trees(instance.num_words, instance.projective, instance.single_root)
     return [
         tuple(tree[1:]) for tree in trees.tolist() if all(instance.usable[h, m] for m, h in enumerate(tree) if m > 0)
@@ -18,7 +18,7 @@ def answers(instance):
 
 
 def scores_of_all(instance):
-    """Scores of all trees, best first."""
+    """Return the scores of all trees, best first."""
     return sorted(map(instance.objective, answers(instance)), reverse=True)
 
 
@@ -29,7 +29,7 @@ def optimum(instance):
 
 @st.composite
 def instances(draw, most_words=4, orders=(1, 2, 3, 4), projective=True):
-    """Local parts of some parser, and factors of any size and sign that overlap: whole numbers make ties."""
+    """Local parts of some parser, and overlapping factors of any size and sign; integers give ties."""
     n = draw(st.integers(1, most_words))
     rng = np.random.default_rng(draw(st.integers(0, 2**20)))
     whole = draw(st.booleans())
@@ -52,7 +52,7 @@ def instances(draw, most_words=4, orders=(1, 2, 3, 4), projective=True):
 
 
 def plain(n, factors=(), *, heads=None):
-    """Arc scores of zero, or 1 for the arcs of a tree; and factors."""
+    """Return arc scores of 1 for the arcs of a tree and 0 elsewhere, with factors."""
     scores = np.zeros((n + 1, n + 1))
     if heads is not None:
         scores[np.array(heads), np.arange(1, n + 1)] = 1.0
@@ -60,7 +60,7 @@ def plain(n, factors=(), *, heads=None):
 
 
 def made_up_sentences(number, seed=0):
-    """Sentences of a small grammar: determiners and adjectives hang from the next noun, nouns from the verb."""
+    """Return sentences of a small grammar: determiners and adjectives depend on the next noun, nouns on the verb."""
     rng = np.random.default_rng(seed)
     words = {"DET": ["the", "a"], "ADJ": ["red", "old"], "NOUN": ["dog", "cat", "tree"], "VERB": ["sees", "likes"]}
     found = []

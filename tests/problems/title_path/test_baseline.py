@@ -32,7 +32,7 @@ def instances(count):
 
 
 @pytest.mark.parametrize("name", PROVING)
-def test_methods_that_prove_agree_with_enumeration(name):
+def test_exact_methods_agree_with_enumeration(name):
     for instance in instances(60):
         result, optimum = METHODS[name](instance), heaviest(instance)
         assert result.probability == 1.0
@@ -81,12 +81,12 @@ def test_outcome_does_not_depend_on_the_workers(workers):
     assert result.probability == reference.probability
 
 
-def test_another_seed_is_another_course():
+def test_another_seed_gives_another_course():
     assert colour_coding(MIDDLE, seed=0).course != colour_coding(MIDDLE, seed=1).course
 
 
 @pytest.mark.parametrize("failure", [0.3, 1e-3, 1e-9])
-def test_stated_probability_is_the_wanted_one(failure):
+def test_stated_probability_is_the_requested_one(failure):
     result = colour_coding(MIDDLE, failure=failure)
     assert 1.0 - failure <= result.probability + 1e-15
     assert result.steps == len(result.course)
@@ -99,7 +99,7 @@ def test_course_never_falls_and_ends_at_the_objective():
     assert result.course[-1] == pytest.approx(result.objective)
 
 
-def test_it_stops_at_a_weight_that_is_known():
+def test_it_stops_at_a_known_weight():
     optimum = exact(MIDDLE).objective
     result = colour_coding(MIDDLE, until=optimum - 1e-9)
     assert result.objective == pytest.approx(optimum)
@@ -108,7 +108,7 @@ def test_it_stops_at_a_weight_that_is_known():
     assert all(weight < optimum - 1e-9 for weight in result.course[:-1])
 
 
-def test_time_limit_states_what_was_done():
+def test_a_time_limit_states_the_completed_iterations():
     instance = random(150, 9, 0, attraction=1.0)
     result = colour_coding(instance, failure=1e-12, time_limit=0.2, executor=Executor(1))
     assert not result.finished
@@ -117,7 +117,7 @@ def test_time_limit_states_what_was_done():
     assert instance.check(result.path) == pytest.approx(result.objective)
 
 
-def test_an_interrupt_keeps_what_was_found(monkeypatch):
+def test_an_interrupt_keeps_the_best_path(monkeypatch):
     class Interrupted(Executor):
         def map(self, work, seeds, *, piece=None):
             yield work(seeds[:3])
@@ -156,7 +156,7 @@ def test_few_classes_are_proved_by_one_iteration():
 
 @pytest.mark.slow
 def test_measured_success_rate_is_as_stated():
-    """Runs that are to fail with probability δ: how many do, within four standard deviations."""
+    """The number of runs that fail, each with probability δ, is within four standard deviations."""
     instance = random(30, 3, 11, num_classes=20, attraction=1.0)
     optimum, trials = heaviest(instance), 2000
     stated = colour_coding(instance, failure=0.25).probability
@@ -173,12 +173,12 @@ def test_measured_success_rate_is_as_stated():
         ({"failure": 0.0}, "above 0 and at most 1"),
         ({"failure": math.nan}, "above 0 and at most 1"),
         ({"failure": 1.5}, "above 0 and at most 1"),
-        ({"iterations": 0}, "one iteration or more"),
+        ({"iterations": 0}, "iterations must be at least 1"),
         ({"num_colours": 3}, "from k = 4 to 62"),
         ({"num_colours": 63}, "from k = 4 to 62"),
     ],
 )
-def test_nonsense_is_refused(arguments, complaint):
+def test_invalid_options_raise(arguments, complaint):
     with pytest.raises(InputError, match=complaint):
         colour_coding(MIDDLE, **arguments)
 
@@ -193,8 +193,8 @@ def test_other_numbers_of_colours_state_their_own_probability():
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
-def test_beam_of_no_width_is_refused():
-    with pytest.raises(InputError, match="1 or more, not 0"):
+def test_a_beam_without_width_raises():
+    with pytest.raises(InputError, match="at least 1, not 0"):
         beam(MIDDLE, 0)
 
 
@@ -216,11 +216,11 @@ def test_integer_programs_stop_at_their_limit():
         assert result.finished == (result.is_optimal and result.probability == 1.0)
 
 
-def test_results_say_what_is_known():
+def test_results_state_bounds_and_probabilities():
     small = random(5, 2, 0)
     assert "Proved optimal." in str(exact(small))
     assert "Proved infeasible" in str(exact(random(3, 4, 0)))
-    assert "Optimal with probability 1 - " in str(colour_coding(MIDDLE))
+    assert "Optimal with probability at least 1 - " in str(colour_coding(MIDDLE))
     assert "Nothing is proved." in str(beam(MIDDLE, 1))
     assert "Gap" in str(beam(random(30, 5, 0, attraction=5.0), 1, bound=True))
     assert exact(small).gap == 0.0

@@ -24,7 +24,7 @@ def test_convergence_is_a_share_of_instances(tmp_path):
     figure.savefig(tmp_path / "convergence.png")
 
 
-def test_instances_that_are_never_solved_keep_it_below_all(tmp_path):
+def test_unsolved_instances_lower_the_curve(tmp_path):
     figure = draw_convergence([1, 2, math.inf, 300])
     (axes,) = figure.axes
     assert max(axes.lines[0].get_ydata()) == 75.0
@@ -33,7 +33,7 @@ def test_instances_that_are_never_solved_keep_it_below_all(tmp_path):
     draw_convergence([math.inf]).savefig(tmp_path / "convergence.png")
 
 
-def test_nothing_measured_is_said():
+def test_missing_measurements_raise():
     with pytest.raises(InputError, match="no measurements"):
         draw_convergence([])
 

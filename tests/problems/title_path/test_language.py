@@ -19,7 +19,7 @@ TEXT = [
 ]
 
 
-def test_bigrams_seen_are_discounted_and_the_rest_backs_off():
+def test_seen_bigrams_are_discounted_and_others_back_off():
     model = estimate(TEXT)
     p = dict(zip(model.vocabulary, model.distribution("a"), strict=True))
     assert p["tree"] < 2 / 4  # two of four
@@ -61,11 +61,11 @@ PROSODY = (
     "199 1 224 1 226 1 254 1 257 1 339 1 421 1 456 1 481 1 483 1 1140 1 1256 1 1322 1 1530 1 2131 1 2395 1 6925 1 "
     "7846 1"
 )
-"""Gale and Sampson's worked example: a count, and how many things were seen so often."""
+"""Gale and Sampson's worked example: counts, and numbers of items with each count."""
 
 
 def test_worked_example_of_the_source():
-    """Its line has the slope -1.389374, and the smoothed estimate is used from a count of 1 on."""
+    """The line has the slope -1.389374, and the smoothed estimate is used from a count of 1."""
     numbers = np.array(PROSODY.split(), dtype=int)
     counts = np.repeat(numbers[::2], numbers[1::2])
     assert counts.sum() == 30902
@@ -97,6 +97,6 @@ def test_more_text_is_more_certain():
         assert p == pytest.approx(count / singles[v], rel=0.2)
 
 
-def test_no_words_are_refused():
+def test_text_without_words_raises():
     with pytest.raises(InputError, match="a text with words"):
         estimate([])

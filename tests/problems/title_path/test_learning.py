@@ -12,7 +12,7 @@ from colgen.problems.title_path.command import TEMPLATE, docstring_graph
 from colgen.problems.title_path.language import estimate
 from colgen.problems.title_path.learning import TitleModel, title_graph, train
 from colgen.problems.title_path.sections import Section
-from colgen.problems.title_path.selection import FEATURES, background_of, features, fit, log_loss, stems_of, title_stems
+from colgen.problems.title_path.selection import FEATURES, count_stems, features, find_stems, fit, log_loss, title_stems
 from colgen.problems.title_path.text import words
 from colgen.problems.title_path.training import rouge_l, train_from_folder
 from tests.cli.stub import scored
@@ -28,17 +28,17 @@ def model():
 
 
 def test_stems_of_a_text():
-    stems = stems_of("Sorting a tree: trees are sorted by sorting the tree.")
+    stems = find_stems("Sorting a tree: trees are sorted by sorting the tree.")
     assert stems.words == ("sorting", "tree", "trees", "sorted")
     assert len(stems.stem_of_word) == 4
     assert [stems.stems[k] for k in stems.stem_of_word][1] == stems.stems[stems.stem_of_word[1]]
     with pytest.raises(InputError, match="content words"):
-        stems_of("It is of the 1 2 3.")
+        find_stems("It is of the 1 2 3.")
 
 
 def test_features_by_hand():
     text = "A heap is wide. The Heap and the tree, then a heap."
-    background = background_of([Section("Heaps", "heap"), Section("Trees", "tree heap")])
+    background = count_stems([Section("Heaps", "heap"), Section("Trees", "tree heap")])
     stems, x = features(text, background)
     assert list(stems.words) == ["heap", "wide", "tree"]
     table = dict(zip(FEATURES, x.T, strict=True))
@@ -52,10 +52,10 @@ def test_features_by_hand():
     assert table["share of capitals within sentences"] == pytest.approx([1 / 3, 0, 0])
 
 
-def test_a_section_does_not_tell_its_own_title():
+def test_features_do_not_use_the_section_s_own_title():
     sections = texts.invented(10)
-    background = background_of(sections)
-    others = background_of(sections[1:])
+    background = count_stems(sections)
+    others = count_stems(sections[1:])
     _, with_own = features(sections[0].text, background, sections[0])
     _, without = features(sections[0].text, others)
     assert with_own == pytest.approx(without)
@@ -73,7 +73,7 @@ def test_classifier_learns():
     assert best & title_stems(sections[-1])
 
 
-def test_titles_without_words_of_their_texts_are_refused():
+def test_titles_without_words_of_their_texts_raise():
     with pytest.raises(InputError, match="some words, but not all"):
         fit([Section("Zebras", "the heap of words"), Section("Lions", "another text")])
 
@@ -102,8 +102,8 @@ def test_graph_of_words_by_hand():
 def test_instances_of_a_text(model):
     section = texts.invented(70)[-1]
     instance = model.instance(section.text, 2, section.name)
-    assert instance.labels == stems_of(section.text).words
-    assert instance.num_classes == len(stems_of(section.text).stems)
+    assert instance.labels == find_stems(section.text).words
+    assert instance.num_classes == len(find_stems(section.text).stems)
     assert instance.length == 2
     assert model.instance(section.text).length == model.length == 2
     assert np.isfinite(instance.first).all()
@@ -111,7 +111,7 @@ def test_instances_of_a_text(model):
     assert {"the", "a", "of"} <= set(model.auxiliary)
     with pytest.raises(InputError, match="content words"):
         model.instance("Of it.")
-    with pytest.raises(InputError, match="1 or more"):
+    with pytest.raises(InputError, match="at least 1"):
         model.instance(section.text, 0)
 
 
@@ -125,8 +125,8 @@ def test_titles_resemble_the_true_ones(model):
     assert np.mean(scores) > 0.4
 
 
-def test_nothing_to_learn_from_is_refused():
-    with pytest.raises(InputError, match="there are none"):
+def test_training_without_sections_raises():
+    with pytest.raises(InputError, match="at least one section"):
         train([])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from colgen import InputError, Solution, solve
 from colgen.problems.title_path import LazyPath, PathInstance, random
-from colgen.problems.title_path.lazy import CycleCuts, as_solution, path_of
+from colgen.problems.title_path.lazy import CycleCuts, as_solution, extract_path
 from colgen.problems.title_path.model import SINK, SOURCE, arc_names, arcs, full, program
 from tests.twins.title_path import answers, heaviest
 
@@ -35,7 +35,7 @@ def test_flow_counts_the_arcs_down():
 
 
 def test_without_separation_there_are_cycles():
-    """The source's example: a path beside a cycle satisfies everything but what forbids cycles."""
+    """The source's example: a path plus a cycle satisfies everything but the exclusion of cycles."""
     weights = np.full((4, 4), -5.0)
     weights[2, 3] = weights[3, 2] = 10.0
     instance = PathInstance(weights, [0.0, 0, 0, 0], [0.0, 0, 0, 0], 3)
@@ -46,7 +46,7 @@ def test_without_separation_there_are_cycles():
     assert solve(LazyPath(instance)).objective == pytest.approx(5.0)
 
 
-def test_graphs_without_ends_are_refused():
+def test_graphs_without_ends_raise():
     nothing = np.full(2, -math.inf)
     for first, last in ((nothing, [0, 0]), ([0, 0], nothing)):
         with pytest.raises(InputError, match="leave the source"):
@@ -54,7 +54,7 @@ def test_graphs_without_ends_are_refused():
 
 
 @pytest.mark.parametrize("build", [full, program])
-def test_unknown_formulations_are_refused(build):
+def test_unknown_formulations_raise(build):
     with pytest.raises(ValueError, match="formulation must be 'flow' or 'lazy', not 'cuts'"):
         build(random(3, 2, 0), "cuts")
 
@@ -78,11 +78,11 @@ def test_arcs_are_those_that_a_path_can_take():
 
 def test_path_and_solution_are_the_same():
     instance = random(6, 4, 0)
-    assert path_of(as_solution(instance, (3, 1, 5, 0))) == (3, 1, 5, 0)
+    assert extract_path(as_solution(instance, (3, 1, 5, 0))) == (3, 1, 5, 0)
     assert CycleCuts(instance).separate(as_solution(instance, (3, 1, 5, 0))) == []
 
 
-def test_cycle_beside_a_path_is_cut_off():
+def test_a_cycle_next_to_a_path_is_cut_off():
     instance = random(6, 4, 0)
     point = {("I", arc): 1.0 for arc in ((SOURCE, 0), (0, 1), (1, SINK), (2, 3), (3, 2))}
     (row,) = CycleCuts(instance).separate(Solution(0.0, variables=point, integer=frozenset(point)))
@@ -91,7 +91,7 @@ def test_cycle_beside_a_path_is_cut_off():
 
 
 def test_fractional_cut_is_the_most_violated():
-    """Half a path enters a cycle that is used more than half."""
+    """Half a path enters a cycle that is used by more than half."""
     instance = random(5, 3, 0)
     point = {
         ("I", (SOURCE, 0)): 0.5,
@@ -126,7 +126,7 @@ def test_rows_hold_for_every_path():
     assert seen > 5
 
 
-def test_relaxation_with_rows_is_as_strong_as_that_of_the_flow():
+def test_the_relaxation_with_rows_is_as_strong_as_the_flow():
     for seed in range(8):
         instance = random(8, 3, seed, attraction=4.0)
         cut = solve(LazyPath(instance), relaxation=True).objective

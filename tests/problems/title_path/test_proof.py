@@ -1,4 +1,4 @@
-"""Certificates of paths: walks with penalties and memory are left to the checker."""
+"""Certificates of paths: the checker searches the walks with penalties and memory."""
 
 import pytest
 
@@ -22,6 +22,6 @@ def test_paths_are_proved(tmp_path, seed):
     assert float(verdict.objective) == pytest.approx(result.objective)
 
 
-def test_what_is_changed_is_found(tmp_path):
+def test_changed_certificates_are_rejected(tmp_path):
     _, lines = certified(random(7, 4, 1, num_classes=5, attraction=3.0), tmp_path)
     assert not unfound([lines], range(60))

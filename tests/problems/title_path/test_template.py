@@ -11,7 +11,7 @@ from colgen.problems.title_path import pricing as pricing_module
 from colgen.problems.title_path.baseline import colour_coding, exhaustive, ilp, lazy_rows
 from colgen.problems.title_path.master import ONCE, WalkDuals, WalkMaster, as_solution
 from colgen.problems.title_path.pricing import WalkPricing
-from colgen.problems.title_path.search import Start
+from colgen.problems.title_path.search import InitialSearch
 from colgen.problems.title_path.template import RepeatedClasses
 from colgen.solvers.paths.colour_coding import complete
 from colgen.solvers.paths.elementary_path import Found
@@ -43,13 +43,13 @@ def agrees(instance):
 
 
 @pytest.mark.parametrize("block", range(10))
-def test_optimum_is_that_of_enumeration(block):
+def test_optimum_equals_enumeration(block):
     for instance in list(instances(200))[block::10]:
         agrees(instance)
 
 
 @pytest.mark.slow
-def test_optimum_is_that_of_enumeration_many_times():
+def test_optimum_equals_enumeration_for_many_instances():
     for instance in instances(3000, most=8):
         agrees(instance)
 
@@ -59,7 +59,7 @@ def test_more_vertices_than_classes_are_infeasible():
     assert solve(TitlePath(instance)).termination is Termination.INFEASIBLE
 
 
-def test_more_vertices_than_there_are_are_infeasible():
+def test_more_vertices_than_available_are_infeasible():
     assert solve(TitlePath(random(3, 4, 0))).termination is Termination.INFEASIBLE
 
 
@@ -69,7 +69,7 @@ def test_no_arcs_at_all_are_infeasible():
 
 
 def test_a_path_that_few_arcs_allow():
-    """A ring: the only paths of n vertices go round it."""
+    """A ring: the only paths of n vertices go around it."""
     n = 12
     weights = np.full((n, n), -math.inf)
     weights[np.arange(n), (np.arange(n) + 1) % n] = 1.0
@@ -81,7 +81,7 @@ def test_a_path_that_few_arcs_allow():
 
 
 def hard():
-    """Walks that come back again and again: rows on classes are needed, and memory."""
+    """Walks that repeat classes often, so that rows on classes and memory are necessary."""
     return random(40, 8, 0, num_classes=30, attraction=10.0)
 
 
@@ -96,7 +96,7 @@ def test_rows_are_generated_where_classes_repeat():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_all_classes_are_remembered_where_states_are_too_many(seed, monkeypatch):
-    monkeypatch.setattr("colgen.problems.title_path.pricing._EFFORT", -1)
+    monkeypatch.setattr("colgen.problems.title_path.pricing._MAX_STATES", -1)
     monkeypatch.setattr("colgen.solvers.paths.elementary_path._BETWEEN_CLOCKS", 0)
     called = []
     monkeypatch.setattr(
@@ -121,8 +121,8 @@ def test_bare_problem_needs_no_warm_start():
         assert bare.objective == pytest.approx(warm.objective)
 
 
-def test_guesses_are_worth_what_the_oracle_proves():
-    """Penalties of any kind, and a path that is none or not the best: the optimum is the same."""
+def test_guesses_do_not_change_the_optimum():
+    """With arbitrary penalties, and an infeasible or suboptimal path, the optimum is the same."""
     rng = np.random.default_rng(0)
     for instance in instances(60):
         optimum = solve(TitlePath(instance))
@@ -148,7 +148,7 @@ def test_a_round_of_the_log_proves_the_answer():
             assert result.iterations[-1].pricing_seconds > 0.0
 
 
-def test_time_limit_leaves_an_answer_and_a_bound():
+def test_a_time_limit_keeps_an_answer_and_a_bound():
     instance = random(300, 12, 3, attraction=10.0)
     full = solve(TitlePath(instance))
     result = solve(TitlePath(instance), stop=TimeLimit(0.0))
@@ -207,8 +207,8 @@ def test_first_path_is_nearly_always_the_best():
     best = 0
     for seed in range(30):
         instance = random(60, 5, seed, num_classes=50, attraction=5.0)
-        start = Start(instance.scaled)
-        weight = instance.scaled.in_users_units(start.weight)
+        start = InitialSearch(instance.scaled)
+        weight = instance.scaled.to_original_units(start.weight)
         assert instance.check(start.path) == pytest.approx(weight)
         assert start.bound >= start.weight - 1e-9
         best += weight == pytest.approx(solve(TitlePath(instance)).objective)
@@ -228,7 +228,7 @@ def drawn(seed):
 
 @pytest.mark.parametrize("seed", seeds(40))
 @pytest.mark.parametrize(("scale", "constant"), LAW)
-def test_weights_of_any_scale_have_the_path_of_enumeration(seed, scale, constant):
+def test_weights_of_any_scale_agree_with_enumeration(seed, scale, constant):
     base = drawn(seed)
     weights = [scale * array + constant for array in (base.weights, base.first, base.last)]
     instance = PathInstance(*weights, base.length, base.classes)
@@ -243,7 +243,7 @@ def test_weights_of_any_scale_have_the_path_of_enumeration(seed, scale, constant
 
 @pytest.mark.parametrize("method", [lazy_rows, ilp, colour_coding])
 @pytest.mark.parametrize(("scale", "constant"), LAW)
-def test_other_methods_obey_the_law_too(method, scale, constant):
+def test_other_methods_are_scale_invariant(method, scale, constant):
     for seed in range(6):
         base = drawn(seed)
         weights = [scale * array + constant for array in (base.weights, base.first, base.last)]
@@ -306,7 +306,7 @@ def test_check_recomputes_the_weight():
             problem.check(wrong)
 
 
-def test_a_better_path_of_a_search_that_is_cut_short_is_handed_on(monkeypatch):
+def test_a_better_path_of_an_interrupted_search_is_used(monkeypatch):
     instance = hard()
     best = solve(TitlePath(instance))
 
@@ -338,8 +338,8 @@ def test_limits_hold_on_large_graphs(seconds):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e8])
-def test_penalties_that_lead_a_beam_astray_hide_nothing(scale):
-    """A beam that keeps few paths meets penalties at the end of each; nothing is compared with those."""
+def test_penalties_that_mislead_a_beam_hide_no_differences(scale):
+    """A narrow beam meets penalties at the end of each path; they must not determine the scale."""
     arcs, penalty = np.zeros((5, 5)), -1e12
     arcs[2, 4] = 9.0
     first, last = np.array([penalty, 0, 0, 0, penalty]), np.array([penalty, penalty, -3, penalty, -3])

@@ -41,14 +41,14 @@ def test_variants_share_a_stem():
 
 
 def test_worked_cases_of_the_definition():
-    """Lin (2004), section 3: recall and precision have the same denominator in them, so that F is either."""
+    """Lin (2004), section 3: recall and precision have the same denominator, so F equals both."""
     reference = ["police", "killed", "the", "gunman"]
     assert rouge_l(["police", "kill", "the", "gunman"], reference).f == pytest.approx(3 / 4)
     assert rouge_l(["the", "gunman", "kill", "police"], reference).f == pytest.approx(2 / 4)
     assert rouge_l(["the", "gunman", "police", "killed"], reference).f == pytest.approx(2 / 4)
 
 
-def test_recall_and_precision_are_told_apart():
+def test_recall_and_precision_differ():
     found = rouge_l(["a", "b", "c", "d"], ["a", "d"])
     assert (found.recall, found.precision) == (1.0, 0.5)
     assert found.f == pytest.approx(2 / 3)
@@ -86,7 +86,7 @@ def test_malformed_lines_are_named(tmp_path, line):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match="names end in jsonl"):
+    with pytest.raises(InputError, match="names ending in jsonl"):
         read_sections(tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         read_file(tmp_path / "a.jsonl")
@@ -100,7 +100,7 @@ def test_two_thirds_of_each_file_train():
     train, test = split(files)
     assert [one.title for one in train] == ["a0", "a1", "a2", "a3", "b0", "b1"]
     assert [one.title for one in test] == ["a4", "a5", "b2", "b3"]
-    with pytest.raises(InputError, match="to train on and to test on, there are 0 and 1"):
+    with pytest.raises(InputError, match="training and testing, got 0 and 1"):
         split([[Section("a", "b")]])
 
 
@@ -113,7 +113,7 @@ def test_docstrings_are_sections():
         assert section.num_content_words >= 1
         assert "\n" not in section.title
         assert len(words(section.text)) >= 40
-    with pytest.raises(InputError, match="there is no package"):
+    with pytest.raises(InputError, match="not installed"):
         docstrings(("no_such_package_at_all",))
 
 

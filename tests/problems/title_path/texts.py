@@ -1,4 +1,4 @@
-"""Invented sections: each is about a thing and a property, which are its title."""
+"""Invented sections: the title of each is a thing and a property, which the text is about."""
 
 import json
 
@@ -22,7 +22,7 @@ FILLER = ("often", "we", "see", "that", "some", "large", "program", "uses", "sma
 
 
 def invented(count, seed=0):
-    """Sections whose title words come early and often in their text."""
+    """Return sections whose title words occur early and often in their text."""
     rng = np.random.default_rng(seed)
     sections = []
     for k in range(count):

@@ -15,9 +15,9 @@ from colgen.problems.nonlocal_parsing.kernels.part_tuples import (
     NUM_BINS,
     adjacent_tuples,
     arc_tuples,
-    in_cube,
     outermost_tuples,
     pairs_of,
+    to_cube,
 )
 from colgen.problems.nonlocal_parsing.kernels.part_tuples import score_arcs as score_allowed_arcs
 
@@ -169,6 +169,6 @@ def test_tuples_of_local_parts():
     columns, relation, _ = outermost_tuples(rows, 10)
     assert columns[:, 2].tolist() == [10, 4, 11, 7, 4, 1]
     assert relation.tolist() == [0, 0, 2, 2, 1, 3]
-    cube = in_cube(rows, np.arange(1.0, 7.0), 8)
+    cube = to_cube(rows, np.arange(1.0, 7.0), 8)
     assert cube[tuple(rows.T)].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     assert cube.sum() == 21.0

@@ -1,4 +1,4 @@
-"""Sets of arcs that are together in some tree, against all trees."""
+"""Sets of arcs that occur together in some tree, compared with enumeration."""
 
 from itertools import combinations
 
@@ -49,8 +49,8 @@ EXPECTED = {
 
 @pytest.mark.parametrize(("kernel", "expected"), EXPECTED.items(), ids=lambda x: getattr(x, "__name__", ""))
 @pytest.mark.parametrize("single_root", [True, False])
-def test_what_trees_have(kernel, expected, single_root):
-    """Of a tree, just what it has; of all arcs, just what some projective tree has."""
+def test_sets_of_arcs_agree_with_enumeration(kernel, expected, single_root):
+    """For one tree, exactly its sets; for all arcs, exactly the sets of projective trees."""
     trees = all_trees(5, single_root=single_root).tolist()
     some = set()
     for heads in trees:
@@ -72,7 +72,7 @@ def test_combs_are_four_words_in_a_row_with_one_head():
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_local_parts_of_trees(single_root):
-    """The parts that a tree has are those that its score counts: each part scores one, the rest nothing."""
+    """The parts of a tree are those that its score counts."""
     n = 5
     zeros = np.zeros((n + 1, n + 1))
     everything = np.ones((n + 1, n + 1), dtype=bool)

@@ -121,15 +121,15 @@ def test_shares_move_to_arcs_with_more_room(instance, seed):
     rng = np.random.default_rng(seed)
     p = random_shares(start, rng)
     size = instance.parts.size
-    room = rng.exponential(size=size * size)
-    before, moved, left = np.zeros(size * size), p.copy(), room.copy()
+    slack = rng.exponential(size=size * size)
+    before, moved, left = np.zeros(size * size), p.copy(), slack.copy()
     tilt(start, arcs, np.maximum(scores, 0.0), p, False, before)
     absorb(start, arcs, scores, moved, left)
     after = np.zeros(size * size)
     tilt(start, arcs, np.maximum(scores, 0.0), moved, False, after)
-    assert left == pytest.approx(room - (after - before), abs=1e-9)
-    assert (left >= np.minimum(room, 0.0) - 1e-9).all()  # no arc takes more than it has room for
-    assert left.min(initial=np.inf) >= room.min(initial=np.inf) - 1e-9
+    assert left == pytest.approx(slack - (after - before), abs=1e-9)
+    assert (left >= np.minimum(slack, 0.0) - 1e-9).all()  # no arc gets more than its slack
+    assert left.min(initial=np.inf) >= slack.min(initial=np.inf) - 1e-9
     for c, (first, end) in enumerate(itertools.pairwise(start)):
         assert (moved[first:end] >= 0.0).all()
         assert moved[first:end].sum() == pytest.approx(p[first:end].sum())

@@ -1,4 +1,4 @@
-"""Bounds of a node against all of its trees, by every method and backbone."""
+"""Bounds of a node compared with enumeration, by every method and backbone."""
 
 import math
 
@@ -89,7 +89,7 @@ def test_evaluation_gives_a_bound_and_its_tree(instance):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_limits_end_it_with_a_valid_bound(method):
+def test_limits_keep_a_valid_bound(method):
     instance = next(i for i in map(hard, range(100)) if len(i.nonlocal_factors) > 50)
     best = scores_of_all(instance)[0]
     for backbone, limits in (
@@ -103,7 +103,7 @@ def test_limits_end_it_with_a_valid_bound(method):
 
 
 def test_a_long_dynamic_program_is_cut_off():
-    """Neither the chart nor what lies around it nor the k best trees are gone on with when there is no time left."""
+    """After the time limit, no dynamic program continues: chart, outside pass, or k best trees."""
     parts, left = random(40, 0, order=4, num_factors=0).parts, [1]
 
     def expired():
@@ -203,7 +203,7 @@ def test_non_projective_backbone(n, seed, whole, single_root, share, k):
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_any_shares_bound_all_trees(words, order, seed):
-    """Whatever p is, negative or too little of it; arcs are dropped for what they are, and not for who says so."""
+    """The bound is valid for any p, also negative or too small; dropped arcs depend only on p."""
     rng = np.random.default_rng(seed)
     instance = random(words, seed, order=order, num_factors=4 * words, strength=2.0, whole=seed == 1)
     values = scores_of_all(instance)
@@ -220,7 +220,7 @@ def test_any_shares_bound_all_trees(words, order, seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_an_ascent_ends_with_is_proved_anew(seed):
+def test_the_stages_of_an_ascent_are_verified(seed):
     instance = random(3 + seed % 4, seed, order=1 + seed % 4, num_factors=40, strength=2.0)
     backbone = Projective(instance.parts)
     found = bound_node(scores_of(instance), backbone, cut=-math.inf)
