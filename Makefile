@@ -1,5 +1,5 @@
-# `make help` lists the commands. Everything needed is installed in .venv, at the versions in constraints.txt;
-# the environment is made anew when pyproject.toml or constraints.txt change.
+# `make help` lists the commands. All requirements are installed in .venv, at the versions in constraints.txt;
+# the environment is rebuilt when pyproject.toml or constraints.txt change.
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,12 +10,12 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 # Arguments for the command: make demo ARGS=..., make test ARGS="-k master", make bench ARGS=...
 ARGS ?=
 
-# Tests run in so many processes at once: as many as there are cores. Each begins with its share of the tests in their
-# order, so that a file stays together, and takes over what others have not begun when its own are done.
+# Number of test processes, by default one per core. Each begins with a contiguous share of the tests, so that a file
+# stays together, and takes over waiting tests of others when its own are done.
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
-# Rewriting the assertions of all tests takes 15 seconds a process: it is kept for the next run, whoever has forbidden it.
+# Rewriting the assertions of all tests takes 15 seconds per process, so it is cached even if the environment forbids it.
 test test-all: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
@@ -27,13 +27,13 @@ help:  ## list the commands
 demo: $(VENV)/installed  ## solve a first problem by column generation
 	$(BIN)/colgen demo $(ARGS)
 
-test: $(VENV)/installed-dev  ## the fast tests, on all cores
+test: $(VENV)/installed-dev  ## run the fast tests, on all cores
 	$(PYTEST) $(ARGS)
 
-test-all: $(VENV)/installed-dev  ## all tests, also those marked slow, each with more examples
+test-all: $(VENV)/installed-dev  ## run all tests, also those marked slow, each with more examples
 	COLGEN_TESTS=thorough $(PYTEST) -m "slow or not slow" $(ARGS)
 
-check: $(VENV)/installed-dev  ## style, types, the order of the three floors, and the documentation
+check: $(VENV)/installed-dev  ## check style, types, the order of imports, and the documentation
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict colgen benchmarks tests/typed_programs.py
@@ -41,22 +41,22 @@ check: $(VENV)/installed-dev  ## style, types, the order of the three floors, an
 	$(BIN)/lint-imports
 	$(MKDOCS)
 
-docs: $(VENV)/installed-docs  ## build the documentation, its notebooks executed: site/index.html
+docs: $(VENV)/installed-docs  ## build the documentation and run its notebooks: site/index.html
 	COLGEN_NOTEBOOKS=run $(MKDOCS) $(ARGS)
 
-format: $(VENV)/installed-dev  ## put the code in the project's format
+format: $(VENV)/installed-dev  ## format the code
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
 
 bench: $(VENV)/installed-bench  ## measure speed: make bench ARGS=engine
 	$(BIN)/colgen bench $(ARGS)
 
-fuzz: $(VENV)/installed  ## look for what is called proved and is not: make fuzz ARGS="--minutes 10 --seed 1"
+fuzz: $(VENV)/installed  ## search for wrong proofs on random problems: make fuzz ARGS="--minutes 10 --seed 1"
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-# The source distribution is built from the checkout and the wheel from the source distribution; the wheel is then
-# used from a directory where the checkout cannot be imported by accident.
-wheel-check: $(VENV)/installed-dev  ## build the distribution, install it in an empty environment, use it there
+# Build the source distribution from the checkout and the wheel from the source distribution. The wheel is then used
+# in a directory from which the checkout cannot be imported by accident.
+wheel-check: $(VENV)/installed-dev  ## build the distribution, install it in an empty environment and run it
 	set -eu; \
 	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	$(BIN)/python -m build --outdir "$$dir/dist" .; \
@@ -69,7 +69,7 @@ wheel-check: $(VENV)/installed-dev  ## build the distribution, install it in an 
 	venv/bin/colgen --version; \
 	venv/bin/colgen demo --quick cutting_stock colouring title_path
 
-clean:  ## remove the environment and everything that was built or cached
+clean:  ## remove the environment and all built or cached files
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -1,4 +1,4 @@
-"""The subclasses that the pages of the templates show, against brute force on other instances than theirs."""
+"""Subclasses on the templates' pages agree with brute force on further instances."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ from tests.twins.title_path import answers as paths
 
 @functools.cache
 def page(template):
-    """What the page of a template defines."""
+    """Return the names that the page of a template defines."""
     with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):  # pages draw pictures
         return run(f"docs/templates/{template}.md")
 
@@ -30,7 +30,7 @@ def page(template):
 
 
 def fewest_rolls(instance, pieces):
-    """The fewest rolls where a roll gives so many pieces at most: the widest piece that is left goes first."""
+    """Return the fewest rolls with at most this number of pieces per roll, placing the widest remaining piece first."""
 
     @functools.cache
     def rolls(left):
