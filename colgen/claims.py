@@ -81,7 +81,7 @@ class RowClaims:
         return method.without_claims()
 
     def note(self, *others: str) -> str | None:
-        """Return a note on what is omitted because the rows differ, or None.
+        """Return a note on parts omitted because the rows differ, or None.
 
         ``others`` lists omitted items besides the certifier and fields of the method.
         """

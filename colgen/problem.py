@@ -16,7 +16,7 @@ from colgen.claims import RowClaims, for_rows_of, is_defined_with
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec, Column
 from colgen.core.errors import InputError
-from colgen.core.lazy_imports import behind
+from colgen.core.lazy_imports import import_name
 from colgen.core.renamed import METHODS, missing
 from colgen.core.result import Result
 from colgen.core.serialization import digest_of, digest_of_object
@@ -80,11 +80,11 @@ class Problem(ABC, Generic[Answer]):
             return object.__getattribute__(self, name)  # raises
 
     def __repr__(self) -> str:
-        text: str = behind("reporting.html", "problem_in_a_line")(self)
+        text: str = import_name("reporting.html", "problem_in_a_line")(self)
         return text
 
     def _repr_html_(self) -> str:
-        page: str = behind("reporting.html", "show_problem")(self)
+        page: str = import_name("reporting.html", "show_problem")(self)
         return page
 
     def master(self) -> pyo.ConcreteModel | Rows | RestrictedMaster:

@@ -26,11 +26,11 @@ from colgen.checkpoint.persistence import Checkpointing, PoolStart, origin_of
 from colgen.claims import RowClaims, covers_separation
 from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.errors import InfeasibleAnswerError, InputError
-from colgen.core.lazy_imports import behind
+from colgen.core.lazy_imports import import_name
 from colgen.core.renamed import refuse_old
 from colgen.core.result import OWN, Iteration, Result, Termination
 from colgen.core.sense import Sense
-from colgen.core.signals import held, holding_termination
+from colgen.core.signals import hold_signals, holding_termination
 from colgen.core.solution import Complete
 from colgen.core.stop import AnyOf, StopRule
 from colgen.core.text import describe, number
@@ -61,7 +61,7 @@ from colgen.tree.queues import BestBound, Plunging
 from colgen.tree.search import Relaxation, TreeResult, branch_and_bound
 
 
-@held
+@hold_signals
 def solve(
     problem: Problem[Answer],
     *,
@@ -402,7 +402,7 @@ def _warm_start(problem: Problem, start: Result | WarmStart | None, budget: Budg
     if start is not None:
         return start.warm_start() if isinstance(start, Result) else start
     try:
-        found = problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
+        found = problem.warm_start(budget.cap(_SHARE * budget.seconds_left))
     except OutOfBudget:
         return NOTHING
     return part_of(found, WarmStart, problem, "warm_start")
@@ -415,7 +415,7 @@ def listening(
     if progress is False:
         return nullcontext(None)
     found: AbstractContextManager[Callable[[Iteration], None] | None]
-    found = behind("reporting.progress", "listening")(progress, sense)
+    found = import_name("reporting.progress", "listening")(progress, sense)
     return found
 
 

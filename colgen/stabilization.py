@@ -63,7 +63,7 @@ class Ray:
         if self.length is None and self._least < self._most and counts.any():
             self.length = float((np.abs(costs[counts]) / gains[counts]).min())
 
-    def fell_short(self) -> None:
+    def extend(self) -> None:
         """Increase the length after a round without columns."""
         if self.length is not None:
             self.length *= _FARTHER
@@ -198,14 +198,14 @@ class Smoothing(Stabilization):
     def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
         """Return the point to price at: the centre for α = 1, the master's duals ``out`` for α = 0."""
 
-    def moved(self, subgradient: Callable[[], Floats | None]) -> None:
+    def use_centre(self, subgradient: Callable[[], Floats | None]) -> None:
         """Use the subgradient at the new centre, the last proposal."""
 
-    def moves(self, bound_improved: bool) -> bool:
+    def accepts_centre(self, bound_improved: bool) -> bool:
         """Whether the last proposal becomes the centre."""
         return bound_improved
 
-    def decreased(self, alpha: float) -> float:
+    def decrease(self, alpha: float) -> float:
         """Return the automatic parameter after the bound improved away from the centre."""
         return alpha / 1.1 if alpha >= 0.5 else max(alpha - 0.1 * (1.0 - alpha), 0.0)
 
@@ -233,7 +233,7 @@ class Smoothing(Stabilization):
             alpha = 0.0
         if self._centre is not None:
             # Rows added since had no influence at the centre: their dual values there are zero.
-            self._centre = lengthened(self._centre, len(self._out))
+            self._centre = pad(self._centre, len(self._out))
         if self._centre is None or alpha == 0.0:
             self._proposal = self._out
             return duals
@@ -259,9 +259,9 @@ class Smoothing(Stabilization):
             # A mispriced round cost a call of every oracle: the proposal was too far from the master's duals, even if
             # the subgradient favours the centre.
             self.alpha *= _AFTER_A_MISPRICE
-        if self._centre is None or self.moves(bound_improved):
+        if self._centre is None or self.accepts_centre(bound_improved):
             self._centre = self._proposal
-            self.moved(subgradient)
+            self.use_centre(subgradient)
         self._guessed = False
         self._misprices = 0
 
@@ -270,7 +270,7 @@ class Smoothing(Stabilization):
         if slope_towards_centre > 0.0:
             self.alpha = min(self.alpha + 0.1 * (1.0 - self.alpha), 0.99)
         else:
-            self.alpha = self.decreased(self.alpha)
+            self.alpha = self.decrease(self.alpha)
 
     def _effective_alpha(self) -> float:
         """Return α after the misprices of this round: ``max(0, 1 - k(1 - α))`` on try k; a guess is try 0."""
@@ -356,20 +356,20 @@ class Directional(Smoothing):
     def suit(self, master: RestrictedMaster, budget: Budget) -> None:
         self._master = as_linear(master)
 
-    def moved(self, subgradient: Callable[[], Floats | None]) -> None:
+    def use_centre(self, subgradient: Callable[[], Floats | None]) -> None:
         self._slope = subgradient()
 
-    def moves(self, bound_improved: bool) -> bool:
+    def accepts_centre(self, bound_improved: bool) -> bool:
         return bound_improved or self._follows
 
-    def decreased(self, alpha: float) -> float:
+    def decrease(self, alpha: float) -> float:
         return alpha / _TURNED_DECREASE
 
     def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
         straight = alpha * centre + (1.0 - alpha) * out
         if self._slope is None or misprices:
             return straight
-        slope = self._slope = lengthened(self._slope, len(out))
+        slope = self._slope = pad(self._slope, len(out))
         sizes = np.ones(len(out)) if self._master is None else self._master.rows.sizes
         slope, step = slope / sizes, (out - centre) * sizes
         steepness = float(np.linalg.norm(slope))
@@ -387,7 +387,7 @@ class Directional(Smoothing):
         return np.clip(point, np.where(low >= 0.0, 0.0, -np.inf), np.where(high <= 0.0, 0.0, np.inf))
 
 
-def lengthened(values: Floats, length: int) -> Floats:
+def pad(values: Floats, length: int) -> Floats:
     """Return dual values with a zero for each row that was added since."""
     return values if len(values) >= length else np.append(values, np.zeros(length - len(values)))
 
@@ -470,7 +470,7 @@ class Penalty(Stabilization):
             or not len(self._out)
         ):
             return duals
-        centre = lengthened(self._centre, len(self._out))
+        centre = pad(self._centre, len(self._out))
         found = centre if self._guessed else self._penalised(master, centre)
         if found is None:
             return duals

@@ -21,7 +21,7 @@ _HELP = """\
 examples:
   colgen templates                         list what can be solved
   colgen example cutting_stock > rolls.txt write a small instance
-  colgen solve cutting_stock rolls.txt     print the answer and what is proved
+  colgen solve cutting_stock rolls.txt     print the answer and its bounds
   colgen check proof.jsonl rolls.txt       check a proof by an independent program
   colgen train chain_map --data english_ewt --model tagger.npz
   colgen demo                              compare column generation with brute force

@@ -97,7 +97,7 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[Template], list[Templat
 
 @contextmanager
 def _show_status(template: Template, first: bool) -> Iterator[None]:
-    """Show what is running: on a terminal until it ends, elsewhere once per template."""
+    """Show the running template: on a terminal until it ends, elsewhere once."""
     how_long = f" (compiling, the first time about {template.compiling:.0f} s)" if template.compiling else ""
     terminal = Console(stderr=True)
     if terminal.is_terminal:

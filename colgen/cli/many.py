@@ -25,7 +25,7 @@ from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
-from colgen.core.text import counted, number
+from colgen.core.text import number, plural
 from colgen.many import OneOfMany, solve_many
 from colgen.method import Method
 from colgen.options import Parallel
@@ -81,7 +81,7 @@ class Tally:
         proved += f" (not number {named})" if named else ""
         none = f", {self.infeasible:,} proved infeasible" if self.infeasible else ""
         none += f", {self.faults:,} stopped by an error" if self.faults else ""
-        return f"{counted(self.solved, 'instance')}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
+        return f"{plural(self.solved, 'instance')}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
 
 
 def write_all(
@@ -190,7 +190,7 @@ def _solved(arguments: argparse.Namespace, template: Template, stop: Sequence[St
 
 
 def _written(arguments: argparse.Namespace, template: Template, instance: Any, one: OneOfMany) -> Solved:
-    """Return the outcome of a file: one line on what is proved, then its answer."""
+    """Return the outcome of a file: one line on its bounds, then its answer."""
     name, result = str(arguments.files[one.number]), one.result
     if result is None:
         lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]

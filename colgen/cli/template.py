@@ -19,7 +19,7 @@ from colgen.core.files import check_readable
 from colgen.core.result import OWN, Result, Termination
 from colgen.core.signals import raising_signals
 from colgen.core.stop import StopRule
-from colgen.core.text import counted
+from colgen.core.text import plural
 from colgen.problem import Problem
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ class Texts(ABC, Generic[Text]):
         for count, text in enumerate(texts, 1):
             if count == number:
                 return text
-        raise InputError(f"option {self.unit}: {source} has {counted(count, self.unit)}, there is no number {number}")
+        raise InputError(f"option {self.unit}: {source} has {plural(count, self.unit)}, there is no number {number}")
 
     def solve(self, template: Template, texts: Iterable[Text], stop: Sequence[StopRule]) -> Iterator[Solved]:
         """Solve the units in order, each with its own stop rules."""

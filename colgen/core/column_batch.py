@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.columns import Column, Key, Row, as_numbers
 from colgen.core.errors import FormulationError
-from colgen.core.lazy_imports import behind
-from colgen.core.text import counted
+from colgen.core.lazy_imports import import_name
+from colgen.core.text import plural
 from colgen.solvers.arrays import integral_bounds
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -48,7 +48,7 @@ def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compre
     return begins, numbers, values[order]
 
 
-def picked(
+def select_columns(
     starts: NDArray[np.integer], rows: Ints32, values: Floats, chosen: NDArray[np.integer] | slice
 ) -> Compressed:
     """Return the columns with these numbers, in this order; a slice gives views."""
@@ -286,7 +286,7 @@ class Columns(Sequence[Column]):
         is_integer = np.array(integer, dtype=np.bool_)
         least, most = integral_bounds(np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64), is_integer)
         # Each column has checked its cost and bounds, and has one entry per row.
-        batch = made_of(
+        batch = make_batch(
             np.array(costs, dtype=np.float64),
             (starts, rows, values),
             Meanings(given=list(columns), brought=rows_by_number),
@@ -303,7 +303,7 @@ class Columns(Sequence[Column]):
         return batch
 
     @classmethod
-    def joined(cls, batches: Sequence[Columns], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
+    def concatenate(cls, batches: Sequence[Columns], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
         """Return the columns of several batches as one, over a master's rows and the rows added with the columns."""
         brought = {
             row.key: None for batch in batches for rows in batch.meanings.brought.values() for row in rows
@@ -323,10 +323,10 @@ class Columns(Sequence[Column]):
         def each(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(batch, name) for batch in batches])
 
-        batch = made_of(
+        batch = make_batch(
             each("costs"),
             (np.concatenate([np.zeros(1, np.int32), *starts]).astype(np.int32), each("rows"), each("values")),
-            _joined_meanings(batches, firsts.tolist()),
+            _concatenate_meanings(batches, firsts.tolist()),
             keys,
             each("upper"),
             each("lower"),
@@ -368,10 +368,10 @@ class Columns(Sequence[Column]):
         return len(self.costs)
 
     def __repr__(self) -> str:
-        return f"<Columns: {len(self):,}, of {counted(len(self.values), 'coefficient')}>"
+        return f"<Columns: {len(self):,}, of {plural(len(self.values), 'coefficient')}>"
 
     def _repr_html_(self) -> str:
-        page: str = behind("reporting.html", "show_columns")(self)
+        page: str = import_name("reporting.html", "show_columns")(self)
         return page
 
     @overload
@@ -414,9 +414,9 @@ class Columns(Sequence[Column]):
     def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
         """Return some of the columns as a batch, by number or mask."""
         numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
-        taken = made_of(
+        taken = make_batch(
             self.costs[numbers],
-            picked(self.starts, self.rows, self.values, numbers),
+            select_columns(self.starts, self.rows, self.values, numbers),
             self.meanings.take(numbers),
             None if self.keys is None else [self.keys[k] for k in numbers.tolist()],
             self.upper[numbers],
@@ -482,7 +482,7 @@ class Columns(Sequence[Column]):
             starts = np.append(0, np.cumsum(there))[starts]
             rows, values = rows[there], values[there]
         if not (self._named_by_itself and there.all()):
-            batch = made_of(
+            batch = make_batch(
                 self.costs, (starts, rows, values), self.meanings, self.keys, self.upper, self.lower, self.integer,
                 None, {},
             )  # fmt: skip
@@ -558,7 +558,7 @@ _FIELDS = attrgetter("cost", "lower", "upper", "integer", "key", "rows")
 _VALUES = methodcaller("values")
 
 
-def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meanings:
+def _concatenate_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meanings:
     """Return the meanings of several batches; ``firsts``: number of the first column of each batch, then the total."""
     meanings = [batch.meanings for batch in batches]
     brought = {
@@ -582,7 +582,7 @@ def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meani
     return Meanings(structure, None, LazyColumns(column, range(firsts[-1])), brought)
 
 
-def made_of(
+def make_batch(
     costs: Floats,
     entries: Compressed,
     meanings: Meanings,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.column_batch import picked
+from colgen.core.column_batch import select_columns
 from colgen.core.columns import Key
 from colgen.core.errors import FormulationError
 
@@ -73,6 +73,6 @@ class RowBatch:
 
     def take(self, chosen: NDArray[np.integer]) -> RowBatch:
         """Return some of the rows, by number."""
-        starts, columns, values = picked(self.starts, self.columns, self.values, chosen)
+        starts, columns, values = select_columns(self.starts, self.columns, self.values, chosen)
         keys = [self.keys[k] for k in chosen.tolist()]
         return RowBatch(keys, starts, columns, values, self.lower[chosen], self.upper[chosen])

@@ -261,7 +261,7 @@ def read_sealed(path: Path | str, kind: str, limit: int = LIMIT) -> Sealed:
         raise InputError(f"{path}: expected a file of {kind!r} ({error})") from None
 
 
-def before(path: Path | str) -> Path:
+def backup_of(path: Path | str) -> Path:
     """Return where :func:`write_sealed` keeps the old content of a file."""
     place = Path(os.path.realpath(path))
     return place.with_name(place.name + "~")

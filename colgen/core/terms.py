@@ -195,7 +195,7 @@ class PricedTerms(Generic[Kind]):
             self.values,
         )
 
-    def earned(self: PricedTerms[Linear], block: str) -> dict[Hashable, float]:
+    def gains(self: PricedTerms[Linear], block: str) -> dict[Hashable, float]:
         """Return the gain per unit of each component of a block by linear terms: Σ dual value · coefficient."""
         gain: dict[Hashable, float] = {}
         for term, value in zip(self.terms, self.values.tolist(), strict=True):

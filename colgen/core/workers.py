@@ -11,7 +11,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Workers(Protocol):
-    """Runs pieces of work and returns their outcomes in order, whichever worker ran them.
+    """Runs pieces of work and returns their outcomes in order, for any number of workers.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Workers(Protocol):
         ...
 
 
-class Alone(Workers):
+class SerialWorkers(Workers):
     """Runs all pieces in the calling thread, one after the other."""
 
     count = 1
@@ -38,7 +38,7 @@ class Alone(Workers):
         return [work(piece) for piece in pieces]
 
 
-ALONE = Alone()
+SERIAL = SerialWorkers()
 
 
 def shares(number: int, count: int) -> list[slice]:

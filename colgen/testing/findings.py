@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from colgen.core.budget import OutOfBudget
 from colgen.core.errors import ColgenError
-from colgen.core.lazy_imports import behind
-from colgen.core.text import counted
+from colgen.core.lazy_imports import import_name
+from colgen.core.text import plural
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ class Report:
     @property
     def verdict(self) -> str:
         """Number of findings, and the extent of the check."""
-        found = counted(len(self.findings), "finding") if self.findings else "nothing found"
+        found = plural(len(self.findings), "finding") if self.findings else "nothing found"
         return (
-            f"{self.problem}: {found} ({counted(self.points, 'priced point')}, {counted(self.columns, 'column')}, "
+            f"{self.problem}: {found} ({plural(self.points, 'priced point')}, {plural(self.columns, 'column')}, "
             f"{self.seconds:.1f} s)"
         )
 
@@ -118,7 +118,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         findings = [(f.kind, f.where, f.message, f.count) for f in self.findings]
-        page: str = behind("reporting.html", "show_check")(self.verdict, findings, self.notes)
+        page: str = import_name("reporting.html", "show_check")(self.verdict, findings, self.notes)
         return page
 
     def __str__(self) -> str:

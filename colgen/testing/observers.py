@@ -93,14 +93,14 @@ class Observer:
     ----------
     pools
         Each oracle's columns by identity.
-    asked
+    calls
         Number of results.
     """
 
     def __init__(self, findings: Findings, rng: np.random.Generator, num_oracles: int) -> None:
         self.findings, self.rng = findings, rng
         self.pools: list[dict[Hashable, Column]] = [{} for _ in range(num_oracles)]
-        self.asked = 0
+        self.calls = 0
         self._first_seen: list[tuple[str, Column, Hashable]] = []
 
     def keep(
@@ -114,7 +114,7 @@ class Observer:
         label: str,
     ) -> None:
         """Check a result and keep its columns and claims."""
-        self.asked += 1
+        self.calls += 1
         if not isinstance(duals, Duals):
             return  # a problem's own duals: the engine itself compares what they prove with answers
         master = session.master
