@@ -190,8 +190,8 @@ class Exchanging(Heuristic):
 
 
 _STEPS = 4
-"""Steps per row after which a dive gives up. A relaxation has at most as many fractional columns as rows, and a column
-that was rounded up rarely becomes fractional again, except if columns of opposite signs outbid each other forever."""
+"""Steps per row after which a dive gives up. A relaxation has at most as many fractional columns as rows. A column that
+was rounded up rarely becomes fractional again, but columns of opposite signs may outbid each other forever."""
 
 _FEW_ROWS = 25
 

@@ -153,7 +153,7 @@ class Smoothing(Stabilization):
     With ``alpha=None`` the parameter adapts: it grows while the subgradient shows that the bound improves towards the
     centre, and shrinks otherwise. A mispriced round halves it.
 
-    Below the root smoothing is off by default: nodes start with columns that were optimal at their parents, so the
+    Below the root smoothing is off by default. Nodes start with columns that were optimal at their parents, so the
     master's duals are near the best ones from the first round.
 
     Parameters
@@ -307,10 +307,10 @@ class Directional(Smoothing):
     have the same sign, so has the proposal. Lengths and angles use dual values times the sizes of their rows, so
     scaling a row changes nothing.
 
-    Two things differ from the source. First, the centre is the last proposal, not the best one: early bounds are weak
-    if multiplicities are loose, and missing if oracles are heuristic, so the best of them would hold the centre far
-    back. A guessed centre is kept until a better bound is found. Second, in phase 1, where the duals form a ray,
-    oracles price along it at real costs.
+    Two things differ from the source. First, the centre is the last proposal, not the best one. Early bounds are weak
+    if multiplicities are loose, and missing if oracles are heuristic; the best of them would hold the centre far back.
+    A guessed centre is kept until a better bound is found. Second, in phase 1, where the duals form a ray, oracles
+    price along it at real costs.
 
     Parameters
     ----------

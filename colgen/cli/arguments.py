@@ -45,8 +45,8 @@ FILE is an instance     colgen solve cutting_stock rolls.txt
   a trained model       colgen solve grandparent_parsing MODEL < in.conllu
 
 One instance: prints the answer and a report of the run. All instances of a text, or
-several FILEs (solved by --workers processes or on a --cluster): prints each answer as
-soon as it is found, then a summary on standard error; --json writes one line per
+several FILEs (solved by --workers processes or on a --cluster): prints each answer
+when it is found, then a summary on standard error. --json writes one line per
 instance. Exit code 0: all proved optimal; 5: some among few candidates; 1: the others
 infeasible; 3 otherwise. --time-limit and --gap apply to each instance.
 """

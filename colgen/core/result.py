@@ -320,10 +320,11 @@ class Result(Generic[Answer]):
         Parameters
         ----------
         of
-            ``"rounds"``: one :class:`Iteration` per row. ``"columns"``: the columns left in the restricted master, the
-            oldest first: structure, cost, value in the answer and in the root's relaxation, reduced cost at the dual
-            values that prove the root's bound, whether it is basic at the end, and the round in which it was added
-            (-1: before the first). ``"nodes"``: one :class:`NodeRecord` per row, with its own decision.
+            ``"rounds"``: one :class:`Iteration` per row. ``"nodes"``: one :class:`NodeRecord` per row, with its own
+            decision. ``"columns"``: one column left in the restricted master per row, the oldest first. Its fields are
+            structure, cost, values in the answer and in the root's relaxation, and reduced cost at the dual values that
+            prove the root's bound. Further fields: whether it is basic at the end, and the round that added it (-1:
+            before the first).
         """
         return import_name("reporting.frames", "frame")(self, of)
 

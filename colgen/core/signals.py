@@ -52,8 +52,8 @@ class Signals:
     def begin(self) -> None:
         """Begin to record signals.
 
-        KeyboardInterrupt is raised for a signal that arrived at the end of the last run and was not handled; in a
-        command for any earlier signal, since a loop over runs would otherwise continue.
+        KeyboardInterrupt is raised for a signal that arrived at the end of the last run and was not handled. In a
+        command it is raised for any earlier signal, since a loop over runs would otherwise continue.
         """
         if self.count > self.handled or (self.is_command and self.last is not None):
             self.handled = self.count

@@ -367,9 +367,8 @@ def _tells_apart(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
 def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     """Return a fault if bounds are valid but follow a wrong formula, so that they never equal the master's objective.
 
-    A dual value that only worsens reduced costs, such as a cut's, can be omitted from a bound without making it
-    invalid, but then no round proves anything while that value is nonzero. Bounds from another relaxation are not
-    reported.
+    A bound may omit a dual value that only worsens reduced costs, such as a cut's, and stays valid. But no round then
+    proves anything while that value is nonzero. Bounds from another relaxation are not reported.
     """
     stating = [claim for claim in claims if claim.bound is not None and claim.columns]
     stating = [claim for claim in stating if all(c.identity in table.position for c in claim.columns)]
