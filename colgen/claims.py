@@ -189,8 +189,8 @@ def covers_separation(problem: Any) -> bool:
 
 def is_defined_with(problem: Any, method: str, other: str) -> bool:
     """Return whether the class that defines a method also defines or inherits the problem's other method."""
-    mine, others = _defining(problem, method), _defining(problem, other)
-    return mine is None or (others is not None and issubclass(mine, others))
+    own, others = _defining(problem, method), _defining(problem, other)
+    return own is None or (others is not None and issubclass(own, others))
 
 
 def answer_for_check(problem: Any, solution: Solution) -> Any:

@@ -167,11 +167,11 @@ class ReducedCostFixing(Reduction):
             theta = factor(sense, self.oracles, results, clean)
             if theta is None or any(result.cut_off for result in results):
                 return ()
-            found = [None if result.marginals is None else result.marginals() for result in results]
+            marginals_of = [None if result.marginals is None else result.marginals() for result in results]
         except OutOfBudget:
             return ()
         decisions: list[Decision] = []
-        for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, found, strict=True)):
+        for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, marginals_of, strict=True)):
             if marginals is None or not len(marginals.values):
                 continue
             if not _all_integer(result.columns):

@@ -181,9 +181,9 @@ class Exchanging(Heuristic):
             target = run.target if best is None else best.objective - run.sense.sign * (run.step or 0.0)
             seed, bound = int(rng.integers(1 << 30)), run.round_bound(context.bound)
             steps = min(self.steps, _STEPS_A_COLUMN * master.num_columns) * max(context.attempt, 1)
-            found = master.integer.exchange(context.relaxation, target, bound, run.step, steps, seed, stopped)
-            if found is not None and (best is None or run.sense.is_better(found.objective, best.objective)):
-                best = found
+            solution = master.integer.exchange(context.relaxation, target, bound, run.step, steps, seed, stopped)
+            if solution is not None and (best is None or run.sense.is_better(solution.objective, best.objective)):
+                best = solution
             if stopped() or (best is not None and run.meets(bound, best.objective)):
                 break
         return best

@@ -152,8 +152,8 @@ class _Work:
     stop: AnyOf
 
     def __call__(self, instance: Any) -> Result:
-        made = instance if self.problem is None else self.problem(instance)
-        result = solve(made, stop=self.stop, **self.settings)
+        problem = instance if self.problem is None else self.problem(instance)
+        result = solve(problem, stop=self.stop, **self.settings)
         return dataclasses.replace(result, pool=None)  # most of the bytes, and rarely used
 
 

@@ -471,10 +471,10 @@ class Penalty(Stabilization):
         ):
             return duals
         centre = pad(self._centre, len(self._out))
-        found = centre if self._guessed else self._penalised(master, centre)
-        if found is None:
+        point = centre if self._guessed else self._penalised(master, centre)
+        if point is None:
             return duals
-        proposal = duals.replace(found)
+        proposal = duals.replace(point)
         signed = master.rows.signed(proposal).values
         if np.array_equal(signed, self._out):
             return duals

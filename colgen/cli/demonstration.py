@@ -88,10 +88,10 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[Template], list[Templat
         return [templates.load_template(name) for name in arguments.templates], [], 0
     loaded, broken = load_all()
     ordered = sorted(loaded, key=lambda template: template.compiling)
-    spent, now = 0.0, 0
+    seconds, now = 0.0, 0
     for template in ordered:  # by declared times, so that every machine selects the same
-        spent += template.compiling
-        now += arguments.all or not now or spent <= _COMPILING
+        seconds += template.compiling
+        now += arguments.all or not now or seconds <= _COMPILING
     return ordered[:now], [template for template in ordered[now:] if template.demo], broken
 
 

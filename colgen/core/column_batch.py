@@ -346,9 +346,9 @@ class Columns(Sequence[Column]):
         self._check_values()
 
     def _check_bounds(self, expected: str = "lower ≤ upper") -> None:
-        held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
-        if not held.all():
-            bad = int(np.flatnonzero(~held)[0])
+        valid = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
+        if not valid.all():
+            bad = int(np.flatnonzero(~valid)[0])
             raise FormulationError(
                 f"the column of {self.meanings.of(bad)!r} has the bounds {self.lower[bad]} and {self.upper[bad]}, "
                 f"expected {expected}"
@@ -388,10 +388,10 @@ class Columns(Sequence[Column]):
             raise FormulationError(
                 "this batch of columns has row numbers but no row keys: its columns exist once a linear master has it"
             )
-        made = self._made.get(k)
-        if made is None:
-            made = self._made[k] = self._make(k, self.row_keys)
-        return made
+        column = self._made.get(k)
+        if column is None:
+            column = self._made[k] = self._make(k, self.row_keys)
+        return column
 
     def _make(self, k: int, row_keys: Sequence[Key]) -> Column:
         begin, end = int(self.starts[k]), int(self.starts[k + 1])
@@ -414,7 +414,7 @@ class Columns(Sequence[Column]):
     def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
         """Return some of the columns as a batch, by number or mask."""
         numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
-        taken = make_batch(
+        part = make_batch(
             self.costs[numbers],
             select_columns(self.starts, self.rows, self.values, numbers),
             self.meanings.take(numbers),
@@ -425,16 +425,16 @@ class Columns(Sequence[Column]):
             self.row_keys,
             self.row_position,
         )
-        taken._named_by_itself = self._named_by_itself
+        part._named_by_itself = self._named_by_itself
         if self._signatures is not None:
-            taken._signatures = self._signatures[numbers]
-        taken.stated_by = self.stated_by
+            part._signatures = self._signatures[numbers]
+        part.stated_by = self.stated_by
         if self.stated is not None:
             number = np.full(len(self), -1)
             number[numbers] = np.arange(len(numbers))
-            mine = number[self.stated[0]] >= 0
-            taken.stated = (number[self.stated[0][mine]], self.stated[1][mine], self.stated[2][mine])
-        return taken
+            inside = number[self.stated[0]] >= 0
+            part.stated = (number[self.stated[0][inside]], self.stated[1][inside], self.stated[2][inside])
+        return part
 
     def distinct(self) -> NDArray[np.int64] | None:
         """Return the numbers of columns without duplicates of earlier ones; None if all are distinct."""

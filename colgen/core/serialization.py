@@ -75,8 +75,8 @@ def of_plain(value: Any) -> Any:
     if name == "term":
         kind, *fields = parts
         return _TERMS[kind](*map(of_plain, fields))
-    made = {"tuple": tuple, "frozenset": frozenset, "set": set, "dict": dict}[name]
-    return made(of_plain(part) for part in parts)
+    kind = {"tuple": tuple, "frozenset": frozenset, "set": set, "dict": dict}[name]
+    return kind(of_plain(part) for part in parts)
 
 
 def _of_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:

@@ -163,11 +163,11 @@ def handling_signals() -> Iterator[None]:
 def holding_termination() -> Iterator[None]:
     """Also record SIGTERM inside, which would otherwise end the process before a last file is written."""
     here = threading.current_thread() is threading.main_thread()
-    mine = here and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if mine:
+    own = here and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if own:
         signal.signal(signal.SIGTERM, SIGNALS.handle)
     try:
         yield
     finally:
-        if mine:
+        if own:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
