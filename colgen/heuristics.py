@@ -197,17 +197,7 @@ _FEW_ROWS = 25
 
 
 class _Start(NamedTuple):
-    """Start of a dive.
-
-    Attributes
-    ----------
-    fixed, solution
-        Raised lower bounds, and the relaxation under them.
-    tabu
-        Columns not to round up, because earlier dives from here did.
-    level
-        Number of columns rounded up so far.
-    """
+    """Start of a dive: raised lower bounds, their relaxation, columns not to round up, and the number rounded up."""
 
     fixed: dict[Hashable, float]
     solution: Solution

@@ -34,12 +34,7 @@ class Ray:
     column improves it is doubled, and an ordinary round follows.
 
     If all columns have the same cost, as in colouring or packing, phase 1 itself prefers good ones: no length is
-    learned until two costs differ.
-
-    Attributes
-    ----------
-    length
-        None until columns of different costs were seen.
+    learned until two costs differ, and ``length`` is None.
     """
 
     def __init__(self) -> None:
@@ -51,13 +46,7 @@ class Ray:
         return None if self.length is None else duals.replace(self.length * duals.values)
 
     def learn(self, costs: Floats, gains: Floats) -> None:
-        """Set the length to the least ratio of cost to gain, if there is no length yet.
-
-        Parameters
-        ----------
-        costs, gains
-            Real costs and gains (per unit) of the columns of a round of phase 1.
-        """
+        """Set the length to the least ratio of real cost to gain of a round's columns, if there is none yet."""
         self._least, self._most = min(self._least, float(costs.min())), max(self._most, float(costs.max()))
         counts = (costs != 0.0) & (gains > 0.0)
         if self.length is None and self._least < self._most and counts.any():
@@ -118,13 +107,9 @@ class Stabilization(ABC):
     def update(self, bound_improved: bool, subgradient: Callable[[], Floats | None]) -> None:
         """Use the outcome of a round.
 
-        Parameters
-        ----------
-        bound_improved
-            Whether the dual bound at the last proposal is the best so far; that point becomes the stability centre.
-        subgradient
-            Computes the subgradient of the dual bound in the duals at the last proposal, in the direction that improves
-            the bound; None if unknown.
+        ``bound_improved`` is whether the dual bound at the last proposal is the best so far; that point becomes the
+        stability centre. ``subgradient`` computes the subgradient of the dual bound there, in the direction that
+        improves the bound; it returns None if unknown.
         """
 
     def reset(self, centre: Floats | None = None) -> None:

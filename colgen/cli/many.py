@@ -39,18 +39,9 @@ _NAMED = 5
 class Tally:
     """Counts of solved instances, and those without a proved optimum.
 
-    Attributes
-    ----------
-    unproved
-        Numbers, from 1, of instances without a proved optimum, in order.
-    infeasible
-        How many of these are proved infeasible.
-    faults
-        How many failed with an error.
-    scopes
-        Subsets of answers among which the optima are proved, if not all.
-    given
-        What the problems assumed as given.
+    ``unproved`` lists their numbers, from 1, of which ``infeasible`` are proved infeasible; ``faults`` instances failed
+    with an error. ``scopes`` are the subsets of answers among which optima are proved, if not all, and ``given`` the
+    assumptions of the problems.
     """
 
     solved: int = 0

@@ -123,16 +123,9 @@ class Lookup:
 class Meanings:
     """What the columns of a batch stand for.
 
-    Attributes
-    ----------
-    structure
-        As the oracle returned it.
-    index
-        Numbers of the columns in ``structure``; None: 0, 1, ...
-    given
-        The columns themselves, if they were returned as objects.
-    brought
-        Rows to add with columns, by column number; only single columns have any.
+    ``structure`` is as the oracle returned it, and ``index`` gives the numbers of the columns in it (None: 0, 1, ...).
+    ``given`` contains the columns themselves if they were returned as objects. ``brought`` contains rows to add with
+    columns, by column number; only single columns have any.
     """
 
     structure: Structures = None

@@ -17,23 +17,8 @@ class RowBatch:
 
     Row i has coefficients ``values[starts[i]:starts[i + 1]]`` in the master's columns number
     ``columns[starts[i]:starts[i + 1]]``. Its coefficient in a later column is zero, unless that column has one of these
-    keys.
-
-    Parameters
-    ----------
-    keys
-        A name for each row.
-    starts
-        One more than the number of rows, from 0 to the number of entries.
-    columns, values
-        One per coefficient; a row has at most one entry per column.
-    lower, upper
-        One per row, or one for all; infinite by default.
-
-    Raises
-    ------
-    FormulationError
-        If lengths differ, or a value is not allowed in a row.
+    keys. ``lower`` and ``upper`` have one entry per row, or one for all. FormulationError is raised if lengths differ,
+    or a value is not allowed in a row.
     """
 
     __slots__ = ("columns", "keys", "lower", "starts", "upper", "values")

@@ -23,18 +23,9 @@ Answer = TypeVar("Answer")
 class Signals:
     """The signals received so far, and whether to record or raise them.
 
-    Attributes
-    ----------
-    count, last
-        Number of signals, and the last of them.
-    holding
-        Number of active calls that want signals recorded.
-    is_command
-        Whether a command owns the process; a signal then means that it should end.
-    seen
-        Value of ``count`` when the outermost such call began.
-    handled
-        Value of ``count`` when a budget last ended a run; signals up to here are handled.
+    ``count`` is the number of signals and ``last`` the last of them. ``holding`` counts active calls that want signals
+    recorded; ``seen`` is the value of ``count`` when the outermost of them began. ``handled`` is its value when a
+    budget last ended a run. If ``is_command`` a command owns the process, and a signal means that it should end.
     """
 
     def __init__(self) -> None:

@@ -142,14 +142,8 @@ Kind = TypeVar("Kind", bound=Term)
 class CountArrays(NamedTuple):
     """``Count`` terms with an oracle's own numbers for components.
 
-    Attributes
-    ----------
-    starts
-        Begin of each term's ``members`` and ``weights``; one more than the number of terms.
-    divisors, limited, values
-        Per term: divisor, whether it has a limited memory, dual value.
-    memory_starts, memory
-        Begin and members of each term's memory; empty if not limited.
+    ``starts`` is the begin of each term's ``members`` and ``weights``, ``memory_starts`` that of its ``memory`` (empty
+    if not limited); both have one entry more than there are terms. The other arrays have one entry per term.
     """
 
     starts: Ints

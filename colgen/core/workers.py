@@ -11,13 +11,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Workers(Protocol):
-    """Runs pieces of work and returns their outcomes in order, for any number of workers.
-
-    Attributes
-    ----------
-    count
-        Number of pieces that run at once.
-    """
+    """Runs pieces of work, ``count`` at once, and returns their outcomes in order, for any number of workers."""
 
     count: int
 

@@ -34,22 +34,11 @@ NOT_EXACT = "not exact"
 
 @dataclass(frozen=True)
 class Claim:
-    """What an oracle stated at one dual point.
+    """What an oracle stated at one dual point, described by ``label``, with ``weight`` as the factor on costs.
 
-    Attributes
-    ----------
-    label
-        Description of the point.
-    weight
-        The factor on costs.
-    blocks
-        The blocks of rows with nonzero dual values.
-    bound
-        Stated bound on all reduced costs, or None.
-    stated
-        The oracle's own reduced costs of ``columns``; None if not stated.
-    total
-        Stated bound on the sum of the reduced costs of an answer's columns, or None.
+    ``blocks`` are the blocks of rows with nonzero dual values. ``bound`` is the stated bound on all reduced costs,
+    ``stated`` the oracle's own reduced costs of ``columns``, and ``total`` the stated bound on the sum of the reduced
+    costs of an answer's columns; each may be None.
     """
 
     label: str
@@ -127,14 +116,8 @@ def products(pair: tuple[list[int], list[float]], values: Floats) -> float:
 class Formula:
     """A wrong reduced cost: w'·c_j - Σ_i f_i π_i a_ij, with a wrong weight w' or wrong factors f.
 
-    Attributes
-    ----------
-    kind
-        Name of the mistake in a report.
-    words
-        Advice for the author.
-    weight
-        Maps the right weight to the wrong one.
+    ``kind`` names the mistake in a report, ``words`` is advice for the author, and ``weight`` maps the right weight to
+    the wrong one.
     """
 
     kind: str

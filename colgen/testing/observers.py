@@ -87,15 +87,7 @@ class WatchedSeparation(Separation):
 
 
 class Observer:
-    """Checks each result of the oracles and keeps columns and claims.
-
-    Attributes
-    ----------
-    pools
-        Each oracle's columns by identity.
-    calls
-        Number of results.
-    """
+    """Checks results of the oracles; ``pools`` keeps each oracle's columns by identity, ``calls`` counts results."""
 
     def __init__(self, findings: Findings, rng: np.random.Generator, num_oracles: int) -> None:
         self.findings, self.rng = findings, rng
