@@ -55,11 +55,6 @@ class Record:
     certificate
         Write a proof to this file for ``colgen check`` (compressed if its name ends in ``.gz``). If exact arithmetic
         does not confirm a claim of the run, the result is optimal *within tolerance*.
-
-    Raises
-    ------
-    InputError
-        If a field is invalid; the message names it.
     """
 
     duals: bool = False

@@ -38,19 +38,8 @@ class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
 class Budget:
     """Deadline, memory, workers and interrupts of one run.
 
-    Parameters
-    ----------
-    seconds
-        Of wall time, from now.
-    memory
-        Most bytes of the process.
-    started
-        Value of ``time.monotonic()`` at which the run began, if earlier than now.
-
-    Attributes
-    ----------
-    workers
-        Run parts of a long call in parallel; by default the caller runs them all.
+    ``seconds`` of wall time count from now, or from ``started``, an earlier ``time.monotonic()``. ``memory`` is the
+    most bytes of the process. ``workers`` run parts of a long call in parallel; by default the caller runs them all.
     """
 
     workers: Workers = SERIAL

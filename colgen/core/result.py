@@ -144,18 +144,9 @@ class NodeRecord:
 class NodeVisit:
     """The state of the search after a node, the argument of ``Record(on_node=...)``.
 
-    Attributes
-    ----------
-    node
-        The node and its outcome.
-    incumbent
-        The best feasible solution so far, or None.
-    objective, dual_bound
-        Of the incumbent, and the bound on all answers.
-    open_nodes
-        Number of nodes still to process.
-    seconds
-        Since the start of the run.
+    ``node`` is the node and its outcome, ``incumbent`` the best feasible solution so far or None, ``objective`` its
+    objective, and ``dual_bound`` the bound on all answers. ``open_nodes`` are still to process; ``seconds`` count from
+    the start of the run.
     """
 
     node: NodeRecord

@@ -15,16 +15,10 @@ _NO_VARIABLES: Mapping[Key, float] = {}
 
 @dataclass(frozen=True)
 class Complete:
-    """What another solver found and proved for the complete model of a problem.
+    """The solution (or None) and bound that another solver, ``source``, found for a problem's complete model.
 
-    Attributes
-    ----------
-    source
-        Name of the solver.
-    bound
-        On all answers: the ideal objective if nothing is proved, the hopeless one if the problem is infeasible.
-    solution
-        The best solution found, as one of the master; None without one.
+    The bound is on all answers: the ideal objective if nothing is proved, the hopeless one if the problem is
+    infeasible.
     """
 
     source: str

@@ -15,18 +15,10 @@ from colgen.core.text import plural
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake.
+    """One mistake, with the first example and advice in ``message``.
 
-    Attributes
-    ----------
-    kind
-        One or two words, equal for equal mistakes.
-    where
-        The oracle, rule or method to check.
-    message
-        The first example, and what to check.
-    count
-        Number of occurrences.
+    ``kind`` is one or two words, equal for equal mistakes. ``where`` is the oracle, rule or method to check, and
+    ``count`` the number of occurrences.
     """
 
     kind: str
@@ -77,14 +69,8 @@ class ConformanceError(ColgenError):
 class Report:
     """The result of :func:`check_problem`.
 
-    Attributes
-    ----------
-    findings
-        What is wrong; empty if nothing is.
-    notes
-        What could not be checked, and why.
-    points, columns
-        Number of oracle calls, and of different columns that they returned.
+    ``findings`` is empty if nothing is wrong; ``notes`` states what could not be checked. ``points`` is the number of
+    oracle calls, ``columns`` that of different columns that they returned.
     """
 
     problem: str
