@@ -183,7 +183,7 @@ def is_plain(problem: Any) -> bool:
 
 
 def covers_separation(problem: Any) -> bool:
-    """Return whether a problem's check covers its separated rows, which is false if a subclass only adds separation."""
+    """Return whether a problem's check covers its separated rows; a subclass may add rows and inherit a check."""
     return "separation" not in vars(problem) and is_defined_with(problem, "check", "separation")
 
 

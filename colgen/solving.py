@@ -411,7 +411,7 @@ def _warm_start(problem: Problem, start: Result | WarmStart | None, budget: Budg
 def listening(
     progress: bool | Callable[[Iteration], None], sense: Sense
 ) -> AbstractContextManager[Callable[[Iteration], None] | None]:
-    """Return a context manager that yields the listener of rounds, or None."""
+    """Return a context manager that yields a function to call with each round, or None."""
     if progress is False:
         return nullcontext(None)
     context: AbstractContextManager[Callable[[Iteration], None] | None]

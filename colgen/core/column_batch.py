@@ -430,7 +430,7 @@ class Columns(Sequence[Column]):
         return part
 
     def distinct(self) -> NDArray[np.int64] | None:
-        """Return the numbers of columns without duplicates of earlier ones; None if all are distinct."""
+        """Return the numbers of the first occurrence of each column; None if there are no duplicates."""
         if len(self) < 2:
             return None
         if self.keys is not None and None not in self.keys:
