@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from colgen import InputError, Problem, Result, Sense, TimeLimit, solve
 from colgen.cli.template import Figure
 from colgen.core.files import check_readable, read_text
-from colgen.core.text import counted, number
+from colgen.core.text import number, plural
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.parallel.time_limits import bounded
 from colgen.reporting.compared import proved_by_engine
@@ -226,7 +226,7 @@ class Run:
         proved = "proved" if self.proved else "not proved"
         said = f"{self.name}: {self.way} {number(self.objective)}, bound {number(self.bound)}, {proved}"
         said += f", {self.seconds:.2f} s"
-        return said + (f", {counted(self.nodes, 'node')}, {counted(self.rounds, 'round')}" if self.rounds else "")
+        return said + (f", {plural(self.nodes, 'node')}, {plural(self.rounds, 'round')}" if self.rounds else "")
 
 
 def run_engine(

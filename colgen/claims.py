@@ -81,7 +81,7 @@ class RowClaims:
         return method.without_claims()
 
     def note(self, *others: str) -> str | None:
-        """Return a note on what is omitted because the rows differ, or None.
+        """Return a note on parts omitted because the rows differ, or None.
 
         ``others`` lists omitted items besides the certifier and fields of the method.
         """
@@ -183,14 +183,14 @@ def is_plain(problem: Any) -> bool:
 
 
 def covers_separation(problem: Any) -> bool:
-    """Return whether a problem's check covers its separated rows, which is false if a subclass only adds separation."""
+    """Return whether a problem's check covers its separated rows; a subclass may add rows and inherit a check."""
     return "separation" not in vars(problem) and is_defined_with(problem, "check", "separation")
 
 
 def is_defined_with(problem: Any, method: str, other: str) -> bool:
     """Return whether the class that defines a method also defines or inherits the problem's other method."""
-    mine, others = _defining(problem, method), _defining(problem, other)
-    return mine is None or (others is not None and issubclass(mine, others))
+    own, others = _defining(problem, method), _defining(problem, other)
+    return own is None or (others is not None and issubclass(own, others))
 
 
 def answer_for_check(problem: Any, solution: Solution) -> Any:

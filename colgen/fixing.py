@@ -25,7 +25,7 @@ from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, cal
 
 @dataclass(frozen=True)
 class ReductionContext:
-    """What is proved at a node.
+    """The bound proved at a node, and its context.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class ReductionContext:
         Scale of differences of objectives.
     budget
         Limits of the run, which long computations check.
-    told
+    pricing_context
         The context that oracles are called with at the node; the master's rows enter reduced costs.
     """
 
@@ -53,13 +53,13 @@ class ReductionContext:
     decisions: tuple[Decision, ...]
     scale: float = 1.0
     budget: Budget = field(default_factory=Budget)
-    told: PricingContext | None = None
+    pricing_context: PricingContext | None = None
 
     @property
     def pricing(self) -> PricingContext:
         """The context that oracles are called with at the node."""
-        if self.told is not None:
-            return self.told
+        if self.pricing_context is not None:
+            return self.pricing_context
         return PricingContext(self.sense, decisions=self.decisions, budget=self.budget)
 
     @property
@@ -134,10 +134,10 @@ class ReducedCostFixing(Reduction):
 
     makes: Sequence[type[Decision]] = (VariablesForbidden,)
 
-    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+    def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
         if kind is VariablesForbidden and (data["block"] != self.block or self.original is None):
             return None
-        return super().revived(kind, data)
+        return super().restore(kind, data)
 
     def __init__(
         self,
@@ -167,11 +167,11 @@ class ReducedCostFixing(Reduction):
             theta = factor(sense, self.oracles, results, clean)
             if theta is None or any(result.cut_off for result in results):
                 return ()
-            found = [None if result.marginals is None else result.marginals() for result in results]
+            marginals_of = [None if result.marginals is None else result.marginals() for result in results]
         except OutOfBudget:
             return ()
         decisions: list[Decision] = []
-        for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, found, strict=True)):
+        for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, marginals_of, strict=True)):
             if marginals is None or not len(marginals.values):
                 continue
             if not _all_integer(result.columns):

@@ -34,7 +34,7 @@ class HeuristicContext:
         Clock, incumbent and pruning.
     regenerate
         Runs column generation with raised lower bounds: ``regenerate({column identity: lower bound}, proper)``, with
-        ``proper`` as in :class:`Diving`. A third argument limits the rounds; 0 solves the linear program only.
+        ``proper`` as in :class:`Diving`. A last argument limits the rounds; 0 solves the linear program only.
     vary
         Prices once at randomly perturbed dual values; the second argument is the largest relative perturbation. The
         columns join the master.
@@ -91,7 +91,7 @@ class RestrictedMIP(Heuristic):
     Parameters
     ----------
     seconds
-        Per call; at most a quarter of the remaining time, to leave time for the proof.
+        Per call; at most 25% of the remaining time, to leave time for the proof.
     """
 
     def __init__(self, seconds: float = 10.0, every: int = 0) -> None:
@@ -138,7 +138,7 @@ class Exchanging(Heuristic):
     steps
         Most exchanges per round. Fewer if there are few columns; multiplied by the number of the attempt.
     seconds
-        Per call; at the first attempt at most a quarter of the remaining time.
+        Per call; at the first attempt at most 25% of the remaining time.
     """
 
     again = True
@@ -181,33 +181,23 @@ class Exchanging(Heuristic):
             target = run.target if best is None else best.objective - run.sense.sign * (run.step or 0.0)
             seed, bound = int(rng.integers(1 << 30)), run.round_bound(context.bound)
             steps = min(self.steps, _STEPS_A_COLUMN * master.num_columns) * max(context.attempt, 1)
-            found = master.integer.exchange(context.relaxation, target, bound, run.step, steps, seed, stopped)
-            if found is not None and (best is None or run.sense.is_better(found.objective, best.objective)):
-                best = found
+            solution = master.integer.exchange(context.relaxation, target, bound, run.step, steps, seed, stopped)
+            if solution is not None and (best is None or run.sense.is_better(solution.objective, best.objective)):
+                best = solution
             if stopped() or (best is not None and run.meets(bound, best.objective)):
                 break
         return best
 
 
 _STEPS = 4
-"""Steps per row after which a dive gives up. A relaxation has at most as many fractional columns as rows, and a column
-that was rounded up rarely becomes fractional again, except if columns of opposite signs outbid each other forever."""
+"""Steps per row after which a dive gives up. A relaxation has at most as many fractional columns as rows. A column that
+was rounded up rarely becomes fractional again, but columns of opposite signs may outbid each other forever."""
 
 _FEW_ROWS = 25
 
 
 class _Start(NamedTuple):
-    """Start of a dive.
-
-    Attributes
-    ----------
-    fixed, solution
-        Raised lower bounds, and the relaxation under them.
-    tabu
-        Columns not to round up, because earlier dives from here did.
-    level
-        Number of columns rounded up so far.
-    """
+    """Start of a dive: raised lower bounds, their relaxation, columns not to round up, and the number rounded up."""
 
     fixed: dict[Hashable, float]
     solution: Solution
@@ -242,7 +232,7 @@ class Diving(Heuristic):
         Strong diving: number of columns tried per step, by the linear program only. The one that worsens it least is
         rounded up. 0: none is tried.
     seconds
-        Per call; at most a quarter of the remaining time, to leave time for the proof.
+        Per call; at most 25% of the remaining time, to leave time for the proof.
     least
         Dive only if the restricted master has this many columns, or at a later attempt. With fewer, its integer program
         is solved quickly.
@@ -369,12 +359,12 @@ class _Dives:
         for k, (column, value) in enumerate(solution.columns):
             if not column.integer:
                 continue
-            whole = math.floor(value + TOLERANCES.integrality)
-            if whole > more.get(column.identity, 0.0):
-                more[column.identity] = float(whole)
+            floor = math.floor(value + TOLERANCES.integrality)
+            if floor > more.get(column.identity, 0.0):
+                more[column.identity] = float(floor)
             if fractionality(value) and column.identity not in tabu:
-                score = value - whole + noise * self._rng.random()
-                candidates.append((-score, k, column.identity, whole + 1.0))
+                score = value - floor + noise * self._rng.random()
+                candidates.append((-score, k, column.identity, floor + 1.0))
         if not candidates:
             return more, None
         candidates.sort(key=operator.itemgetter(0, 1))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Never
 
 from colgen.core.errors import ColgenError, InputError
-from colgen.core.numbers import whole
+from colgen.core.numbers import integer
 from colgen.core.renamed import refuse_old
 from colgen.core.result import Result
 from colgen.core.stop import AnyOf, StopRule
@@ -68,7 +68,7 @@ def solve_many(
 ) -> Iterator[OneOfMany]:
     """Solve many instances, each in one process, and yield their results in order.
 
-    Each result is the one :func:`solve` returns, whichever worker computes it. If a worker is lost, its instance is
+    Each result is the one that :func:`solve` returns, for any worker. If a worker is lost, its instance is
     sent again. An instance that fails repeatedly, raises, or does not end is yielded with its fault; the others
     continue. Instances are read as needed, so they may come from a file that does not fit into memory.
 
@@ -107,9 +107,9 @@ def solve_many(
         at its address.
     """
     refuse_old(solve_many, old)
-    whole(retries, "retries")
+    integer(retries, "retries")
     if ahead is not None:
-        whole(ahead, "ahead", low=1)
+        integer(ahead, "ahead", low=1)
     if problem is not None and not callable(problem):
         hint = "expected a callable that makes a problem from an instance, such as a class"
         raise InputError(f"problem: {hint}, not {describe(problem)}")
@@ -152,8 +152,8 @@ class _Work:
     stop: AnyOf
 
     def __call__(self, instance: Any) -> Result:
-        made = instance if self.problem is None else self.problem(instance)
-        result = solve(made, stop=self.stop, **self.settings)
+        problem = instance if self.problem is None else self.problem(instance)
+        result = solve(problem, stop=self.stop, **self.settings)
         return dataclasses.replace(result, pool=None)  # most of the bytes, and rarely used
 
 

@@ -11,7 +11,7 @@ from colgen.branching.selection import Choice
 from colgen.core.budget import Budget
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
-from colgen.core.numbers import real, whole
+from colgen.core.numbers import integer, real
 from colgen.core.sense import Sense
 from colgen.core.solution import Complete
 from colgen.core.text import describe
@@ -102,7 +102,7 @@ class Method:
         if self.queue is not None and not callable(self.queue):
             raise InputError(f"queue: expected a class of queues, such as BestBound, not {describe(self.queue)}")
         if self.clean_up_after is not None:
-            whole(self.clean_up_after, "clean_up_after", low=1)
+            integer(self.clean_up_after, "clean_up_after", low=1)
         if self.pricing_share is not None and not 0.0 < real(self.pricing_share, "pricing_share") <= 1.0:
             raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {self.pricing_share}")
         if self.tolerance is not None and not real(self.tolerance, "tolerance") > 0.0:

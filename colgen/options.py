@@ -16,7 +16,7 @@ from colgen.checkpoint.file import Checkpoint
 from colgen.core.errors import InputError
 from colgen.core.files import Named, check_destination, check_distinct
 from colgen.core.hooks import check_hooks
-from colgen.core.numbers import real, whole
+from colgen.core.numbers import integer, real
 from colgen.core.pool import Pool
 from colgen.core.result import Iteration, NodeVisit, Result
 from colgen.core.stop import AnyOf, StopRule, TimeLimit
@@ -55,11 +55,6 @@ class Record:
     certificate
         Write a proof to this file for ``colgen check`` (compressed if its name ends in ``.gz``). If exact arithmetic
         does not confirm a claim of the run, the result is optimal *within tolerance*.
-
-    Raises
-    ------
-    InputError
-        If a field is invalid; the message names it.
     """
 
     duals: bool = False
@@ -111,8 +106,8 @@ class Parallel:
 
     def __post_init__(self) -> None:
         if self.workers is not None:
-            whole(self.workers, "workers", low=1)
-        whole(self.node_batch, "node_batch", low=1)
+            integer(self.workers, "workers", low=1)
+        integer(self.node_batch, "node_batch", low=1)
         check_flags(free_running=self.free_running)
         if self.cluster is not None:
             check_client(self.cluster)
@@ -277,7 +272,7 @@ def _check_part(part: Any) -> None:
     for name in _counts_of(kind):
         value = getattr(part, name)
         if value is not None:
-            whole(value, f"{kind.__name__}.{name}")
+            integer(value, f"{kind.__name__}.{name}")
 
 
 @lru_cache(maxsize=1000)

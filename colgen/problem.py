@@ -16,7 +16,7 @@ from colgen.claims import RowClaims, for_rows_of, is_defined_with
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec, Column
 from colgen.core.errors import InputError
-from colgen.core.lazy_imports import behind
+from colgen.core.lazy_imports import import_name
 from colgen.core.renamed import METHODS, missing
 from colgen.core.result import Result
 from colgen.core.serialization import digest_of, digest_of_object
@@ -80,11 +80,11 @@ class Problem(ABC, Generic[Answer]):
             return object.__getattribute__(self, name)  # raises
 
     def __repr__(self) -> str:
-        text: str = behind("reporting.html", "problem_in_a_line")(self)
+        text: str = import_name("reporting.html", "problem_in_a_line")(self)
         return text
 
     def _repr_html_(self) -> str:
-        page: str = behind("reporting.html", "show_problem")(self)
+        page: str = import_name("reporting.html", "show_problem")(self)
         return page
 
     def master(self) -> pyo.ConcreteModel | Rows | RestrictedMaster:
@@ -203,15 +203,8 @@ def _count_of(column: Column, value: float) -> float:
 def method_of(problem: Problem, given: Method = Method(), claims: RowClaims | None = None) -> Method:
     """Return how a problem is solved: given fields first, then those of its own method, then the defaults.
 
-    Parameters
-    ----------
-    claims
-        The claims of a run whose master exists already.
-
-    Raises
-    ------
-    InputError
-        If the problem's ``method()`` does not return a :class:`Method`.
+    ``claims`` are those of a run whose master exists already. InputError is raised if ``method()`` does not return a
+    :class:`Method`.
     """
     name = f"{type(problem).__name__}.method"
     if not callable(problem.method):
@@ -224,12 +217,9 @@ def method_of(problem: Problem, given: Method = Method(), claims: RowClaims | No
 
 
 def codec_of(problem: Problem) -> Codec | None:
-    """Return a problem's codec; None if it has none, or if a subclass replaced the oracles that the codec is for.
+    """Return a problem's codec, or raise InputError if ``codec()`` returns another type.
 
-    Raises
-    ------
-    InputError
-        If ``codec()`` returns an object of another type.
+    None if it has none, or if a subclass replaced the oracles that the codec is for.
     """
     codec = problem.codec()
     if codec is not None and not isinstance(codec, Codec):
@@ -238,13 +228,7 @@ def codec_of(problem: Problem) -> Codec | None:
 
 
 def digest_of_problem(problem: Problem) -> str:
-    """Return a digest that distinguishes a problem from others.
-
-    Raises
-    ------
-    InputError
-        If its identity, its attribute ``instance`` or its attributes are not plain data.
-    """
+    """Return a digest of a problem's identity; raise InputError if its attributes are not plain data."""
     kind, identity = type(problem), problem.identity
     if identity is not None:
         return digest_of([kind.__module__, kind.__qualname__, identity], f"{kind.__name__}.identity")

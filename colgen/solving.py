@@ -26,11 +26,11 @@ from colgen.checkpoint.persistence import Checkpointing, PoolStart, origin_of
 from colgen.claims import RowClaims, covers_separation
 from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.errors import InfeasibleAnswerError, InputError
-from colgen.core.lazy_imports import behind
+from colgen.core.lazy_imports import import_name
 from colgen.core.renamed import refuse_old
 from colgen.core.result import OWN, Iteration, Result, Termination
 from colgen.core.sense import Sense
-from colgen.core.signals import held, holding_termination
+from colgen.core.signals import hold_signals, holding_termination
 from colgen.core.solution import Complete
 from colgen.core.stop import AnyOf, StopRule
 from colgen.core.text import describe, number
@@ -61,7 +61,7 @@ from colgen.tree.queues import BestBound, Plunging
 from colgen.tree.search import Relaxation, TreeResult, branch_and_bound
 
 
-@held
+@hold_signals
 def solve(
     problem: Problem[Answer],
     *,
@@ -182,8 +182,8 @@ class _Solver:
             master = part_of(restricted_master(problem.master()), RestrictedMaster, problem, "master")
             claims = RowClaims(problem, master)
             self.method = method_of(problem, options.method, claims)
-        except OutOfBudget as spent:
-            return _empty_result(spent.reason, self.budget)
+        except OutOfBudget as limit:
+            return _empty_result(limit.reason, self.budget)
         if not claims.hold("warm_start"):  # answers for other rows may be infeasible here
             self.warm = dataclasses.replace(self.warm, tentative=True)
         if options.record.certificate is not None:
@@ -202,8 +202,8 @@ class _Solver:
             run = _run(claims, master, self.rule, listener, self.budget, options.relaxation)
             try:
                 search = _search(claims, master, run, self.settings, options.relaxation, self.method, self.recording)
-            except OutOfBudget as spent:
-                return _empty_result(spent.reason, self.budget, master.sense)
+            except OutOfBudget as limit:
+                return _empty_result(limit.reason, self.budget, master.sense)
             outcome = self._run_search(search, cluster)
             if self.saved is not None:
                 if outcome.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
@@ -226,8 +226,8 @@ class _Solver:
                 tree.close()
                 return TreeResult(Termination.OPTIMAL, run.global_bound, ())
             return self._search_tree(search, cluster)
-        except OutOfBudget as spent:
-            return TreeResult(spent.reason, run.global_bound, tree.records)
+        except OutOfBudget as limit:
+            return TreeResult(limit.reason, run.global_bound, tree.records)
         except KeyboardInterrupt:
             return TreeResult(interruption(), run.global_bound, tree.records)
         except MemoryError as error:  # raised by a kernel or by the operating system
@@ -402,21 +402,21 @@ def _warm_start(problem: Problem, start: Result | WarmStart | None, budget: Budg
     if start is not None:
         return start.warm_start() if isinstance(start, Result) else start
     try:
-        found = problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
+        guesses = problem.warm_start(budget.cap(_SHARE * budget.seconds_left))
     except OutOfBudget:
         return NOTHING
-    return part_of(found, WarmStart, problem, "warm_start")
+    return part_of(guesses, WarmStart, problem, "warm_start")
 
 
 def listening(
     progress: bool | Callable[[Iteration], None], sense: Sense
 ) -> AbstractContextManager[Callable[[Iteration], None] | None]:
-    """Return a context manager that yields the listener of rounds, or None."""
+    """Return a context manager that yields a function to call with each round, or None."""
     if progress is False:
         return nullcontext(None)
-    found: AbstractContextManager[Callable[[Iteration], None] | None]
-    found = behind("reporting.progress", "listening")(progress, sense)
-    return found
+    context: AbstractContextManager[Callable[[Iteration], None] | None]
+    context = import_name("reporting.progress", "listening")(progress, sense)
+    return context
 
 
 def _search(
@@ -436,9 +436,9 @@ def _search(
         left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
         oracles = tuple(map(Unlimited, oracles))
     if not claims.extend("branching"):
-        kept = tuple(rule for rule in branching if isinstance(rule, OnTemplateVariable))
-        left_out += [] if len(kept) == len(branching) else ["branching()"]
-        branching = kept
+        valid = tuple(rule for rule in branching if isinstance(rule, OnTemplateVariable))
+        left_out += [] if len(valid) == len(branching) else ["branching()"]
+        branching = valid
     note = claims.note(*left_out)
     if note is not None and note not in run.notes:
         run.notes.append(note)
@@ -479,14 +479,14 @@ def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete
     if run.expired:
         return
     with run.stage("heuristics"):
-        found = complete(nodes, run.budget)
-        if found is None:
+        outcome = complete(nodes, run.budget)
+        if outcome is None:
             return
         switch(search.master, ())
-        if found.solution is not None:
+        if outcome.solution is not None:
             with contextlib.suppress(InfeasibleAnswerError):  # feasible within that solver's tolerance only
-                search.incumbents.offer(found.solution, found.source)
-        run.trust(found)
+                search.incumbents.offer(outcome.solution, outcome.source)
+        run.trust(outcome)
 
 
 def _result(

@@ -34,12 +34,7 @@ class Ray:
     column improves it is doubled, and an ordinary round follows.
 
     If all columns have the same cost, as in colouring or packing, phase 1 itself prefers good ones: no length is
-    learned until two costs differ.
-
-    Attributes
-    ----------
-    length
-        None until columns of different costs were seen.
+    learned until two costs differ, and ``length`` is None.
     """
 
     def __init__(self) -> None:
@@ -51,19 +46,13 @@ class Ray:
         return None if self.length is None else duals.replace(self.length * duals.values)
 
     def learn(self, costs: Floats, gains: Floats) -> None:
-        """Set the length to the least ratio of cost to gain, if there is no length yet.
-
-        Parameters
-        ----------
-        costs, gains
-            Real costs and gains (per unit) of the columns of a round of phase 1.
-        """
+        """Set the length to the least ratio of real cost to gain of a round's columns, if there is none yet."""
         self._least, self._most = min(self._least, float(costs.min())), max(self._most, float(costs.max()))
         counts = (costs != 0.0) & (gains > 0.0)
         if self.length is None and self._least < self._most and counts.any():
             self.length = float((np.abs(costs[counts]) / gains[counts]).min())
 
-    def fell_short(self) -> None:
+    def extend(self) -> None:
         """Increase the length after a round without columns."""
         if self.length is not None:
             self.length *= _FARTHER
@@ -118,13 +107,9 @@ class Stabilization(ABC):
     def update(self, bound_improved: bool, subgradient: Callable[[], Floats | None]) -> None:
         """Use the outcome of a round.
 
-        Parameters
-        ----------
-        bound_improved
-            Whether the dual bound at the last proposal is the best so far; that point becomes the stability centre.
-        subgradient
-            Computes the subgradient of the dual bound in the duals at the last proposal, in the direction that improves
-            the bound; None if unknown.
+        ``bound_improved`` is whether the dual bound at the last proposal is the best so far; that point becomes the
+        stability centre. ``subgradient`` computes the subgradient of the dual bound there, in the direction that
+        improves the bound; it returns None if unknown.
         """
 
     def reset(self, centre: Floats | None = None) -> None:
@@ -153,7 +138,7 @@ class Smoothing(Stabilization):
     With ``alpha=None`` the parameter adapts: it grows while the subgradient shows that the bound improves towards the
     centre, and shrinks otherwise. A mispriced round halves it.
 
-    Below the root smoothing is off by default: nodes start with columns that were optimal at their parents, so the
+    Below the root smoothing is off by default. Nodes start with columns that were optimal at their parents, so the
     master's duals are near the best ones from the first round.
 
     Parameters
@@ -198,14 +183,14 @@ class Smoothing(Stabilization):
     def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
         """Return the point to price at: the centre for α = 1, the master's duals ``out`` for α = 0."""
 
-    def moved(self, subgradient: Callable[[], Floats | None]) -> None:
+    def use_centre(self, subgradient: Callable[[], Floats | None]) -> None:
         """Use the subgradient at the new centre, the last proposal."""
 
-    def moves(self, bound_improved: bool) -> bool:
+    def accepts_centre(self, bound_improved: bool) -> bool:
         """Whether the last proposal becomes the centre."""
         return bound_improved
 
-    def decreased(self, alpha: float) -> float:
+    def decrease(self, alpha: float) -> float:
         """Return the automatic parameter after the bound improved away from the centre."""
         return alpha / 1.1 if alpha >= 0.5 else max(alpha - 0.1 * (1.0 - alpha), 0.0)
 
@@ -233,7 +218,7 @@ class Smoothing(Stabilization):
             alpha = 0.0
         if self._centre is not None:
             # Rows added since had no influence at the centre: their dual values there are zero.
-            self._centre = lengthened(self._centre, len(self._out))
+            self._centre = pad(self._centre, len(self._out))
         if self._centre is None or alpha == 0.0:
             self._proposal = self._out
             return duals
@@ -259,9 +244,9 @@ class Smoothing(Stabilization):
             # A mispriced round cost a call of every oracle: the proposal was too far from the master's duals, even if
             # the subgradient favours the centre.
             self.alpha *= _AFTER_A_MISPRICE
-        if self._centre is None or self.moves(bound_improved):
+        if self._centre is None or self.accepts_centre(bound_improved):
             self._centre = self._proposal
-            self.moved(subgradient)
+            self.use_centre(subgradient)
         self._guessed = False
         self._misprices = 0
 
@@ -270,7 +255,7 @@ class Smoothing(Stabilization):
         if slope_towards_centre > 0.0:
             self.alpha = min(self.alpha + 0.1 * (1.0 - self.alpha), 0.99)
         else:
-            self.alpha = self.decreased(self.alpha)
+            self.alpha = self.decrease(self.alpha)
 
     def _effective_alpha(self) -> float:
         """Return α after the misprices of this round: ``max(0, 1 - k(1 - α))`` on try k; a guess is try 0."""
@@ -307,10 +292,10 @@ class Directional(Smoothing):
     have the same sign, so has the proposal. Lengths and angles use dual values times the sizes of their rows, so
     scaling a row changes nothing.
 
-    Two things differ from the source. First, the centre is the last proposal, not the best one: early bounds are weak
-    if multiplicities are loose, and missing if oracles are heuristic, so the best of them would hold the centre far
-    back. A guessed centre is kept until a better bound is found. Second, in phase 1, where the duals form a ray,
-    oracles price along it at real costs.
+    Two things differ from the source. First, the centre is the last proposal, not the best one. Early bounds are weak
+    if multiplicities are loose, and missing if oracles are heuristic; the best of them would hold the centre far back.
+    A guessed centre is kept until a better bound is found. Second, in phase 1, where the duals form a ray, oracles
+    price along it at real costs.
 
     Parameters
     ----------
@@ -356,20 +341,20 @@ class Directional(Smoothing):
     def suit(self, master: RestrictedMaster, budget: Budget) -> None:
         self._master = as_linear(master)
 
-    def moved(self, subgradient: Callable[[], Floats | None]) -> None:
+    def use_centre(self, subgradient: Callable[[], Floats | None]) -> None:
         self._slope = subgradient()
 
-    def moves(self, bound_improved: bool) -> bool:
+    def accepts_centre(self, bound_improved: bool) -> bool:
         return bound_improved or self._follows
 
-    def decreased(self, alpha: float) -> float:
+    def decrease(self, alpha: float) -> float:
         return alpha / _TURNED_DECREASE
 
     def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
         straight = alpha * centre + (1.0 - alpha) * out
         if self._slope is None or misprices:
             return straight
-        slope = self._slope = lengthened(self._slope, len(out))
+        slope = self._slope = pad(self._slope, len(out))
         sizes = np.ones(len(out)) if self._master is None else self._master.rows.sizes
         slope, step = slope / sizes, (out - centre) * sizes
         steepness = float(np.linalg.norm(slope))
@@ -387,7 +372,7 @@ class Directional(Smoothing):
         return np.clip(point, np.where(low >= 0.0, 0.0, -np.inf), np.where(high <= 0.0, 0.0, np.inf))
 
 
-def lengthened(values: Floats, length: int) -> Floats:
+def pad(values: Floats, length: int) -> Floats:
     """Return dual values with a zero for each row that was added since."""
     return values if len(values) >= length else np.append(values, np.zeros(length - len(values)))
 
@@ -470,11 +455,11 @@ class Penalty(Stabilization):
             or not len(self._out)
         ):
             return duals
-        centre = lengthened(self._centre, len(self._out))
-        found = centre if self._guessed else self._penalised(master, centre)
-        if found is None:
+        centre = pad(self._centre, len(self._out))
+        point = centre if self._guessed else self._penalised(master, centre)
+        if point is None:
             return duals
-        proposal = duals.replace(found)
+        proposal = duals.replace(point)
         signed = master.rows.signed(proposal).values
         if np.array_equal(signed, self._out):
             return duals

@@ -79,15 +79,15 @@ class SparseMAP(_Layer):
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
         """Return means of the first array of scores, in its shape."""
         batch = self._batch(scores, lengths, mask)
-        found: list[SparseMean] = batch.each(lambda *arrays: sparsemap(self.oracle, *arrays, rounds=self.rounds))
+        sparse: list[SparseMean] = batch.each(lambda *arrays: sparsemap(self.oracle, *arrays, rounds=self.rounds))
         means = np.zeros(batch.arrays[0].shape)
-        for k, one in enumerate(found):
+        for k, one in enumerate(sparse):
             batch.instance(k, (means, *batch.arrays[1:]))[0][...] = one.marginals
 
         def backward(derivative: Floats) -> list[Floats]:
             gradients = [np.zeros(array.shape) for array in batch.arrays]
             arrays = (derivative, *batch.arrays[1:])
-            for k, own in enumerate(batch.over(lambda k: found[k].gradient(batch.instance(k, arrays)[0]))):
+            for k, own in enumerate(batch.over(lambda k: sparse[k].gradient(batch.instance(k, arrays)[0]))):
                 batch.add(k, gradients, own)
             return gradients
 

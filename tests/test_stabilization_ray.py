@@ -49,7 +49,7 @@ def test_the_length_is_the_least_ratio_of_cost_to_gain():
     assert ray.point(pi(1, 2)).values.tolist() == [2.25, 4.5]
     ray.learn(np.array([1.0]), np.array([1.0]))
     assert ray.length == 2.25  # from now on it only grows
-    ray.fell_short()
+    ray.extend()
     assert ray.length == 4.5
 
 
@@ -69,7 +69,7 @@ def test_equal_costs_give_no_length():
     free = Ray()
     free.learn(np.zeros(2), np.ones(2))
     assert free.length is None
-    free.fell_short()
+    free.extend()
     assert free.length is None
 
 

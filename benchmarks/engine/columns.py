@@ -15,14 +15,14 @@ from benchmarks.harness import BenchOptions
 from colgen import Column, Columns, Duals, LinearMaster, Pricing, PricingContext, PricingResult, artificial
 from colgen.bounding.pricing_round import select_improving
 from colgen.cli.template import Figure
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.model.rows import compile_model
 from colgen.pricing.calls import gather
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 _ROWS, _BATCH, _ENTRIES = 500, 1000, 10
 

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen import Columns, Duals, Pricing, PricingContext, PricingResult, Problem, artificial
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 _SMALLEST, _LARGEST = 5, 15
 """How many rows a column covers."""

@@ -23,14 +23,14 @@ from colgen import (
     artificial,
 )
 from colgen.core.decision import Apart, Together
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.tree.node import Evaluation, Node
 from colgen.tree.search import Relaxation
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 _SMALLEST, _LARGEST = 3, 6
 """How many rows a column of a pool covers."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from benchmarks.harness import BenchOptions, Say, measure, spread
 from benchmarks.pipeline.udpipe import UDPipe, is_installed, read_back
 from colgen.cli.template import Figure
-from colgen.core.text import counted
+from colgen.core.text import plural
 from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.grandparent_parsing.parser import parse_sentences
@@ -57,7 +57,7 @@ def _ours(corpus: Corpus, epochs: int, say: Say) -> list[Figure]:
         *figures,
         Figure("proved", 100.0 * proved / len(analysed), "%", len(analysed), "trees that are proved to be the best"),
         *_steps(pipeline, texts),
-        Figure("training_seconds", seconds, "s", 1, counted(len(corpus.learn), "sentence")),
+        Figure("training_seconds", seconds, "s", 1, plural(len(corpus.learn), "sentence")),
     ]
 
 
@@ -80,7 +80,7 @@ def _theirs(corpus: Corpus, say: Say) -> list[Figure]:
     texts = _texts(corpus.test)
     udpipe.conllu(texts[:2])
     figures = _measured("udpipe_", corpus, lambda: udpipe.conllu(texts))
-    return [*figures, Figure("udpipe_training_seconds", seconds, "s", 1, counted(len(corpus.learn), "sentence"))]
+    return [*figures, Figure("udpipe_training_seconds", seconds, "s", 1, plural(len(corpus.learn), "sentence"))]
 
 
 def _measured(name: str, corpus: Corpus, analyse: Callable[[], str | list[Sentence]]) -> list[Figure]:

@@ -7,7 +7,7 @@ import dataclasses
 from colgen.bounding.lagrangian_dual import NoLagrangianError
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.errors import InputError
-from colgen.core.numbers import returned
+from colgen.core.numbers import require_result
 
 
 class Chain(Bounding):
@@ -30,7 +30,7 @@ class Chain(Bounding):
         *before, last = self.boundings
         for bounding in before:
             try:
-                bounded = returned(bounding.bound(node, parts), f"{type(bounding).__name__}.bound()", "a Bounded")
+                bounded = require_result(bounding.bound(node, parts), f"{type(bounding).__name__}.bound()", "a Bounded")
             except NoLagrangianError as error:
                 note = f"{type(bounding).__name__} was skipped: {error}."
                 if note not in parts.run.notes:

@@ -15,7 +15,7 @@ from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals, DualVector, OwnDuals
 from colgen.core.errors import InvalidBoundError
-from colgen.core.numbers import returned
+from colgen.core.numbers import require_result
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES
@@ -143,7 +143,7 @@ class Pricer:
         own = master.price(found.columns, solved.duals)
         new = select_improving(master, oracles, found, own, context.tolerance)
         if not new:
-            ray.fell_short()
+            ray.extend()
         return PricedRound(new, master.sense.ideal, solved.duals, False, 0, found, found.split(own), (bound, duals))
 
     def _price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
@@ -157,7 +157,7 @@ class Pricer:
         while True:
             proposed = proposing.propose(solved.duals)
             if solved.duals is not None:  # a master stopped by a limit may have a solution without dual values
-                proposed = returned(proposed, f"{type(proposing).__name__}.propose()", "dual values")
+                proposed = require_result(proposed, f"{type(proposing).__name__}.propose()", "dual values")
             duals = proposed
             if duals is not solved.duals and rows is not None:
                 duals = rows.signed(duals)

@@ -90,7 +90,7 @@ class OnComponents(BranchingRule):
 
     makes: Sequence[type[Decision]] = (Within,)
 
-    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+    def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
         box = data["box"]
         return Within(**data, value=self._within(box)) if box.block == self.block else None
 
@@ -218,7 +218,7 @@ class OnCoefficients(OnComponents):
     def suit(self, master: RestrictedMaster) -> None:
         self._applies = bool(master.oracles) and all(Box in oracle.prices for oracle in master.oracles)
 
-    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+    def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
         box = data["box"]
         return Within(**data, value=self._within(box)) if box.block.startswith(self._PREFIX) else None
 

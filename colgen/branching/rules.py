@@ -17,7 +17,7 @@ from colgen.core.columns import Column, Key, Row, RowFamily
 from colgen.core.decision import Apart, Decision, Together
 from colgen.core.decision_data import DecisionMaker
 from colgen.core.errors import InputError
-from colgen.core.numbers import returned
+from colgen.core.numbers import require_result
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.master.protocol import RestrictedMaster
@@ -98,12 +98,14 @@ class BranchingRule(DecisionMaker, ABC):
 
 def candidates_of(rule: BranchingRule, solution: Solution) -> Sequence[Candidate]:
     """Return the candidates of a rule; None is an error."""
-    return returned(rule.candidates(solution), f"{type(rule).__name__}.candidates()", "candidates, () for none")
+    return require_result(rule.candidates(solution), f"{type(rule).__name__}.candidates()", "candidates, () for none")
 
 
 def children_of(rule: BranchingRule, solution: Solution) -> Sequence[Sequence[Decision]]:
     """Return the children of a rule; None, as from a method without ``return``, is an error."""
-    return returned(rule.branch(solution), f"{type(rule).__name__}.branch()", "decisions of each child, () for none")
+    return require_result(
+        rule.branch(solution), f"{type(rule).__name__}.branch()", "decisions of each child, () for none"
+    )
 
 
 # --- Ryan and Foster -------------------------------------------------------------------------------------------------
@@ -361,9 +363,9 @@ class OnOriginalVariable(BranchingRule):
         self.rows = OriginalVariables(block, original)
         self._recover = recover
 
-    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+    def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
         if kind is not Bound:
-            return super().revived(kind, data)
+            return super().restore(kind, data)
         key = data["key"]
         return Bound(**data, value=self._amount(key[1]), family=self.rows) if key[0] == self.block else None
 

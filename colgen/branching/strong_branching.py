@@ -12,7 +12,7 @@ from colgen.branching.rules import BranchingRule, Candidate, candidates_of
 from colgen.branching.selection import Choice, Chosen, merit, rank_by_merit
 from colgen.branching.trials import Trial, Trials
 from colgen.core.decision import Decision
-from colgen.core.numbers import whole
+from colgen.core.numbers import integer
 from colgen.core.solution import Solution
 
 _Entry: TypeAlias = tuple[Candidate, Sequence[Trial]]
@@ -63,13 +63,13 @@ class StrongBranching(Choice):
         reliability: int = 4,
         familiarity: int = 2,
     ) -> None:
-        self.linear = whole(linear, "linear", low=1)
-        self.priced = whole(priced, "priced")
-        self.exact = whole(exact, "exact")
-        self.rounds = whole(rounds, "rounds", low=1)
-        self.lookahead = whole(lookahead, "lookahead", low=1)
-        self.reliability = whole(reliability, "reliability", low=1)
-        self.familiarity = whole(familiarity, "familiarity", low=1)
+        self.linear = integer(linear, "linear", low=1)
+        self.priced = integer(priced, "priced")
+        self.exact = integer(exact, "exact")
+        self.rounds = integer(rounds, "rounds", low=1)
+        self.lookahead = integer(lookahead, "lookahead", low=1)
+        self.reliability = integer(reliability, "reliability", low=1)
+        self.familiarity = integer(familiarity, "familiarity", low=1)
 
     def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trials: Trials) -> Chosen | None:
         found = candidates_of(rule, solution)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_destination
 from colgen.core.numbers import real
-from colgen.core.serialization import IMPOSSIBLE, before, of_plain, read_sealed
+from colgen.core.serialization import IMPOSSIBLE, backup_of, of_plain, read_sealed
 
 FORMAT = "colgen checkpoint 2"
 
@@ -105,7 +105,7 @@ def read_checkpoint(path: Path | str) -> SavedRun | None:
     InputError
         If there are files, but none of them can be read.
     """
-    place, former = Path(path), before(path)
+    place, former = Path(path), backup_of(path)
     if not place.exists() and not former.exists():
         return None
     try:

@@ -113,7 +113,7 @@ def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[R
     """Return the separated rows, and how many of them no separation can restore."""
 
     def restore(key: Key, lower: float, upper: float) -> Row | None:
-        found = (one.revived(key, lower, upper) for one in separation)
+        found = (one.restore(key, lower, upper) for one in separation)
         return next((row for row in found if row is not None), None)
 
     rows = [row_of_data(row, restore) for row in data]

@@ -21,7 +21,7 @@ _HELP = """\
 examples:
   colgen templates                         list what can be solved
   colgen example cutting_stock > rolls.txt write a small instance
-  colgen solve cutting_stock rolls.txt     print the answer and what is proved
+  colgen solve cutting_stock rolls.txt     print the answer and its bounds
   colgen check proof.jsonl rolls.txt       check a proof by an independent program
   colgen train chain_map --data english_ewt --model tagger.npz
   colgen demo                              compare column generation with brute force
@@ -45,8 +45,8 @@ FILE is an instance     colgen solve cutting_stock rolls.txt
   a trained model       colgen solve grandparent_parsing MODEL < in.conllu
 
 One instance: prints the answer and a report of the run. All instances of a text, or
-several FILEs (solved by --workers processes or on a --cluster): prints each answer as
-soon as it is found, then a summary on standard error; --json writes one line per
+several FILEs (solved by --workers processes or on a --cluster): prints each answer
+when it is found, then a summary on standard error. --json writes one line per
 instance. Exit code 0: all proved optimal; 5: some among few candidates; 1: the others
 infeasible; 3 otherwise. --time-limit and --gap apply to each instance.
 """
@@ -211,6 +211,15 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
+def _add_outputs(command: argparse.ArgumentParser) -> None:
+    """Add the options that name files for the outcome of a run."""
+    command.add_argument("--json", metavar="FILE", help="write answer and bounds; - for standard output")
+    command.add_argument("--log", metavar="CSV", type=Path, help="write one line per round during the run")
+    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
+    command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (needs matplotlib)")
+    command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
+
+
 def _add_solve(add: _Add) -> None:
     command = add("solve", "solve a file", "Solve the instances of a file with a problem template.", _SOLVE)
     command.add_argument("template", metavar="TEMPLATE", help="name of a template, see `colgen templates`")
@@ -234,11 +243,7 @@ def _add_solve(add: _Add) -> None:
     command.add_argument("--node-batch", metavar="K", type=_count, help="evaluate this many open nodes at once (1)")
     command.add_argument("--lp", metavar="NAME", help="linear programming solver (highs), such as gurobi")
     command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
-    command.add_argument("--json", metavar="FILE", help="write answer and bounds; - for standard output")
-    command.add_argument("--log", metavar="CSV", type=Path, help="write one line per round during the run")
-    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
-    command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (needs matplotlib)")
-    command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
+    _add_outputs(command)
     command.add_argument(
         "--certificate", metavar="FILE", type=Path, help="write a proof for `colgen check` (.gz: compressed)"
     )
@@ -254,11 +259,7 @@ def _add_resume(add: _Add) -> None:
     command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after this many nodes in total")
     command.add_argument("--every", metavar="S", type=_nonnegative, help="seconds between checkpoints")
-    command.add_argument("--json", metavar="FILE", help="write answer and bounds; - writes them instead of the text")
-    command.add_argument("--log", metavar="CSV", type=Path, help="write one line per round")
-    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
-    command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (needs matplotlib)")
-    command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
+    _add_outputs(command)
     command.add_argument("--quiet", action="store_true", help="no progress and no summary on standard error")
 
 

@@ -88,16 +88,16 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[Template], list[Templat
         return [templates.load_template(name) for name in arguments.templates], [], 0
     loaded, broken = load_all()
     ordered = sorted(loaded, key=lambda template: template.compiling)
-    spent, now = 0.0, 0
+    seconds, now = 0.0, 0
     for template in ordered:  # by declared times, so that every machine selects the same
-        spent += template.compiling
-        now += arguments.all or not now or spent <= _COMPILING
+        seconds += template.compiling
+        now += arguments.all or not now or seconds <= _COMPILING
     return ordered[:now], [template for template in ordered[now:] if template.demo], broken
 
 
 @contextmanager
 def _show_status(template: Template, first: bool) -> Iterator[None]:
-    """Show what is running: on a terminal until it ends, elsewhere once per template."""
+    """Show the running template: on a terminal until it ends, elsewhere once."""
     how_long = f" (compiling, the first time about {template.compiling:.0f} s)" if template.compiling else ""
     terminal = Console(stderr=True)
     if terminal.is_terminal:

@@ -25,7 +25,7 @@ from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
-from colgen.core.text import counted, number
+from colgen.core.text import number, plural
 from colgen.many import OneOfMany, solve_many
 from colgen.method import Method
 from colgen.options import Parallel
@@ -39,18 +39,9 @@ _NAMED = 5
 class Tally:
     """Counts of solved instances, and those without a proved optimum.
 
-    Attributes
-    ----------
-    unproved
-        Numbers, from 1, of instances without a proved optimum, in order.
-    infeasible
-        How many of these are proved infeasible.
-    faults
-        How many failed with an error.
-    scopes
-        Subsets of answers among which the optima are proved, if not all.
-    given
-        What the problems assumed as given.
+    ``unproved`` lists their numbers, from 1, of which ``infeasible`` are proved infeasible; ``faults`` instances failed
+    with an error. ``scopes`` are the subsets of answers among which optima are proved, if not all, and ``given`` the
+    assumptions of the problems.
     """
 
     solved: int = 0
@@ -81,7 +72,7 @@ class Tally:
         proved += f" (not number {named})" if named else ""
         none = f", {self.infeasible:,} proved infeasible" if self.infeasible else ""
         none += f", {self.faults:,} stopped by an error" if self.faults else ""
-        return f"{counted(self.solved, 'instance')}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
+        return f"{plural(self.solved, 'instance')}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
 
 
 def write_all(
@@ -190,7 +181,7 @@ def _solved(arguments: argparse.Namespace, template: Template, stop: Sequence[St
 
 
 def _written(arguments: argparse.Namespace, template: Template, instance: Any, one: OneOfMany) -> Solved:
-    """Return the outcome of a file: one line on what is proved, then its answer."""
+    """Return the outcome of a file: one line on its bounds, then its answer."""
     name, result = str(arguments.files[one.number]), one.result
     if result is None:
         lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]

@@ -23,7 +23,7 @@ from colgen.core.files import check_readable, write_figure, writing
 from colgen.core.result import Result, Termination
 from colgen.core.signals import ended_by, exit_code, holding_signals
 from colgen.core.stop import GapLimit, NodeLimit, StopRule, TimeLimit
-from colgen.core.text import counted, is_terminal, number, percent
+from colgen.core.text import is_terminal, number, percent, plural
 from colgen.method import Method
 from colgen.options import Parallel, Record
 from colgen.parallel.clusters import PROCESSES
@@ -337,8 +337,8 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
         f"objective   {number(result.objective)}",
         f"dual bound  {number(result.dual_bound)}",
         f"gap         {percent(result.gap)}",
-        f"{counted(len(result.iterations), 'round')}, {counted(len(result.nodes), 'node')}, "
-        f"{counted(result.columns_generated, 'column')} and {counted(result.rows_generated, 'row')} generated",
+        f"{plural(len(result.iterations), 'round')}, {plural(len(result.nodes), 'node')}, "
+        f"{plural(result.columns_generated, 'column')} and {plural(result.rows_generated, 'row')} generated",
     ]
     stages = [(name, s) for name, s in result.seconds.items() if name != "total"]
     spent = ", ".join(f"{name} {s:.3g}" for name, s in sorted(stages, key=lambda pair: -pair[1]) if s >= 5e-4)

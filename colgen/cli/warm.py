@@ -15,7 +15,7 @@ from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, PROVED
 from colgen.cli.output import say
 from colgen.cli.template import Template
-from colgen.core.text import counted
+from colgen.core.text import plural
 
 
 def warm(arguments: argparse.Namespace) -> int:
@@ -28,7 +28,7 @@ def warm(arguments: argparse.Namespace) -> int:
         for template, (seconds, error) in zip(chosen, solved, strict=True):
             failed += error != ""
             say(f"{template.name}: {error or f'{seconds:.1f} s'}")
-    done = counted(len(chosen) - failed, "template")
+    done = plural(len(chosen) - failed, "template")
     print(f"Compiled the kernels of {done} in {time.monotonic() - began:.0f} s.")
     return DIAGNOSTIC if failed else PROVED
 

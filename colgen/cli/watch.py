@@ -19,7 +19,7 @@ from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
-from colgen.core.text import counted, is_terminal, number, percent
+from colgen.core.text import is_terminal, number, percent, plural
 from colgen.reporting.live_log import read_rounds, sense_of
 from colgen.reporting.live_page import make_server
 
@@ -73,10 +73,10 @@ def picture(rounds: Sequence[Iteration]) -> str:
     if not rounds:
         return "no round yet"
     last, sense = rounds[-1], sense_of(list(rounds))
-    nodes = counted(len({i.node for i in rounds}), "node")
+    nodes = plural(len({i.node for i in rounds}), "node")
     lines = [
-        f"round {last.number:,}, {nodes}, {last.seconds:.1f} s; {counted(last.columns, 'column')}, "
-        f"{counted(last.rows, 'row')}",
+        f"round {last.number:,}, {nodes}, {last.seconds:.1f} s; {plural(last.columns, 'column')}, "
+        f"{plural(last.rows, 'row')}",
         f"best answer {number(last.incumbent, 8)}, bound {number(last.global_bound, 8)}, "
         f"gap {percent(last.gap(sense))}",
         f"gap  {_bars([i.gap(sense) for i in rounds])}",

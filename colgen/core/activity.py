@@ -13,14 +13,9 @@ from colgen.core.solution import Solution
 class Activity(NamedTuple):
     """A row at a solution.
 
-    Attributes
-    ----------
-    value
-        Σ_j a_j x_j, template variables included.
-    excess
-        Distance by which the value lies outside the row's sides; at most 0 if the row is satisfied.
-    size
-        The largest of the row's finite sides and of the terms a_j x_j; rounding errors are relative to it.
+    ``value`` is Σ_j a_j x_j, template variables included. ``excess`` is its distance outside the row's sides, at most 0
+    if the row is satisfied. ``size`` is the largest of the finite sides and the terms a_j x_j; rounding errors are
+    relative to it.
     """
 
     value: float

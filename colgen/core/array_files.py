@@ -85,26 +85,17 @@ def read_arrays(
     """
     check_readable(path)
     arrays: dict[str, NDArray[Any]] = {}
-    try:
-        with zipfile.ZipFile(path) as file:
-            members = file.infolist()
-            if len(members) > MEMBERS_LIMIT:
-                raise _RefusedError(f"expected at most {MEMBERS_LIMIT:,} arrays, got {len(members):,}")
-            _check_size(sum(member.file_size for member in members))
-            for member in members:
-                name = member.filename.removesuffix(".npy")
-                if name in arrays:
-                    raise _RefusedError(f"expected each array once, got {name!r} twice")
-                with file.open(member) as opened:
-                    arrays[name] = _read(opened, member.file_size, f"array {name!r}")
-    except _RefusedError as error:
-        raise InputError(f"{path}: {error}") from None
-    except MemoryError:
-        raise InputError(f"{path}: expected arrays that fit into memory") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {_words(error)}") from None
-    except _BROKEN as error:
-        raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
+    with _input_errors(path, expected), zipfile.ZipFile(path) as file:
+        members = file.infolist()
+        if len(members) > MEMBERS_LIMIT:
+            raise _RefusedError(f"expected at most {MEMBERS_LIMIT:,} arrays, got {len(members):,}")
+        _check_size(sum(member.file_size for member in members))
+        for member in members:
+            name = member.filename.removesuffix(".npy")
+            if name in arrays:
+                raise _RefusedError(f"expected each array once, got {name!r} twice")
+            with file.open(member) as opened:
+                arrays[name] = _read(opened, member.file_size, f"array {name!r}")
     for name in required:
         if name not in arrays:
             raise InputError(f"{path}: expected an array {name!r}, got {', '.join(arrays) or 'no arrays'}")
@@ -114,19 +105,10 @@ def read_arrays(
 def read_array(path: Path | str, expected: str = "an array in numpy's .npy") -> NDArray[Any]:
     """Return the array of an ``.npy`` file; errors as for :func:`read_arrays`."""
     check_readable(path)
-    try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            _check_size(size)
-            return _read(file, size, "array")
-    except _RefusedError as error:
-        raise InputError(f"{path}: {error}") from None
-    except MemoryError:
-        raise InputError(f"{path}: expected an array that fits into memory") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {_words(error)}") from None
-    except _BROKEN as error:
-        raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
+    with _input_errors(path, expected), open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        _check_size(size)
+        return _read(file, size, "array")
 
 
 def is_archive(path: Path | str) -> bool:
@@ -154,6 +136,21 @@ def arrays_in(path: Path | str) -> frozenset[str]:
 
 class _RefusedError(Exception):
     """The reason why a file is refused."""
+
+
+@contextlib.contextmanager
+def _input_errors(path: Path | str, expected: str) -> Iterator[None]:
+    """Convert errors of reading a file to InputError with its name."""
+    try:
+        yield
+    except _RefusedError as error:
+        raise InputError(f"{path}: {error}") from None
+    except MemoryError:
+        raise InputError(f"{path}: expected arrays that fit into memory") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {_words(error)}") from None
+    except _BROKEN as error:
+        raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
 
 
 def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:

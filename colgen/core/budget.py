@@ -15,7 +15,7 @@ import time
 
 from colgen.core.result import Termination
 from colgen.core.signals import SIGNALS, ended_by
-from colgen.core.workers import ALONE, Workers
+from colgen.core.workers import SERIAL, Workers
 from colgen.solvers.compiling import compile_seconds
 
 _LATE_SHARE, _LATE = 0.05, 0.1
@@ -38,22 +38,11 @@ class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
 class Budget:
     """Deadline, memory, workers and interrupts of one run.
 
-    Parameters
-    ----------
-    seconds
-        Of wall time, from now.
-    memory
-        Most bytes of the process.
-    started
-        Value of ``time.monotonic()`` at which the run began, if earlier than now.
-
-    Attributes
-    ----------
-    workers
-        Run parts of a long call in parallel; by default the caller runs them all.
+    ``seconds`` of wall time count from now, or from ``started``, an earlier ``time.monotonic()``. ``memory`` is the
+    most bytes of the process. ``workers`` run parts of a long call in parallel; by default the caller runs them all.
     """
 
-    workers: Workers = ALONE
+    workers: Workers = SERIAL
 
     def __init__(self, seconds: float = math.inf, memory: float = math.inf, started: float | None = None) -> None:
         self.started = time.monotonic() if started is None else started
@@ -82,7 +71,7 @@ class Budget:
     def interrupted(self) -> bool:
         """Whether a signal requires this run to end."""
         if SIGNALS.count > self._signals:
-            SIGNALS.told = SIGNALS.count
+            SIGNALS.handled = SIGNALS.count
             return True
         return False
 
@@ -108,7 +97,7 @@ class Budget:
         if reason is not None:
             raise OutOfBudget(reason)
 
-    def outlived(self, call: str, began: float) -> None:
+    def record_overrun(self, call: str, began: float) -> None:
         """Record a call that began at this ``time.monotonic()`` and ended after the deadline.
 
         Tolerated are 1.05 t + 0.1 seconds for a run of t seconds, and the time for compiling kernels.
@@ -126,13 +115,13 @@ class Budget:
             for call, late in self._late.items()
         )
 
-    def capped(self, seconds: float) -> Budget:
+    def cap(self, seconds: float) -> Budget:
         """Return a budget for a part of the run: at most ``seconds``, and at most the rest of this one."""
         part = Budget(min(seconds, max(self.deadline - time.monotonic(), 0.0)), self.memory)
         part._signals, part.workers = self._signals, self.workers
         return part
 
-    def late(self, share: float) -> Budget:
+    def extend(self, share: float) -> Budget:
         """Return a budget for the end of a run, whose deadline is later by a share of its time."""
         part = Budget((1.0 + share) * (self.deadline - self.started), self.memory, self.started)
         part._signals, part.workers = self._signals, self.workers

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.columns import Column, Key, Row, as_numbers
 from colgen.core.errors import FormulationError
-from colgen.core.lazy_imports import behind
-from colgen.core.text import counted
+from colgen.core.lazy_imports import import_name
+from colgen.core.text import plural
 from colgen.solvers.arrays import integral_bounds
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -48,7 +48,7 @@ def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compre
     return begins, numbers, values[order]
 
 
-def picked(
+def select_columns(
     starts: NDArray[np.integer], rows: Ints32, values: Floats, chosen: NDArray[np.integer] | slice
 ) -> Compressed:
     """Return the columns with these numbers, in this order; a slice gives views."""
@@ -123,16 +123,9 @@ class Lookup:
 class Meanings:
     """What the columns of a batch stand for.
 
-    Attributes
-    ----------
-    structure
-        As the oracle returned it.
-    index
-        Numbers of the columns in ``structure``; None: 0, 1, ...
-    given
-        The columns themselves, if they were returned as objects.
-    brought
-        Rows to add with columns, by column number; only single columns have any.
+    ``structure`` is as the oracle returned it, and ``index`` gives the numbers of the columns in it (None: 0, 1, ...).
+    ``given`` contains the columns themselves if they were returned as objects. ``brought`` contains rows to add with
+    columns, by column number; only single columns have any.
     """
 
     structure: Structures = None
@@ -286,7 +279,7 @@ class Columns(Sequence[Column]):
         is_integer = np.array(integer, dtype=np.bool_)
         least, most = integral_bounds(np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64), is_integer)
         # Each column has checked its cost and bounds, and has one entry per row.
-        batch = made_of(
+        batch = make_batch(
             np.array(costs, dtype=np.float64),
             (starts, rows, values),
             Meanings(given=list(columns), brought=rows_by_number),
@@ -303,7 +296,7 @@ class Columns(Sequence[Column]):
         return batch
 
     @classmethod
-    def joined(cls, batches: Sequence[Columns], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
+    def concatenate(cls, batches: Sequence[Columns], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
         """Return the columns of several batches as one, over a master's rows and the rows added with the columns."""
         brought = {
             row.key: None for batch in batches for rows in batch.meanings.brought.values() for row in rows
@@ -323,10 +316,10 @@ class Columns(Sequence[Column]):
         def each(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(batch, name) for batch in batches])
 
-        batch = made_of(
+        batch = make_batch(
             each("costs"),
             (np.concatenate([np.zeros(1, np.int32), *starts]).astype(np.int32), each("rows"), each("values")),
-            _joined_meanings(batches, firsts.tolist()),
+            _concatenate_meanings(batches, firsts.tolist()),
             keys,
             each("upper"),
             each("lower"),
@@ -346,9 +339,9 @@ class Columns(Sequence[Column]):
         self._check_values()
 
     def _check_bounds(self, expected: str = "lower ≤ upper") -> None:
-        held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
-        if not held.all():
-            bad = int(np.flatnonzero(~held)[0])
+        valid = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
+        if not valid.all():
+            bad = int(np.flatnonzero(~valid)[0])
             raise FormulationError(
                 f"the column of {self.meanings.of(bad)!r} has the bounds {self.lower[bad]} and {self.upper[bad]}, "
                 f"expected {expected}"
@@ -368,10 +361,10 @@ class Columns(Sequence[Column]):
         return len(self.costs)
 
     def __repr__(self) -> str:
-        return f"<Columns: {len(self):,}, of {counted(len(self.values), 'coefficient')}>"
+        return f"<Columns: {len(self):,}, of {plural(len(self.values), 'coefficient')}>"
 
     def _repr_html_(self) -> str:
-        page: str = behind("reporting.html", "show_columns")(self)
+        page: str = import_name("reporting.html", "show_columns")(self)
         return page
 
     @overload
@@ -388,10 +381,10 @@ class Columns(Sequence[Column]):
             raise FormulationError(
                 "this batch of columns has row numbers but no row keys: its columns exist once a linear master has it"
             )
-        made = self._made.get(k)
-        if made is None:
-            made = self._made[k] = self._make(k, self.row_keys)
-        return made
+        column = self._made.get(k)
+        if column is None:
+            column = self._made[k] = self._make(k, self.row_keys)
+        return column
 
     def _make(self, k: int, row_keys: Sequence[Key]) -> Column:
         begin, end = int(self.starts[k]), int(self.starts[k + 1])
@@ -414,9 +407,9 @@ class Columns(Sequence[Column]):
     def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
         """Return some of the columns as a batch, by number or mask."""
         numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
-        taken = made_of(
+        part = make_batch(
             self.costs[numbers],
-            picked(self.starts, self.rows, self.values, numbers),
+            select_columns(self.starts, self.rows, self.values, numbers),
             self.meanings.take(numbers),
             None if self.keys is None else [self.keys[k] for k in numbers.tolist()],
             self.upper[numbers],
@@ -425,19 +418,19 @@ class Columns(Sequence[Column]):
             self.row_keys,
             self.row_position,
         )
-        taken._named_by_itself = self._named_by_itself
+        part._named_by_itself = self._named_by_itself
         if self._signatures is not None:
-            taken._signatures = self._signatures[numbers]
-        taken.stated_by = self.stated_by
+            part._signatures = self._signatures[numbers]
+        part.stated_by = self.stated_by
         if self.stated is not None:
             number = np.full(len(self), -1)
             number[numbers] = np.arange(len(numbers))
-            mine = number[self.stated[0]] >= 0
-            taken.stated = (number[self.stated[0][mine]], self.stated[1][mine], self.stated[2][mine])
-        return taken
+            inside = number[self.stated[0]] >= 0
+            part.stated = (number[self.stated[0][inside]], self.stated[1][inside], self.stated[2][inside])
+        return part
 
     def distinct(self) -> NDArray[np.int64] | None:
-        """Return the numbers of columns without duplicates of earlier ones; None if all are distinct."""
+        """Return the numbers of the first occurrence of each column; None if there are no duplicates."""
         if len(self) < 2:
             return None
         if self.keys is not None and None not in self.keys:
@@ -482,7 +475,7 @@ class Columns(Sequence[Column]):
             starts = np.append(0, np.cumsum(there))[starts]
             rows, values = rows[there], values[there]
         if not (self._named_by_itself and there.all()):
-            batch = made_of(
+            batch = make_batch(
                 self.costs, (starts, rows, values), self.meanings, self.keys, self.upper, self.lower, self.integer,
                 None, {},
             )  # fmt: skip
@@ -558,7 +551,7 @@ _FIELDS = attrgetter("cost", "lower", "upper", "integer", "key", "rows")
 _VALUES = methodcaller("values")
 
 
-def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meanings:
+def _concatenate_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meanings:
     """Return the meanings of several batches; ``firsts``: number of the first column of each batch, then the total."""
     meanings = [batch.meanings for batch in batches]
     brought = {
@@ -582,7 +575,7 @@ def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meani
     return Meanings(structure, None, LazyColumns(column, range(firsts[-1])), brought)
 
 
-def made_of(
+def make_batch(
     costs: Floats,
     entries: Compressed,
     meanings: Meanings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NoReturn
 
 import numpy as np
@@ -128,16 +129,11 @@ class Screen:
 
     def objections(self, column: Column) -> Iterator[Decision]:
         """Yield the decisions that forbid a column; one that concerns several of its rows may be repeated."""
-        for decision in self._always:
+        rows = column.coefficients if self._by_row else ()
+        for decision in chain(self._always, chain.from_iterable(self._by_row.get(row, ()) for row in rows)):
             allowed = decision.allows(column)
             if not allowed:
                 yield decision if allowed is not None else _refuse(decision)
-        if self._by_row:
-            for row in column.coefficients:
-                for decision in self._by_row.get(row, ()):
-                    allowed = decision.allows(column)
-                    if not allowed:
-                        yield decision if allowed is not None else _refuse(decision)
 
     def objection(self, column: Column) -> Decision | None:
         """Return a decision that forbids a column, or None."""

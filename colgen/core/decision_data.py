@@ -17,7 +17,7 @@ class DecisionMaker:
     """Makes decisions: base of branching rules and reductions.
 
     A decision that a checkpoint can store is a frozen dataclass. Its fields with plain data (numbers, strings, None,
-    tuples, sets, arrays, ...) are written. :meth:`revived` supplies the others, such as a function or a network.
+    tuples, sets, arrays, ...) are written. :meth:`restore` supplies the others, such as a function or a network.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class DecisionMaker:
 
     makes: Sequence[type[Decision]] | None = None
 
-    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+    def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
         """Return the decision of this class with plain fields ``data``; None if this maker does not make it.
 
         The default takes the other fields from attributes of the maker with the same names, such as ``layout``.
@@ -56,7 +56,7 @@ def kinds_of(makers: Sequence[DecisionMaker]) -> dict[str, type[Decision]]:
                 raise InputError(
                     f"checkpoint: {name} makes {kind.__name__}s, expected decisions that are frozen dataclasses"
                 )
-            kinds[_named(kind)] = kind
+            kinds[_name_of(kind)] = kind
     return kinds
 
 
@@ -80,7 +80,7 @@ class DecisionWriter:
     def data(self, decision: Decision) -> list[Any]:
         """Return a decision as the name of its class and its fields; raise InputError if it could not be restored."""
         kind = type(decision)
-        if _named(kind) not in self._kinds:
+        if _name_of(kind) not in self._kinds:
             raise InputError(
                 f"checkpoint: {decision} is a {kind.__name__}: add the class to `makes` of the branching rule or "
                 "reduction that makes it"
@@ -89,17 +89,17 @@ class DecisionWriter:
         for name in _fields(kind):
             with contextlib.suppress(InputError):  # the maker supplies fields that are not plain data
                 plain[name] = as_plain(getattr(decision, name), name)
-        written = [_named(kind), plain]
+        written = [_name_of(kind), plain]
         if kind not in self._tried:
-            again = self.made(written)
+            again = self.read(written)
             if type(again) is not kind or any(
                 as_plain(getattr(again, name), name) != value for name, value in plain.items()
             ):
-                raise InputError(_nobody(kind))
+                raise InputError(_not_restorable(kind))
             self._tried.add(kind)
         return written
 
-    def made(self, data: Any) -> Decision:
+    def read(self, data: Any) -> Decision:
         """Return the decision of some data; raise InputError if the problem makes no such decision."""
         name, fields = data
         kind = self._kinds.get(name)
@@ -113,10 +113,10 @@ class DecisionWriter:
                 raise InputError(f"it contains a {kind.__name__} whose {entry.name} is {value!r}, not a number")
         for maker in self._makers:
             if maker.makes is not None and kind in maker.makes:
-                decision = maker.revived(kind, known)
+                decision = maker.restore(kind, known)
                 if decision is not None:
                     return decision
-        raise InputError(_nobody(kind))
+        raise InputError(_not_restorable(kind))
 
 
 def _is_number(value: Any, integer: bool) -> bool:
@@ -129,12 +129,12 @@ def _fields(kind: Any) -> list[str]:
     return [entry.name for entry in dataclasses.fields(kind) if entry.init]
 
 
-def _named(kind: type) -> str:
+def _name_of(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _nobody(kind: type) -> str:
+def _not_restorable(kind: type) -> str:
     return (
         f"checkpoint: no branching rule or reduction restores a {kind.__name__} from its plain fields: define "
-        "revived(kind, data) in the one that makes it"
+        "restore(kind, data) in the one that makes it"
     )

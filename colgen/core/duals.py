@@ -96,7 +96,7 @@ class RowNames:
         positions = self._blocks.get(name, ())
         return len(positions) == 1 and self.keys[positions[0]][1] is None
 
-    def instead_of(self, key: Any) -> str:
+    def suggest(self, key: Any) -> str:
         """Return the end of a message about an unknown key, from ``;`` on: what may have been meant."""
         block, index = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
         if isinstance(key, tuple) and len(key) > 2:
@@ -162,7 +162,7 @@ class Duals(DualVector):
     def __getitem__(self, key: str | Key | tuple[str, Sequence[Hashable]]) -> Any:  # an array or a number: see above
         if isinstance(key, str):
             if not self._names.has(key):
-                raise UnknownRowError(f"the master has no rows named {key!r}{self._names.instead_of(key)}")
+                raise UnknownRowError(f"the master has no rows named {key!r}{self._names.suggest(key)}")
             if self._names.is_scalar(key):
                 return float(self.values[self._names.block(key)[0]])
             return self.array(key)
@@ -177,7 +177,7 @@ class Duals(DualVector):
         except TypeError:  # an unhashable object is not an index
             position = None
         if position is None:
-            raise UnknownRowError(f"the master has no row {key!r}{self._names.instead_of(key)}")
+            raise UnknownRowError(f"the master has no row {key!r}{self._names.suggest(key)}")
         return float(self.values[position]) if position < len(self.values) else 0.0
 
     def members(self, block: str) -> tuple[Hashable, ...]:
@@ -196,7 +196,7 @@ class Duals(DualVector):
         """
         positions = self._names.block(block)
         if not len(positions):
-            raise UnknownRowError(f"the master has no rows named {block!r}{self._names.instead_of(block)}")
+            raise UnknownRowError(f"the master has no rows named {block!r}{self._names.suggest(block)}")
         return positions
 
     def get(self, key: Key, default: float = 0.0) -> float:
@@ -214,10 +214,10 @@ class Duals(DualVector):
         if not self._names.with_terms(Linear):
             yield from zip(self._names.members(block), self.array(block).tolist(), strict=False)
             return
-        earned = self.terms(Linear).earned(block)
+        gains = self.terms(Linear).gains(block)
         for index, value in zip(self._names.members(block), self.array(block).tolist(), strict=False):
-            yield index, value + earned.pop(index, 0.0)
-        yield from earned.items()
+            yield index, value + gains.pop(index, 0.0)
+        yield from gains.items()
 
     def terms(self, kind: type[Kind]) -> PricedTerms[Kind]:
         """Return the terms of a kind with nonzero dual values."""

@@ -105,7 +105,7 @@ def _no_number(text: str) -> float:
     raise _UnwantedError(f"finite numbers, not {text}")
 
 
-# --- what is read and what is written ---------------------------------------------------------------------------------
+# --- checks of paths -------------------------------------------------------------------------------------------------
 
 Named = tuple[str, Path | str]
 """A description of a file for messages, and its path."""

@@ -61,12 +61,12 @@ def _is_engine(kind: type) -> bool:
 def _misspelt(kind: type) -> tuple[str, str] | None:
     """Return a name that is a misspelt hook, and the hook; None if there is none.
 
-    A user's helper may resemble a hook, so all of this must hold:
+    A user's helper may resemble a hook. A name is therefore reported only under these conditions:
 
-    * a class outside the engine defines the name, and no class of the engine does;
-    * it is similar to a hook of the same kind (method or data) that no class outside the engine overrides;
-    * a method accepts the arguments of the hook;
-    * no code in the files of these classes uses the name as an attribute, as a caller of a helper would.
+    * A class outside the engine defines the name, and no class of the engine does.
+    * It is similar to a hook of the same kind (method or data) that no class outside the engine overrides.
+    * If it is a method, it accepts the arguments of the hook.
+    * No code in the files of these classes uses the name as an attribute, as a caller of a helper would.
     """
     engine = [each for each in kind.__mro__ if _is_engine(each)]
     others = [each for each in kind.__mro__ if each not in engine and each not in (object, ABC, Generic)]

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import Any
 
 
-def behind(module: str, name: str) -> Any:
+def import_name(module: str, name: str) -> Any:
     """Import a name of a colgen module now; lower layers may not import higher ones at their top."""
     return getattr(import_module(f"colgen.{module}"), name)
 
 
-class Late:
+class LazyModule:
     """A module that is imported when one of its attributes is first used.
 
     Importing Pyomo takes a second, and most templates need it only if a model is built.

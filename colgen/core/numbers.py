@@ -12,7 +12,7 @@ from colgen.core.text import FORGOTTEN
 from colgen.solvers.arrays import ArrayError, as_float, as_integer
 
 
-def as_whole(value: object, what: str) -> int:
+def to_integer(value: object, what: str) -> int:
     """Return an integer, also if given as a float; raise InputError for anything else, also truth values.
 
     ``what`` begins the message, such as "the roll width".
@@ -48,7 +48,7 @@ def real(value: Any, name: str, *, low: float = 0.0, high: float = math.inf, fin
         raise InputError(str(error)) from None
 
 
-def whole(value: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
+def integer(value: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
     """Return an integer from ``low`` to ``high``; raise InputError with the name and the range otherwise."""
     try:
         return as_integer(value, name, low=low, high=high)
@@ -56,7 +56,7 @@ def whole(value: Any, name: str, *, low: int = 0, high: int | None = None) -> in
         raise InputError(str(error)) from None
 
 
-def returned(value: Value | None, method: str, expected: str) -> Value:
+def require_result(value: Value | None, method: str, expected: str) -> Value:
     """Return the result of a user's method; raise InputError for None, which means a forgotten ``return``."""
     if value is None:
         raise InputError(f"{method} returned None: {FORGOTTEN} Expected {expected}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colgen.core.columns import Column, Key
 from colgen.core.errors import InputError
-from colgen.core.lazy_imports import behind
+from colgen.core.lazy_imports import import_name
 from colgen.core.warm_start import Basis
 
 Floats = NDArray[np.float64]
@@ -71,7 +71,7 @@ class Pool(Sequence[Column]):
         """
         if self.origin is None:
             raise InputError("pool: expected a pool of this process; save pools of other processes where they ran")
-        behind("checkpoint.pools", "write_pool")(path, self._columns, self.reduced_costs, self.origin)
+        import_name("checkpoint.pools", "write_pool")(path, self._columns, self.reduced_costs, self.origin)
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -90,7 +90,7 @@ class Pool(Sequence[Column]):
         return f"<Pool of {len(self)} columns, {int(self.basic.sum())} of them basic>"
 
     def _repr_html_(self) -> str:
-        page: str = behind("reporting.html", "show_columns")(self)
+        page: str = import_name("reporting.html", "show_columns")(self)
         return page
 
     @property

@@ -122,6 +122,8 @@ METHODS: dict[str, dict[str, str]] = {
         "terms": "MasterSolution.terms",
         "violation": "rows.violation",
     },
+    "DecisionMaker": {"revived": "restore(kind, data)"},
+    "Separation": {"revived": "restore(key, lower, upper)"},
 }
 """Old methods and attributes and their replacements, by the class that users subclass."""
 

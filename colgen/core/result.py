@@ -1,4 +1,4 @@
-"""The result of a run: why it stopped, what was proved and found, and its rounds and nodes."""
+"""The result of a run: reason of stopping, bounds, answer, rounds and nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colgen.core.columns import Column, Key
 from colgen.core.decision import ROOT, Decision, DecisionPath
 from colgen.core.duals import OwnDuals
 from colgen.core.files import writing
-from colgen.core.lazy_imports import behind
+from colgen.core.lazy_imports import import_name
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.signals import BY_SIGTERM, BY_THE_USER
@@ -33,24 +33,24 @@ class Termination(enum.Enum):
 
     OPTIMAL = "Proved optimal."
     INFEASIBLE = "Proved infeasible: no answer satisfies all rows."
-    UNBOUNDED = "Unbounded: the objective can be improved without end."
+    UNBOUNDED = "Unbounded: the objective can be improved without limit."
     UNBOUNDED_OR_INFEASIBLE = (
-        "Unbounded or infeasible: the relaxation's objective can be improved without end, and no answer is known."
+        "Unbounded or infeasible: the relaxation's objective can be improved without limit, and no answer is known."
     )
-    GAP_LIMIT = "Stopped at the gap limit: the answer is within the wanted distance of the dual bound."
+    GAP_LIMIT = "Stopped at the gap limit: the gap between answer and dual bound is small enough."
     TIME_LIMIT = "Stopped at the time limit."
     MEMORY_LIMIT = "Stopped at the memory limit."
     ITERATION_LIMIT = "Stopped at the iteration limit."
     NODE_LIMIT = "Stopped at the node limit."
     DEPTH_LIMIT = "Stopped: every open node is at the depth limit."
-    STALLED = "Stopped: the dual bound has not moved for the wanted number of rounds."
+    STALLED = "Stopped: objective and dual bound have not changed for the given number of rounds."
     INTERRUPTED = BY_THE_USER
     TERMINATED = BY_SIGTERM
     FAULT = "Stopped by an error."
     NO_BRANCHING = "Stopped: the relaxation is solved but not integral, and no branching rule of the problem applies."
-    NO_BOUND = "Stopped: no oracle finds another column, but the bounds that they state prove less than the answer."
-    WITHIN_TOLERANCE = "Optimal within tolerance: in exact arithmetic the bounds fall short of it."
-    UNCHECKED = "Bound and objective meet, but nothing has checked the answer: define Problem.check(answer)."
+    NO_BOUND = "Stopped: no oracle finds another column, but the oracles' bounds do not prove the answer optimal."
+    WITHIN_TOLERANCE = "Optimal within tolerance: exact arithmetic proves a slightly weaker bound."
+    UNCHECKED = "Bound and objective meet, but the answer is not checked: define Problem.check(answer)."
 
     @property
     def is_proof(self) -> bool:
@@ -70,7 +70,7 @@ class Iteration:
     Attributes
     ----------
     number, node, depth
-        Round (over the whole run), branch-and-bound node, and its depth.
+        Round (over the entire run), branch-and-bound node, and its depth.
     phase
         1 while a feasible solution is sought; ``objective`` and ``dual_bound`` then refer to the sum of the artificial
         variables.
@@ -144,18 +144,9 @@ class NodeRecord:
 class NodeVisit:
     """The state of the search after a node, the argument of ``Record(on_node=...)``.
 
-    Attributes
-    ----------
-    node
-        The node and its outcome.
-    incumbent
-        The best feasible solution so far, or None.
-    objective, dual_bound
-        Of the incumbent, and the bound on all answers.
-    open_nodes
-        Number of nodes still to process.
-    seconds
-        Since the start of the run.
+    ``node`` is the node and its outcome, ``incumbent`` the best feasible solution so far or None, ``objective`` its
+    objective, and ``dual_bound`` the bound on all answers. ``open_nodes`` are still to process; ``seconds`` count from
+    the start of the run.
     """
 
     node: NodeRecord
@@ -202,7 +193,7 @@ class Result(Generic[Answer]):
     nodes
         One record per branch-and-bound node.
     columns_generated, rows_generated
-        By the oracles and separations, over the whole run.
+        By the oracles and separations, over the entire run.
     seconds
         By stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``compiling``, ``other`` and
         ``total``. Compiling or loading numba's kernels, on the first call of each, is counted in no other stage.
@@ -257,7 +248,7 @@ class Result(Generic[Answer]):
         return f"<Result: {' '.join(str(self).splitlines()[:2])}>"
 
     def _repr_html_(self) -> str:
-        page: str = behind("reporting.html", "show_result")(self)
+        page: str = import_name("reporting.html", "show_result")(self)
         return page
 
     def warm_start(self, *, basis_only: bool = False) -> WarmStart:
@@ -289,7 +280,7 @@ class Result(Generic[Answer]):
         InputError
             If there is no answer, or the problem is not a decomposed model.
         """
-        return behind("decomposition.answers", "to_pyomo")(self)
+        return import_name("decomposition.answers", "to_pyomo")(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a summary as plain data for JSON, without answer, solutions and rounds; infinities become None."""
@@ -320,12 +311,13 @@ class Result(Generic[Answer]):
         Parameters
         ----------
         of
-            ``"rounds"``: one :class:`Iteration` per row. ``"columns"``: the columns left in the restricted master, the
-            oldest first: structure, cost, value in the answer and in the root's relaxation, reduced cost at the dual
-            values that prove the root's bound, whether it is basic at the end, and the round in which it was added
-            (-1: before the first). ``"nodes"``: one :class:`NodeRecord` per row, with its own decision.
+            ``"rounds"``: one :class:`Iteration` per row. ``"nodes"``: one :class:`NodeRecord` per row, with its own
+            decision. ``"columns"``: one column left in the restricted master per row, the oldest first. Its fields are
+            structure, cost, values in the answer and in the root's relaxation, and reduced cost at the dual values that
+            prove the root's bound. Further fields: whether it is basic at the end, and the round that added it (-1:
+            before the first).
         """
-        return behind("reporting.frames", "frame")(self, of)
+        return import_name("reporting.frames", "frame")(self, of)
 
     def report(
         self,
@@ -344,7 +336,7 @@ class Result(Generic[Answer]):
         picture
             A matplotlib figure of the answer.
         """
-        behind("reporting.report", "report")(self, path, title, about=about, picture=picture)
+        import_name("reporting.report", "report")(self, path, title, about=about, picture=picture)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the rounds as CSV, one per line."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.column_batch import picked
+from colgen.core.column_batch import select_columns
 from colgen.core.columns import Key
 from colgen.core.errors import FormulationError
 
@@ -17,23 +17,8 @@ class RowBatch:
 
     Row i has coefficients ``values[starts[i]:starts[i + 1]]`` in the master's columns number
     ``columns[starts[i]:starts[i + 1]]``. Its coefficient in a later column is zero, unless that column has one of these
-    keys.
-
-    Parameters
-    ----------
-    keys
-        A name for each row.
-    starts
-        One more than the number of rows, from 0 to the number of entries.
-    columns, values
-        One per coefficient; a row has at most one entry per column.
-    lower, upper
-        One per row, or one for all; infinite by default.
-
-    Raises
-    ------
-    FormulationError
-        If lengths differ, or a value is not allowed in a row.
+    keys. ``lower`` and ``upper`` have one entry per row, or one for all. FormulationError is raised if lengths differ,
+    or a value is not allowed in a row.
     """
 
     __slots__ = ("columns", "keys", "lower", "starts", "upper", "values")
@@ -73,6 +58,6 @@ class RowBatch:
 
     def take(self, chosen: NDArray[np.integer]) -> RowBatch:
         """Return some of the rows, by number."""
-        starts, columns, values = picked(self.starts, self.columns, self.values, chosen)
+        starts, columns, values = select_columns(self.starts, self.columns, self.values, chosen)
         keys = [self.keys[k] for k in chosen.tolist()]
         return RowBatch(keys, starts, columns, values, self.lower[chosen], self.upper[chosen])

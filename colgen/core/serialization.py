@@ -75,8 +75,8 @@ def of_plain(value: Any) -> Any:
     if name == "term":
         kind, *fields = parts
         return _TERMS[kind](*map(of_plain, fields))
-    made = {"tuple": tuple, "frozenset": frozenset, "set": set, "dict": dict}[name]
-    return made(of_plain(part) for part in parts)
+    kind = {"tuple": tuple, "frozenset": frozenset, "set": set, "dict": dict}[name]
+    return kind(of_plain(part) for part in parts)
 
 
 def _of_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def read_sealed(path: Path | str, kind: str, limit: int = LIMIT) -> Sealed:
         raise InputError(f"{path}: expected a file of {kind!r} ({error})") from None
 
 
-def before(path: Path | str) -> Path:
+def backup_of(path: Path | str) -> Path:
     """Return where :func:`write_sealed` keeps the old content of a file."""
     place = Path(os.path.realpath(path))
     return place.with_name(place.name + "~")

@@ -23,22 +23,13 @@ Answer = TypeVar("Answer")
 class Signals:
     """The signals received so far, and whether to record or raise them.
 
-    Attributes
-    ----------
-    count, last
-        Number of signals, and the last of them.
-    holding
-        Number of active calls that want signals recorded.
-    is_command
-        Whether a command owns the process; a signal then means that it should end.
-    seen
-        Value of ``count`` when the outermost such call began.
-    told
-        Value of ``count`` when a budget last ended a run; signals up to here are handled.
+    ``count`` is the number of signals and ``last`` the last of them. ``holding`` counts active calls that want signals
+    recorded; ``seen`` is the value of ``count`` when the outermost of them began. ``handled`` is its value when a
+    budget last ended a run. If ``is_command`` a command owns the process, and a signal means that it should end.
     """
 
     def __init__(self) -> None:
-        self.count = self.seen = self.told = self.holding = 0
+        self.count = self.seen = self.handled = self.holding = 0
         self.is_command = False
         self.last: int | None = None
 
@@ -46,17 +37,17 @@ class Signals:
         self.last = number
         self.count += 1
         if not self.holding or self.count - self.seen > _PATIENCE:
-            self.told = self.count
+            self.handled = self.count
             raise KeyboardInterrupt
 
     def begin(self) -> None:
         """Begin to record signals.
 
-        KeyboardInterrupt is raised for a signal that arrived at the end of the last run and was not handled; in a
-        command for any earlier signal, since a loop over runs would otherwise continue.
+        KeyboardInterrupt is raised for a signal that arrived at the end of the last run and was not handled. In a
+        command it is raised for any earlier signal, since a loop over runs would otherwise continue.
         """
-        if self.count > self.told or (self.is_command and self.last is not None):
-            self.told = self.count
+        if self.count > self.handled or (self.is_command and self.last is not None):
+            self.handled = self.count
             raise KeyboardInterrupt
         self.seen = self.count
         if not self.is_command:
@@ -98,7 +89,7 @@ def raising_signals() -> Iterator[None]:
     holding, SIGNALS.holding = SIGNALS.holding, 0
     try:
         if holding and SIGNALS.count > SIGNALS.seen:
-            SIGNALS.told = SIGNALS.count
+            SIGNALS.handled = SIGNALS.count
             raise KeyboardInterrupt
         yield
     finally:
@@ -132,7 +123,7 @@ class holding_signals:  # noqa: N801  # called like a function; a generator woul
                 _handle(_INTERRUPT, signal.default_int_handler)
 
 
-def held(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+def hold_signals(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
     """Decorate a function so that it records signals from its first line on."""
 
     @functools.wraps(function)
@@ -149,12 +140,12 @@ def handling_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    SIGNALS.last, SIGNALS.told, SIGNALS.is_command = None, SIGNALS.count, True
+    SIGNALS.last, SIGNALS.handled, SIGNALS.is_command = None, SIGNALS.count, True
     before = {number: signal.signal(number, SIGNALS.handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        SIGNALS.is_command, SIGNALS.told = False, SIGNALS.count  # the command has reported them
+        SIGNALS.is_command, SIGNALS.handled = False, SIGNALS.count  # the command has reported them
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
@@ -163,11 +154,11 @@ def handling_signals() -> Iterator[None]:
 def holding_termination() -> Iterator[None]:
     """Also record SIGTERM inside, which would otherwise end the process before a last file is written."""
     here = threading.current_thread() is threading.main_thread()
-    mine = here and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if mine:
+    own = here and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if own:
         signal.signal(signal.SIGTERM, SIGNALS.handle)
     try:
         yield
     finally:
-        if mine:
+        if own:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from colgen.core.columns import Column, Key
-from colgen.core.lazy_imports import behind
-from colgen.core.text import counted, number
+from colgen.core.lazy_imports import import_name
+from colgen.core.text import number, plural
 from colgen.core.tolerances import fractionality
 
 _NO_VARIABLES: Mapping[Key, float] = {}
@@ -15,16 +15,10 @@ _NO_VARIABLES: Mapping[Key, float] = {}
 
 @dataclass(frozen=True)
 class Complete:
-    """What another solver found and proved for the complete model of a problem.
+    """The solution (or None) and bound that another solver, ``source``, found for a problem's complete model.
 
-    Attributes
-    ----------
-    source
-        Name of the solver.
-    bound
-        On all answers: the ideal objective if nothing is proved, the hopeless one if the problem is infeasible.
-    solution
-        The best solution found, as one of the master; None without one.
+    The bound is on all answers: the ideal objective if nothing is proved, the hopeless one if the problem is
+    infeasible.
     """
 
     source: str
@@ -80,9 +74,9 @@ class Solution:
         return replace(self, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
 
     def __repr__(self) -> str:
-        columns, variables = counted(len(self.columns), "column"), counted(len(self.variables), "variable")
+        columns, variables = plural(len(self.columns), "column"), plural(len(self.variables), "variable")
         return f"<Solution: objective {number(self.objective)}, {columns} and {variables} in use>"
 
     def _repr_html_(self) -> str:
-        page: str = behind("reporting.html", "show_solution")(self)
+        page: str = import_name("reporting.html", "show_solution")(self)
         return page

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from colgen.core.budget import resident_bytes
-from colgen.core.numbers import real, whole
+from colgen.core.numbers import integer, real
 from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
@@ -55,7 +55,7 @@ class IterationLimit:
     rounds: int
 
     def __post_init__(self) -> None:
-        whole(self.rounds, "IterationLimit.rounds", low=1)
+        integer(self.rounds, "IterationLimit.rounds", low=1)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.ITERATION_LIMIT if iteration.number + 1 >= self.rounds else None
@@ -68,7 +68,7 @@ class NodeLimit:
     nodes: int
 
     def __post_init__(self) -> None:
-        whole(self.nodes, "NodeLimit.nodes", low=1)
+        integer(self.nodes, "NodeLimit.nodes", low=1)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return None  # the tree counts its nodes
@@ -81,7 +81,7 @@ class DepthLimit:
     depth: int
 
     def __post_init__(self) -> None:
-        whole(self.depth, "DepthLimit.depth")
+        integer(self.depth, "DepthLimit.depth")
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return None  # the tree measures its depth
@@ -91,7 +91,7 @@ class Stalled:
     """Stop once neither objective nor bound of a node has changed for ``rounds`` rounds."""
 
     def __init__(self, rounds: int, tolerance: float = TOLERANCES.pruning) -> None:
-        self.rounds = whole(rounds, "Stalled: rounds", low=1)
+        self.rounds = integer(rounds, "Stalled: rounds", low=1)
         self.tolerance = real(tolerance, "Stalled: tolerance")
         self._last: Iteration | None = None
         self._since = 0

@@ -142,14 +142,8 @@ Kind = TypeVar("Kind", bound=Term)
 class CountArrays(NamedTuple):
     """``Count`` terms with an oracle's own numbers for components.
 
-    Attributes
-    ----------
-    starts
-        Begin of each term's ``members`` and ``weights``; one more than the number of terms.
-    divisors, limited, values
-        Per term: divisor, whether it has a limited memory, dual value.
-    memory_starts, memory
-        Begin and members of each term's memory; empty if not limited.
+    ``starts`` is the begin of each term's ``members`` and ``weights``, ``memory_starts`` that of its ``memory`` (empty
+    if not limited); both have one entry more than there are terms. The other arrays have one entry per term.
     """
 
     starts: Ints
@@ -195,7 +189,7 @@ class PricedTerms(Generic[Kind]):
             self.values,
         )
 
-    def earned(self: PricedTerms[Linear], block: str) -> dict[Hashable, float]:
+    def gains(self: PricedTerms[Linear], block: str) -> dict[Hashable, float]:
         """Return the gain per unit of each component of a block by linear terms: Σ dual value · coefficient."""
         gain: dict[Hashable, float] = {}
         for term, value in zip(self.terms, self.values.tolist(), strict=True):

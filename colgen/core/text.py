@@ -40,7 +40,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g}%" if math.isfinite(share) else "infinite"
 
 
-def counted(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
     """Format a number of things: "1 round", "2,000 rounds"."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 

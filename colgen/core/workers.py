@@ -11,13 +11,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Workers(Protocol):
-    """Runs pieces of work and returns their outcomes in order, whichever worker ran them.
-
-    Attributes
-    ----------
-    count
-        Number of pieces that run at once.
-    """
+    """Runs pieces of work, ``count`` at once, and returns their outcomes in order, for any number of workers."""
 
     count: int
 
@@ -29,7 +23,7 @@ class Workers(Protocol):
         ...
 
 
-class Alone(Workers):
+class SerialWorkers(Workers):
     """Runs all pieces in the calling thread, one after the other."""
 
     count = 1
@@ -38,7 +32,7 @@ class Alone(Workers):
         return [work(piece) for piece in pieces]
 
 
-ALONE = Alone()
+SERIAL = SerialWorkers()
 
 
 def shares(number: int, count: int) -> list[slice]:

@@ -14,7 +14,7 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Key, Row, RowFamily
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
-from colgen.core.numbers import returned
+from colgen.core.numbers import require_result
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 
@@ -104,7 +104,7 @@ class Separation(ABC):
     def suit(self, master: Any) -> None:
         """Raise an InputError if the rows are not valid for this restricted master."""
 
-    def revived(self, key: Key, lower: float, upper: float) -> Row | None:
+    def restore(self, key: Key, lower: float, upper: float) -> Row | None:
         """Return a row of this separation from another run of the instance, or None.
 
         Called for rows with coefficients by function, which files cannot store.  The default finds a family of that
@@ -137,7 +137,7 @@ def violated_rows(separator: Separation, solution: Solution, context: Separation
     takes_context = _takes_context(getattr(method, "__func__", method), hasattr(method, "__self__"))
     rows = method(solution, context) if takes_context else method(solution)
     name, expected = f"{separator.name}.separate()", "a list of rows, [] for none"
-    found = returned(rows, name, expected)
+    found = require_result(rows, name, expected)
     if not isinstance(found, Iterable):
         raise InputError(f"{name} returned a {type(found).__name__}, expected {expected}")
     several = list(found)  # it may be a generator, which can be read only once

@@ -39,9 +39,9 @@ class OnBlockVariables(BranchingRule):
     def __init__(self, splitting: Splitting) -> None:
         self.splitting = splitting
 
-    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+    def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
         if kind is not PointsWithin:
-            return super().revived(kind, data)
+            return super().restore(kind, data)
         of = {f"{self.splitting.convexity}[{sub.number}]": sub.number for sub in self.splitting.subproblems}
         number = of.get(data["block"])
         return None if number is None else PointsWithin(**data, value=_within(data["box"], number))

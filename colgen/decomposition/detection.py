@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from colgen.core.lazy_imports import behind
+from colgen.core.lazy_imports import import_name
 from colgen.decomposition.blocks.oracles import describe_blocks
 from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.reading.arrays import Ints, Reading, read
@@ -83,7 +83,7 @@ class FoundBlocks:
         path
             Of a picture to write; None: the figure is returned alone.
         """
-        return behind("reporting.arrowhead", "arrowhead")(self.reading.rows, self.partition, path)
+        return import_name("reporting.arrowhead", "arrowhead")(self.reading.rows, self.partition, path)
 
 
 def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:

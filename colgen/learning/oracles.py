@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from colgen.core.columns import Key
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InputError
-from colgen.core.numbers import returned
+from colgen.core.numbers import require_result
 from colgen.core.sense import Sense
 from colgen.pricing.oracles import Best, NoStructure, OraclePricing, PricingContext
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
@@ -425,7 +425,9 @@ class PricedStructures:
         """Return the column of least reduced cost with the scores as dual values."""
         context = PricingContext(Sense.MINIMIZE, cost_weight=float(weight[0]))
         best = self.pricing.best(Duals(scores.copy(), self._names), context)
-        found = returned(best, f"{type(self.pricing).__name__}.best()", "a structure, or NO_STRUCTURE if there is none")
+        found = require_result(
+            best, f"{type(self.pricing).__name__}.best()", "a structure, or NO_STRUCTURE if there is none"
+        )
         if isinstance(found, NoStructure):
             return None
         column = self.pricing.encode(found.structure if isinstance(found, Best) else found)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.column_batch import Columns, LazyColumns, Lookup, Meanings, made_of, picked
+from colgen.core.column_batch import Columns, LazyColumns, Lookup, Meanings, make_batch, select_columns
 from colgen.core.columns import Column, Key, Row
 from colgen.master.growing_arrays import Growing, GrowingTogether, SignatureIndex
 
@@ -119,7 +119,7 @@ class ColumnPool:
         found = np.full(len(batch), NOWHERE, dtype=np.int64)
         rest = np.flatnonzero(~named)
         if len(rest):
-            theirs = (batch.costs[rest], *picked(batch.starts, batch.rows, batch.values, rest))
+            theirs = (batch.costs[rest], *select_columns(batch.starts, batch.rows, batch.values, rest))
             found[rest] = self._index.find(theirs, batch.signatures[rest], mine)
         for k in np.flatnonzero(named).tolist():
             found[k] = self.position.get(batch.keys[k], NOWHERE)
@@ -222,9 +222,9 @@ class ColumnPool:
         else:
             places = positions.tolist()
         named = self._num_named and any(position in self._keys for position in places)
-        return made_of(
+        return make_batch(
             self.costs[chosen],
-            picked(self.starts, self.rows, self.values, chosen),
+            select_columns(self.starts, self.rows, self.values, chosen),
             Meanings(
                 Lookup(self.structure, self.structures, places),
                 None,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from colgen.core.column_batch import Columns, Mask, picked
+from colgen.core.column_batch import Columns, Mask, select_columns
 from colgen.core.columns import Column, Key
 from colgen.core.errors import FormulationError, UnknownRowError
 from colgen.core.solution import Solution
@@ -145,7 +145,7 @@ class ColumnTable(ColumnPool):
 
     def compressed(self, positions: Ints) -> tuple[Ints, Ints, Floats]:
         """Return starts, rows and values of some columns, including entries that rows define."""
-        starts, rows, values = picked(self.starts, self.rows, self.values, positions)
+        starts, rows, values = select_columns(self.starts, self.rows, self.values, positions)
         extra = self._row_entries()
         if extra is None:
             return starts.astype(np.int64), rows.astype(np.int64), values

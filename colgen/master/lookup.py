@@ -71,7 +71,7 @@ class LookUp:
         column = batch[int(np.argmax(batch.covering(key)))]
         return UnknownRowError(
             f"the column of {column.structure!r} has a coefficient in row {key!r}, which the master does not have: "
-            f"add the row to the template, or let the column bring it by Column.rows{self._names.instead_of(key)}"
+            f"add the row to the template, or let the column bring it by Column.rows{self._names.suggest(key)}"
         )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 ARTIFICIAL, EXCHANGE, SOLVED = "_colgen_artificial", "_colgen_exchange", "_colgen_solved"
 """Attributes of variables, and of a model made from rows: how these are solved."""

@@ -24,16 +24,9 @@ _PLAIN = frozenset(
 
 
 class ModelRows(NamedTuple):
-    """The objective and rows of a model.
+    """The objective and rows of a model: costs by variable number, one entry per row, and one per coefficient.
 
-    Attributes
-    ----------
-    costs, offset
-        Costs by variable number, and the constant term.
-    constraints, lower, upper
-        One per row; a ranged constraint is one row.
-    rows, columns, values
-        One per coefficient.
+    ``offset`` is the constant term of the objective; a ranged constraint is one row.
     """
 
     costs: Mapping[int, float]

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from colgen.core.columns import Key
 from colgen.core.errors import FormulationError
-from colgen.core.lazy_imports import Late, behind
+from colgen.core.lazy_imports import LazyModule, import_name
 from colgen.core.sense import Sense
 from colgen.core.text import FORGOTTEN
 from colgen.model.marks import ARTIFICIAL, EXCHANGE, SOLVED
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from colgen.model.model_rows import ModelRows
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -359,7 +359,7 @@ class Rows:
         FormulationError
             If rows and variables share a name, which Pyomo does not allow.
         """
-        return behind("model.pyomo_model", "render")(self)
+        return import_name("model.pyomo_model", "render")(self)
 
 
 def _extended(

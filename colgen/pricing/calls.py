@@ -27,7 +27,7 @@ def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingCo
     calls = budget.workers.each(call, oracles)
     for oracle, (_, began, late) in zip(oracles, calls, strict=True):
         if late:
-            budget.outlived(f"{oracle.name}.price", began)
+            budget.record_overrun(f"{oracle.name}.price", began)
     return [result for result, _, _ in calls]
 
 
@@ -73,7 +73,7 @@ def _concatenate(parts: Sequence[Sequence[Column]], duals: OwnDuals) -> Sequence
         singles = [*chain.from_iterable(parts)]
         return singles if len(singles) <= FEW else Columns.of(singles)
     batches = [part if isinstance(part, Columns) else Columns.of(part) for part in parts]
-    return Columns.joined(batches, duals.names.keys, duals.names.position)
+    return Columns.concatenate(batches, duals.names.keys, duals.names.position)
 
 
 def select(columns: Sequence[Column], chosen: NDArray[np.bool_]) -> Sequence[Column]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from colgen.core.errors import InputError
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.core.result import Iteration, NodeRecord, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
@@ -75,7 +75,7 @@ def _states(result: Result, record: Iteration, bound: float) -> bool:
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 Way = Callable[[Any], Any]
 """A function from an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""

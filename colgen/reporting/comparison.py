@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
 from colgen.core.errors import InputError
-from colgen.core.numbers import real, whole
+from colgen.core.numbers import integer, real
 from colgen.core.renamed import refuse_old
-from colgen.core.text import counted, number, one_line, percent
+from colgen.core.text import number, one_line, percent, plural
 from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measure
 from colgen.reporting.tables import align, count, table
 
@@ -105,10 +105,10 @@ class Comparison(Sequence[Compared]):
 
     def __repr__(self) -> str:
         if len(self.instances) > 1:
-            text = f"{counted(len(self), 'line')} of {counted(len(self.instances), 'instance')}"
+            text = f"{plural(len(self), 'line')} of {plural(len(self.instances), 'instance')}"
         else:
             text = ", ".join(f"{line.name} {number(line.objective)} in {line.seconds:.3g} s" for line in self)
-            text = f"{counted(len(self), 'way')}: {text}"
+            text = f"{plural(len(self), 'way')}: {text}"
         return one_line(f"<{' '.join([f'Comparison of {text}.', *self.warning()])}>")
 
     def _repr_html_(self) -> str:
@@ -188,7 +188,7 @@ def _name_ways(ways: Mapping[str, Way] | Sequence[Way]) -> Mapping[str, Way]:
 def _solve_all(
     instances: Mapping[str, Any], ways: Mapping[str, Way], time_limit: float, relaxation: bool, repeats: int
 ) -> Comparison:
-    repeats = whole(repeats, "repeats", low=1)
+    repeats = integer(repeats, "repeats", low=1)
     real(time_limit, "time_limit", finite=False)
     lines: list[Compared] = []
     for instance_name, instance in instances.items():

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
-from colgen.core.text import counted, number, percent
+from colgen.core.text import number, percent, plural
 from colgen.reporting.live_log import LogFile
 from colgen.solvers.compiling import compile_seconds, compiled_now
 
@@ -164,7 +164,7 @@ def quiet(iteration: Iteration, sense: Sense, pace: Pace, nodes: int) -> str:
     """Return a round in one line of words, with the remaining time."""
     i = iteration
     bound = i.global_bound if math.isfinite(i.global_bound) else i.dual_bound
-    parts = [f"round {i.number:,}, {counted(nodes, 'node')}"]
+    parts = [f"round {i.number:,}, {plural(nodes, 'node')}"]
     if math.isfinite(i.incumbent):
         parts += [f"best answer {number(i.incumbent, 8)}"]
     elif i.phase == 2 and math.isfinite(i.objective):

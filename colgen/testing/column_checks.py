@@ -34,22 +34,11 @@ NOT_EXACT = "not exact"
 
 @dataclass(frozen=True)
 class Claim:
-    """What an oracle stated at one dual point.
+    """What an oracle stated at one dual point, described by ``label``, with ``weight`` as the factor on costs.
 
-    Attributes
-    ----------
-    label
-        Description of the point.
-    weight
-        The factor on costs.
-    blocks
-        The blocks of rows with nonzero dual values.
-    bound
-        Stated bound on all reduced costs, or None.
-    stated
-        The oracle's own reduced costs of ``columns``; None if not stated.
-    total
-        Stated bound on the sum of the reduced costs of an answer's columns, or None.
+    ``blocks`` are the blocks of rows with nonzero dual values. ``bound`` is the stated bound on all reduced costs,
+    ``stated`` the oracle's own reduced costs of ``columns``, and ``total`` the stated bound on the sum of the reduced
+    costs of an answer's columns; each may be None.
     """
 
     label: str
@@ -127,14 +116,8 @@ def products(pair: tuple[list[int], list[float]], values: Floats) -> float:
 class Formula:
     """A wrong reduced cost: w'·c_j - Σ_i f_i π_i a_ij, with a wrong weight w' or wrong factors f.
 
-    Attributes
-    ----------
-    kind
-        Name of the mistake in a report.
-    words
-        Advice for the author.
-    weight
-        Maps the right weight to the wrong one.
+    ``kind`` names the mistake in a report, ``words`` is advice for the author, and ``weight`` maps the right weight to
+    the wrong one.
     """
 
     kind: str
@@ -367,9 +350,8 @@ def _tells_apart(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
 def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     """Return a fault if bounds are valid but follow a wrong formula, so that they never equal the master's objective.
 
-    A dual value that only worsens reduced costs, such as a cut's, can be omitted from a bound without making it
-    invalid, but then no round proves anything while that value is nonzero. Bounds from another relaxation are not
-    reported.
+    A bound may omit a dual value that only worsens reduced costs, such as a cut's, and stays valid. But no round then
+    proves anything while that value is nonzero. Bounds from another relaxation are not reported.
     """
     stating = [claim for claim in claims if claim.bound is not None and claim.columns]
     stating = [claim for claim in stating if all(c.identity in table.position for c in claim.columns)]

@@ -60,7 +60,7 @@ def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> 
         evidence.name,
         evidence.findings.list(),
         tuple(evidence.notes),
-        evidence.seen.asked,
+        evidence.seen.calls,
         sum(len(pool) for pool in evidence.seen.pools),
         time.monotonic() - evidence.started,
     )
@@ -74,7 +74,7 @@ def _check(evidence: Evidence) -> None:
         own_bounding = bounds_its_nodes(problem)
     if own_bounding:
         check_own_bounding(problem, findings, evidence.left)
-        evidence.notes.append("the problem bounds its nodes itself: only whole runs were checked")
+        evidence.notes.append("the problem bounds its nodes itself: only complete runs were checked")
         return
     before = public_data(problem)
     warm = _check_parts(evidence)
@@ -99,7 +99,7 @@ def _check(evidence: Evidence) -> None:
         cross_price(evidence)
     complete_answers(evidence)
     if runs.foreign is not None:
-        evidence.notes.append(f"{runs.foreign} is not a LinearMaster: only whole runs were checked")
+        evidence.notes.append(f"{runs.foreign} is not a LinearMaster: only complete runs were checked")
     check_costs(evidence)
     check_rows(evidence)
     check_answers(evidence)

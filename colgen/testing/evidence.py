@@ -19,18 +19,9 @@ from colgen.testing.observers import Observer, Session
 class Evidence:
     """Data that all checks read and extend.
 
-    Attributes
-    ----------
-    notes
-        What could not be checked, and why.
-    seen
-        Checks and keeps everything that the oracles return.
-    sessions
-        The linear masters of the runs.
-    answers
-        Integer solutions that were passed to ``Problem.answer``.
-    rows
-        Separated rows, with the names of their separations.
+    ``notes`` states what could not be checked. ``seen`` checks and keeps everything that the oracles return.
+    ``sessions`` are the linear masters of the runs, ``answers`` the integer solutions passed to ``Problem.answer``, and
+    ``rows`` the separated rows with the names of their separations.
     """
 
     problem: Problem

@@ -9,24 +9,16 @@ from dataclasses import dataclass
 
 from colgen.core.budget import OutOfBudget
 from colgen.core.errors import ColgenError
-from colgen.core.lazy_imports import behind
-from colgen.core.text import counted
+from colgen.core.lazy_imports import import_name
+from colgen.core.text import plural
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake.
+    """One mistake, with the first example and advice in ``message``.
 
-    Attributes
-    ----------
-    kind
-        One or two words, equal for equal mistakes.
-    where
-        The oracle, rule or method to check.
-    message
-        The first example, and what to check.
-    count
-        Number of occurrences.
+    ``kind`` is one or two words, equal for equal mistakes. ``where`` is the oracle, rule or method to check, and
+    ``count`` the number of occurrences.
     """
 
     kind: str
@@ -77,14 +69,8 @@ class ConformanceError(ColgenError):
 class Report:
     """The result of :func:`check_problem`.
 
-    Attributes
-    ----------
-    findings
-        What is wrong; empty if nothing is.
-    notes
-        What could not be checked, and why.
-    points, columns
-        Number of oracle calls, and of different columns that they returned.
+    ``findings`` is empty if nothing is wrong; ``notes`` states what could not be checked. ``points`` is the number of
+    oracle calls, ``columns`` that of different columns that they returned.
     """
 
     problem: str
@@ -107,9 +93,9 @@ class Report:
     @property
     def verdict(self) -> str:
         """Number of findings, and the extent of the check."""
-        found = counted(len(self.findings), "finding") if self.findings else "nothing found"
+        found = plural(len(self.findings), "finding") if self.findings else "nothing found"
         return (
-            f"{self.problem}: {found} ({counted(self.points, 'priced point')}, {counted(self.columns, 'column')}, "
+            f"{self.problem}: {found} ({plural(self.points, 'priced point')}, {plural(self.columns, 'column')}, "
             f"{self.seconds:.1f} s)"
         )
 
@@ -118,7 +104,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         findings = [(f.kind, f.where, f.message, f.count) for f in self.findings]
-        page: str = behind("reporting.html", "show_check")(self.verdict, findings, self.notes)
+        page: str = import_name("reporting.html", "show_check")(self.verdict, findings, self.notes)
         return page
 
     def __str__(self) -> str:

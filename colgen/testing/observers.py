@@ -87,20 +87,12 @@ class WatchedSeparation(Separation):
 
 
 class Observer:
-    """Checks each result of the oracles and keeps columns and claims.
-
-    Attributes
-    ----------
-    pools
-        Each oracle's columns by identity.
-    asked
-        Number of results.
-    """
+    """Checks results of the oracles; ``pools`` keeps each oracle's columns by identity, ``calls`` counts results."""
 
     def __init__(self, findings: Findings, rng: np.random.Generator, num_oracles: int) -> None:
         self.findings, self.rng = findings, rng
         self.pools: list[dict[Hashable, Column]] = [{} for _ in range(num_oracles)]
-        self.asked = 0
+        self.calls = 0
         self._first_seen: list[tuple[str, Column, Hashable]] = []
 
     def keep(
@@ -114,7 +106,7 @@ class Observer:
         label: str,
     ) -> None:
         """Check a result and keep its columns and claims."""
-        self.asked += 1
+        self.calls += 1
         if not isinstance(duals, Duals):
             return  # a problem's own duals: the engine itself compares what they prove with answers
         master = session.master

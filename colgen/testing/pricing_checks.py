@@ -37,7 +37,7 @@ def price_at_points(evidence: Evidence, session: Session) -> None:
     points = DualPoints(session.master, columns, evidence.rng)
     weights = (1.0, 0.0) if _has_phase_1(evidence, session.master) else (1.0,)
     for label, values in points.all([c for claims in session.claims for c in claims]):
-        if evidence.seen.asked and evidence.left(0.7) == 0.0:
+        if evidence.seen.calls and evidence.left(0.7) == 0.0:
             break
         for weight in weights:
             at = points.legal(values, weight)

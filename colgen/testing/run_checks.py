@@ -126,7 +126,7 @@ class WatchedRuns:
         if linear is not None:
             evidence.seen.keep(evidence.sessions[-1], number, oracle, duals, context, result, label)
         else:
-            evidence.seen.asked += 1
+            evidence.seen.calls += 1
         if evidence.rng.random() < 0.2:
             evidence.seen.again(linear, oracle, duals, context, result, label)
         return result

@@ -16,7 +16,7 @@ from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.duals import DualPoint
 from colgen.core.errors import InvalidBoundError
-from colgen.core.numbers import returned
+from colgen.core.numbers import require_result
 from colgen.fixing import ReductionContext
 from colgen.master.protocol import RestrictedMaster, real_costs, switch
 from colgen.pricing.oracles import PricingContext
@@ -99,7 +99,7 @@ class NodeBounds:
         """Extend the deadline if a warm start has used all the time, to price its guess; return None if too late."""
         if not self.run.expired:
             return context
-        late = self.run.budget.late(GRACE)
+        late = self.run.budget.extend(GRACE)
         return None if late.expired else dataclasses.replace(context, deadline=late.deadline, budget=late)
 
     def relax(self, node: Node, round_early: bool = True) -> Bounded:
@@ -115,7 +115,9 @@ class NodeBounds:
             node.start and node.start.bounding,
             known[2] if known is not None and known[0] == node.number and known[1] is self._duals else None,
         )
-        bounded = returned(self.bounding.bound(state, parts), f"{type(self.bounding).__name__}.bound()", "a Bounded")
+        bounded = require_result(
+            self.bounding.bound(state, parts), f"{type(self.bounding).__name__}.bound()", "a Bounded"
+        )
         if not bounded.proved:
             bounded = self._prove(state, bounded)
         if bounded.duals is not None:
@@ -170,7 +172,7 @@ class NodeBounds:
             return bound
         try:
             found = self.search.rounding(bound, relaxed.duals, self.pricing_context(node))
-            sharp = returned(found, "Method.rounding", "a bound")
+            sharp = require_result(found, "Method.rounding", "a bound")
         except OutOfBudget:
             return bound
         if run.sense.is_better(run.sense.round_bound(bound, run.step, 0.0), sharp):
@@ -189,7 +191,7 @@ class NodeBounds:
             for reduction in self.search.reductions:
                 with skip_on_failure(self.run, type(reduction).__name__, node):
                     name = f"{type(reduction).__name__}.reduce()"
-                    found += returned(reduction.reduce(context), name, "decisions, () for none")
+                    found += require_result(reduction.reduce(context), name, "decisions, () for none")
             if not found:
                 break
             self.record_proof(node.number, context.duals, context.bound, fixes=True)

@@ -53,7 +53,7 @@ def paths_of(links: Sequence[Any], writer: DecisionWriter) -> list[DecisionPath]
     found: list[DecisionPath] = []
     for above, own in links:
         before = ROOT if above == -1 else found[above]
-        decisions = [writer.made(data) for data in own]
+        decisions = [writer.read(data) for data in own]
         hash(tuple(decisions))  # decisions must be hashable, because nodes are compared by them
         found.append(before.below(decisions))
     return found

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.core.array_files import reading
 from colgen.core.errors import InputError
 from colgen.core.files import writing
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.core.tolerances import ROUNDING
 from colgen.problems.chain_map.kernels.tree_labels import score_labels
 from colgen.problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
@@ -27,7 +27,7 @@ from colgen.solvers.scaling import power_of_two
 if TYPE_CHECKING:
     import networkx as nx
 else:
-    nx = Late("networkx")
+    nx = LazyModule("networkx")
 
 Ints = NDArray[np.int32]
 

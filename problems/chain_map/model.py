@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colgen.core.errors import InputError
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.problems.chain_map.instance import ChainInstance
 from colgen.solvers.chains.forest import NONE
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 FORMULATIONS = ("marginals", "forward", "both_ways")
 """Names of the complete formulations."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.core.files import read_bytes, read_text, write_text
-from colgen.core.numbers import as_whole, numbers_of
+from colgen.core.numbers import numbers_of, to_integer
 
 LARGEST = 20_000
 """Most vertices: the adjacency matrix of more would exhaust memory."""
@@ -49,7 +49,7 @@ class ColouringInstance:
     reading: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        count = as_whole(self.num_vertices, "the number of vertices")
+        count = to_integer(self.num_vertices, "the number of vertices")
         if not 1 <= count <= LARGEST:
             raise InputError(f"the number of vertices must be 1 to {LARGEST:,}, not {count:,}")
         distinct = set()
@@ -58,7 +58,7 @@ class ColouringInstance:
                 u, v = edge
             except (TypeError, ValueError):
                 raise InputError(f"an edge must be a pair of vertices, not {str(edge)[:40]!r}") from None
-            u, v = as_whole(u, "each end of an edge"), as_whole(v, "each end of an edge")
+            u, v = to_integer(u, "each end of an edge"), to_integer(v, "each end of an edge")
             if not (0 <= u < count and 0 <= v < count):
                 raise InputError(f"the edge ({u}, {v}) has an end outside the vertices 0 to {count - 1}")
             if u == v:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError, Rows, Sense
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.solvers.graphs.colouring import dsatur
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 
 def master(vertices: Sequence[int], *, once: bool = False) -> Rows:

@@ -29,14 +29,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError, Rows, Sense
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 _MAX_MENTIONS = 16
 """Largest number of mentions for set partitioning: 65,535 clusters."""

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from colgen import BranchingRule, Column, Method, Pricing, Rows, Separation, Solution, artificial
 from colgen.core.budget import Budget
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.core.warm_start import WarmStart
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Use
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 
 class ColumnModel(ABC):

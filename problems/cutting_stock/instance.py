@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.numbers import as_whole
+from colgen.core.numbers import to_integer
 
 Pattern: TypeAlias = tuple[tuple[int, int], ...]
 """What is cut from one roll: ``(item, copies)`` for each item in it, widest first."""
@@ -62,10 +62,10 @@ class Stock:
     supplies: tuple[int | None, ...] | None = None
 
     def __post_init__(self) -> None:
-        widths = tuple(as_whole(width, "each of the stock's widths") for width in self.widths)
+        widths = tuple(to_integer(width, "each of the stock's widths") for width in self.widths)
         costs = tuple(_as_cost(cost) for cost in self.costs)
         given = (None,) * len(widths) if self.supplies is None else self.supplies
-        supplies = tuple(None if supply is None else as_whole(supply, "each of the supplies") for supply in given)
+        supplies = tuple(None if supply is None else to_integer(supply, "each of the supplies") for supply in given)
         if not widths:
             raise InputError("a stock needs rolls of at least one width")
         for name, values in (("costs", costs), ("supplies", supplies)):
@@ -161,9 +161,9 @@ class CuttingStockInstance:
     reading: str = field(default="", kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "roll", as_whole(self.roll, "the roll width"))
+        object.__setattr__(self, "roll", to_integer(self.roll, "the roll width"))
         for name in ("widths", "demands"):
-            values = tuple(as_whole(v, f"each of the {name}") for v in getattr(self, name))
+            values = tuple(to_integer(v, f"each of the {name}") for v in getattr(self, name))
             object.__setattr__(self, name, values)
         object.__setattr__(self, "name", str(self.name))
         self._check_items()
@@ -171,7 +171,7 @@ class CuttingStockInstance:
             self._check_stock(self.stock)
         object.__setattr__(self, "conflicts", self._checked_conflicts())
         if self.patterns is not None:
-            object.__setattr__(self, "patterns", as_whole(self.patterns, "the number of patterns"))
+            object.__setattr__(self, "patterns", to_integer(self.patterns, "the number of patterns"))
             self._check_patterns(self.patterns)
 
     def _check_items(self) -> None:
@@ -212,7 +212,7 @@ class CuttingStockInstance:
                 one, other = pair
             except (TypeError, ValueError):
                 raise InputError(f"conflicts are pairs of items, not {repr(pair)[:40]}") from None
-            i, j = sorted((as_whole(one, "an item of a conflict"), as_whole(other, "an item of a conflict")))
+            i, j = sorted((to_integer(one, "an item of a conflict"), to_integer(other, "an item of a conflict")))
             if i < 0 or j >= self.num_items:
                 raise InputError(f"conflict {(i, j)}: items are numbered 0 to {self.num_items - 1}")
             found.add((i, j))
@@ -350,7 +350,7 @@ class CuttingStockInstance:
 
 def from_items(roll: int, items: Iterable[int], name: str = "") -> CuttingStockInstance:
     """An instance from single pieces, equal widths made one item, widest first (bin packing)."""
-    counts = Counter(as_whole(width, "each of the items") for width in items)
+    counts = Counter(to_integer(width, "each of the items") for width in items)
     widths = tuple(sorted(counts, reverse=True))
     return CuttingStockInstance(roll, widths, tuple(counts[w] for w in widths), name)
 

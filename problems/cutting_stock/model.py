@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError, Rows, Sense
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.problems.cutting_stock.exchanges import Exchange
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.plans import first_fit_decreasing
@@ -16,7 +16,7 @@ from colgen.problems.cutting_stock.plans import first_fit_decreasing
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 
 def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -> Rows:

@@ -75,7 +75,7 @@ class RunModel(ColumnModel):
             self.runs.networks(budget.require)
         instance = self.instance
         duals: dict[Any, Any] = {"demand": [width / instance.roll for width in instance.widths]}
-        building = budget.capped(min(_BUILDING, _SHARE * budget.seconds_left))
+        building = budget.cap(min(_BUILDING, _SHARE * budget.seconds_left))
         plans = improve_plans(instance, self.most, _ROUNDS, lambda: building.expired)
         return WarmStart(duals, tuple(self.solution((pattern, n, 0) for pattern, n in plan) for plan in plans))
 

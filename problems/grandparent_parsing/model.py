@@ -38,13 +38,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError, Rows, Sense
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.problems.grandparent_parsing.instance import GrandparentInstance, Ints, refuse_projective
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 FORMULATIONS = ("gp_arc+arc_gp", "one_gp+no_gp", "all")
 """The outer bounds of the source's Table 2."""

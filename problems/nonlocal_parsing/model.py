@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from colgen import InputError
-from colgen.core.lazy_imports import Late
+from colgen.core.lazy_imports import LazyModule
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.solvers.trees.eisner_hypergraph import hypergraph
 from colgen.solvers.trees.eisner_items import FIRST
@@ -14,7 +14,7 @@ from colgen.solvers.trees.eisner_items import FIRST
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
-    pyo = Late("pyomo.environ")
+    pyo = LazyModule("pyomo.environ")
 
 
 def full(instance: NonlocalInstance, formulation: str = "chart") -> pyo.ConcreteModel:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.core.numbers import as_whole
+from colgen.core.numbers import to_integer
 from colgen.problems.title_path.scaled import Scaled, scale_graph
 from colgen.solvers.paths import walks
 
@@ -192,7 +192,7 @@ def check_size(n: int) -> None:
 
 def as_length(value: object) -> int:
     """Return a number of vertices after checking that it is an integer of at least 1."""
-    number = as_whole(value, "the length k")
+    number = to_integer(value, "the length k")
     if number < 1:
         raise InputError(f"the length k must be at least 1, not {number}")
     if number >= 2**63:

@@ -68,7 +68,7 @@ class RepeatedClasses(Separation):
     def __init__(self, instance: PathInstance) -> None:
         self._classes = instance.class_numbers.tolist()
 
-    def revived(self, key: Key, lower: float, upper: float) -> Row | None:
+    def restore(self, key: Key, lower: float, upper: float) -> Row | None:
         return self._row(key[1]) if key[0] == ONCE and isinstance(key[1], int) else None
 
     def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.numbers import as_whole
+from colgen.core.numbers import to_integer
 from colgen.core.tolerances import ROUNDING
 
 Route: TypeAlias = tuple[int, ...]
@@ -72,9 +72,9 @@ class RoutingInstance:
     def __post_init__(self) -> None:
         self._check_matrix()
         count = len(self.distances)
-        demands = tuple(as_whole(q, "each of the demands") for q in self._per_location("demands", count))
+        demands = tuple(to_integer(q, "each of the demands") for q in self._per_location("demands", count))
         object.__setattr__(self, "demands", demands)
-        object.__setattr__(self, "capacity", as_whole(self.capacity, "the capacity"))
+        object.__setattr__(self, "capacity", to_integer(self.capacity, "the capacity"))
         if not 1 <= self.capacity <= LARGEST:
             raise InputError(f"the capacity must be 1 to 2^40, not {self.capacity}")
         if demands[0]:
@@ -83,7 +83,7 @@ class RoutingInstance:
             if not 0 <= q <= self.capacity:
                 raise InputError(f"the demand of customer {i} must be 0 to {self.capacity} (the capacity), not {q}")
         if self.vehicles is not None:
-            object.__setattr__(self, "vehicles", as_whole(self.vehicles, "the number of vehicles"))
+            object.__setattr__(self, "vehicles", to_integer(self.vehicles, "the number of vehicles"))
             if self.vehicles < 1:
                 raise InputError(f"the number of vehicles must be at least 1, not {self.vehicles}")
         if self.places is not None:

@@ -36,8 +36,8 @@ class InTurn(Separation):
         for separation in self.separations:
             separation.suit(master)
 
-    def revived(self, key: Key, lower: float, upper: float) -> Row | None:
-        found = (separation.revived(key, lower, upper) for separation in self.separations)
+    def restore(self, key: Key, lower: float, upper: float) -> Row | None:
+        found = (separation.restore(key, lower, upper) for separation in self.separations)
         return next((row for row in found if row is not None), None)
 
     def restated(self, key: Key) -> Row | None:

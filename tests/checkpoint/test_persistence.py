@@ -25,7 +25,7 @@ from colgen import (
 from colgen.checkpoint.file import FORMAT, read_checkpoint
 from colgen.checkpoint.pools import FORMAT as POOL
 from colgen.core.columns import Codec
-from colgen.core.serialization import before, read_sealed, write_sealed
+from colgen.core.serialization import backup_of, read_sealed, write_sealed
 from colgen.problem import codec_of
 from colgen.tree.queues import BestBound, DepthFirst
 from tests.zoo import Facilities, Partitioning, Ranges
@@ -136,7 +136,7 @@ def test_every_damaged_byte_is_detected_and_the_previous_file_is_used(tmp_path):
 
 def test_two_damaged_files_are_an_error(tmp_path):
     path = stopped(tmp_path)
-    before(path).write_bytes(b"colgen sealed 1\nno more")
+    backup_of(path).write_bytes(b"colgen sealed 1\nno more")
     path.write_bytes(b"colgen sealed 1\nno more")
     with pytest.raises(InputError, match=r"damaged.*previous checkpoint"):
         solve(Partitioning(9, 3, cuts=False), checkpoint=path)

@@ -45,20 +45,20 @@ def test_an_exceeded_memory_limit():
 
 
 def test_a_part_gets_at_most_the_remaining_budget():
-    assert Budget(5.0).capped(100.0).seconds_left <= 5.0
-    assert Budget(100.0).capped(5.0).seconds_left <= 5.0
-    assert Budget(memory=1.0).capped(5.0).reason is Termination.MEMORY_LIMIT
+    assert Budget(5.0).cap(100.0).seconds_left <= 5.0
+    assert Budget(100.0).cap(5.0).seconds_left <= 5.0
+    assert Budget(memory=1.0).cap(5.0).reason is Termination.MEMORY_LIMIT
 
 
 def test_an_interrupt_is_recorded_until_a_budget_is_checked():
     with holding_signals():
         before = Budget()
-        part = before.capped(10.0)
+        part = before.cap(10.0)
         interrupt()
         assert before.reason is Termination.INTERRUPTED
         assert before.seconds_left == 0.0
         assert part.interrupted
-        assert part.capped(1.0).interrupted
+        assert part.cap(1.0).interrupted
     assert not Budget().interrupted  # later runs are not affected
 
 

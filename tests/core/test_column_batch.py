@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import Column, Columns, Decision
-from colgen.core.column_batch import in_order, picked
+from colgen.core.column_batch import in_order, select_columns
 from colgen.core.decision import Apart, Together
 from colgen.core.errors import FormulationError
 
@@ -38,14 +38,14 @@ def test_a_repeated_row_is_refused_with_its_column():
 
 
 def test_columns_are_selected_in_the_given_order():
-    found = picked(*BATCH, np.array([2, 0, 1]))
+    found = select_columns(*BATCH, np.array([2, 0, 1]))
     expected = compressed([(1, -1.0)], [(0, 1.0), (3, 2.0)], [])
     for part, other in zip(found, expected, strict=True):
         assert part.tolist() == other.tolist()
 
 
 def test_a_slice_selects_like_its_numbers():
-    for part, other in zip(picked(*BATCH, slice(1, 3)), picked(*BATCH, np.array([1, 2])), strict=True):
+    for part, other in zip(select_columns(*BATCH, slice(1, 3)), select_columns(*BATCH, np.array([1, 2])), strict=True):
         assert part.tolist() == other.tolist()
 
 

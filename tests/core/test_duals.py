@@ -117,8 +117,8 @@ def test_long_lists_of_indices_are_shortened():
     names = RowNames()
     for k in range(9):
         names.append(("visit", k))
-    assert names.instead_of(("visit", -1)) == "; the rows of 'visit' have the indices 0, 1, 2, 3, 4, ..."
-    assert RowNames().instead_of("visit") == "; the master has none"
+    assert names.suggest(("visit", -1)) == "; the rows of 'visit' have the indices 0, 1, 2, 3, 4, ..."
+    assert RowNames().suggest("visit") == "; the master has none"
 
 
 def test_immutable(names):

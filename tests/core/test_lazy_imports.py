@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from colgen.core.lazy_imports import Late, behind
+from colgen.core.lazy_imports import LazyModule, import_name
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_every_lazy_import_has_a_target():
-    doors = [
-        door
+    targets = [
+        target
         for path in (ROOT / "colgen").rglob("*.py")
-        for door in re.findall(r'behind\("([\w.]+)", "(\w+)"\)', path.read_text(encoding="utf-8"))
+        for target in re.findall(r'import_name\("([\w.]+)", "(\w+)"\)', path.read_text(encoding="utf-8"))
     ]
-    assert doors
-    for module, name in doors:
-        assert callable(behind(module, name)), (module, name)
+    assert targets
+    for module, name in targets:
+        assert callable(import_name(module, name)), (module, name)
 
 
 def test_unused_lazy_imports_import_nothing():
@@ -30,10 +30,10 @@ def test_unused_lazy_imports_import_nothing():
 
 
 def test_a_lazy_module_is_imported_on_first_use():
-    module = Late("colgen.core.text")
+    module = LazyModule("colgen.core.text")
     assert vars(module) == {"_name": "colgen.core.text"}
-    assert module.counted(2, "row") == "2 rows"
-    assert "counted" in vars(module)
+    assert module.plural(2, "row") == "2 rows"
+    assert "plural" in vars(module)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = module.nothing
 

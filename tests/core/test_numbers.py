@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from colgen.core.numbers import as_whole, numbers_of, real, whole
+from colgen.core.numbers import integer, numbers_of, real, to_integer
 
 
 @pytest.mark.parametrize("value", [7, 7.0, np.int32(7), np.float64(7.0), np.array(7)])
 def test_integers_are_accepted(value):
-    found = as_whole(value, "the roll width")
+    found = to_integer(value, "the roll width")
     assert found == 7
     assert type(found) is int
 
@@ -21,12 +21,12 @@ def test_integers_are_accepted(value):
 @pytest.mark.parametrize("value", [7.5, "7", True, None, float("nan"), float("inf"), [7], np.array([7, 8])])
 def test_other_values_are_refused_by_name(value):
     with pytest.raises(InputError, match="the roll width must be an integer, not ") as caught:
-        as_whole(value, "the roll width")
+        to_integer(value, "the roll width")
     assert len(str(caught.value)) < 100
 
 
 def test_integers_of_more_than_64_bits_are_accepted():
-    assert as_whole(10**400, "a score") == 10**400
+    assert to_integer(10**400, "a score") == 10**400
 
 
 def test_an_answer_has_an_integer_per_item():
@@ -57,17 +57,17 @@ def test_infinity_is_accepted_where_it_is_allowed():
 
 @pytest.mark.parametrize("value", [3, np.int8(3), 3.0])
 def test_integers(value):
-    assert whole(value, "rounds") == 3
+    assert integer(value, "rounds") == 3
 
 
 @pytest.mark.parametrize("value", [2.5, -1, math.nan, "3", None])
 def test_values_that_are_not_integers(value):
     with pytest.raises(InputError, match=r"^rounds"):
-        whole(value, "rounds")
+        integer(value, "rounds")
 
 
 def test_ends_are_included():
-    assert whole(0, "k", high=4) == 0
-    assert whole(4, "k", high=4) == 4
+    assert integer(0, "k", high=4) == 0
+    assert integer(4, "k", high=4) == 4
     with pytest.raises(InputError, match=r"^k"):
-        whole(5, "k", high=4)
+        integer(5, "k", high=4)

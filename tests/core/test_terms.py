@@ -44,7 +44,7 @@ def test_oracles_read_nonzero_terms_in_their_own_numbers():
 
 def test_linear_terms_add_to_the_values_of_rows():
     duals = dual_values()
-    assert duals.terms(Linear).earned("arc") == {"b": 4.0, "c": 2.0}
+    assert duals.terms(Linear).gains("arc") == {"b": 4.0, "c": 2.0}
     assert dict(duals.items("arc")) == {"a": 2.0, "b": 7.0, "c": 2.0}
     assert duals["arc"].tolist() == [2.0, 3.0]
     assert dict(duals.items("other")) == {"b": 8.0}

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from colgen.core.text import LONGEST, counted, is_terminal, number, one_line, percent, significant
+from colgen.core.text import LONGEST, is_terminal, number, one_line, percent, plural, significant
 
 
 @pytest.mark.parametrize("text", ["", "as it is", "é ≤ 漢"])
@@ -59,4 +59,4 @@ def test_gaps(share, expected):
 
 @pytest.mark.parametrize(("count", "expected"), [(0, "0 rounds"), (1, "1 round"), (2000, "2,000 rounds")])
 def test_one_round_and_several(count, expected):
-    assert counted(count, "round") == expected
+    assert plural(count, "round") == expected

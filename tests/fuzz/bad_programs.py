@@ -55,7 +55,7 @@ _HOOKS: dict[str, tuple[tuple[str, Any], ...]] = {
         ("objective_step", 1.0),
     ),
     "oracle": (("multiplicity", 9.0), ("cost_bound", 0.0), ("others", lambda self, structure, duals, context: ())),
-    "separation": (("exhaustive", False), ("applies", lambda self, depth: True), ("revived", lambda s, k, a, b: None)),
+    "separation": (("exhaustive", False), ("applies", lambda self, depth: True), ("restore", lambda s, k, a, b: None)),
 }
 """Hooks that the program leaves alone, and what a misspelt one would be."""
 

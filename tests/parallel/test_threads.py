@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from colgen.core.workers import ALONE
+from colgen.core.workers import SERIAL
 from colgen.parallel.threads import Threads
 
 
@@ -17,7 +17,7 @@ def test_results_come_in_the_order_of_the_pieces(count):
 
     with Threads(count) as threads:
         for number in (0, 1, 2, 20):
-            assert threads.each(work, range(number)) == ALONE.each(lambda piece: piece * piece, range(number))
+            assert threads.each(work, range(number)) == SERIAL.each(lambda piece: piece * piece, range(number))
 
 
 def test_pieces_run_in_parallel_and_the_caller_runs_one():

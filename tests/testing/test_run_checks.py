@@ -100,7 +100,7 @@ class Subset(Problem):
 def test_an_own_bounding_is_checked_by_complete_runs():
     report = check_problem(Subset(), seconds=GENEROUS)
     assert report.ok, report
-    assert report.notes == ("the problem bounds its nodes itself: only whole runs were checked",)
+    assert report.notes == ("the problem bounds its nodes itself: only complete runs were checked",)
 
 
 def test_an_oracle_whose_bound_is_too_low_is_found():

@@ -21,7 +21,7 @@ def context_of(problem, target, decisions=()):
     result = solve(problem, relaxation=True, record=Record(duals=True))
     last = result.iterations[-1]
     told = PricingContext(Sense.MINIMIZE, decisions=decisions)
-    return ReductionContext(Sense.MINIMIZE, last.duals, result.dual_bound, target, decisions, told=told)
+    return ReductionContext(Sense.MINIMIZE, last.duals, result.dual_bound, target, decisions, pricing_context=told)
 
 
 @pytest.mark.parametrize("seed", seeds(24, 6))
@@ -32,7 +32,7 @@ def test_every_route_within_the_gap_is_listed(seed):
     for slack in (0.0, 20.0, 1000.0):
         found = RouteEnumeration(problem.oracle).enumerate(
             ReductionContext(
-                context.sense, context.duals, context.bound, context.bound + slack, (), told=context.pricing
+                context.sense, context.duals, context.bound, context.bound + slack, (), pricing_context=context.pricing
             )
         )
         routes = map(found.columns.meanings.of, range(len(found.columns)))
@@ -48,14 +48,18 @@ def test_every_route_within_the_gap_is_listed(seed):
 def test_too_many_routes_return_none():
     problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
     context = context_of(problem, math.inf)
-    wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
+    wide = ReductionContext(
+        context.sense, context.duals, context.bound, context.bound + 1e3, (), pricing_context=context.pricing
+    )
     assert RouteEnumeration(problem.oracle, limit=3).enumerate(wide) is None
 
 
 def test_enumeration_respects_its_effort_limit(monkeypatch):
     problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
     context = context_of(problem, math.inf)
-    wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
+    wide = ReductionContext(
+        context.sense, context.duals, context.bound, context.bound + 1e3, (), pricing_context=context.pricing
+    )
     bounds = {"bound": context.bound, "incumbent": context.bound + 1e3}
     told = SeparationContext(Sense.MINIMIZE, duals=context.duals, **bounds)
     for effort in (1e7, 10.0):
@@ -69,7 +73,13 @@ def test_enumeration_stops_without_a_deadline():
     context = context_of(problem, math.inf)
     for budget, heard in ((Budget(), False), (Budget(memory=1.0), True)):
         wide = ReductionContext(
-            context.sense, context.duals, context.bound, context.bound + 1e3, (), budget=budget, told=context.pricing
+            context.sense,
+            context.duals,
+            context.bound,
+            context.bound + 1e3,
+            (),
+            budget=budget,
+            pricing_context=context.pricing,
         )
         assert (RouteEnumeration(problem.oracle).enumerate(wide) is None) is heard
         few = FewRoutesLeft(problem.oracle, gap=math.inf)
@@ -84,6 +94,6 @@ def test_rows_on_edges_are_left_out():
     row = Bound((EDGE, (1, 2)), 1.0, math.inf, lambda column: 0.0, rule.rows)
     context = context_of(problem, math.inf)
     wide = ReductionContext(
-        context.sense, context.duals, context.bound, context.bound + 50.0, (row,), told=context.pricing
+        context.sense, context.duals, context.bound, context.bound + 50.0, (row,), pricing_context=context.pricing
     )
     assert RouteEnumeration(problem.oracle).enumerate(wide).sides == {(EDGE, (1, 2)): (-math.inf, math.inf)}

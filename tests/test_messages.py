@@ -1,4 +1,4 @@
-"""What a run says of how it ended, and of what is wrong: the cause, and where, with the numbers."""
+"""Messages of a run: reasons of terminations, and causes of errors with places and numbers."""
 
 import dataclasses
 import math
@@ -24,7 +24,7 @@ from tests.zoo import Facilities, Listed, Partitioning, Relaxing, Serving
 
 
 class Patient(Listed):
-    """Exact, but it takes its time; at the deadline it has nothing to say."""
+    """Exact but slow; returns nothing at the deadline."""
 
     seconds = 0.01
     says_so = False
@@ -39,7 +39,7 @@ class Patient(Listed):
 
 
 class Early(Patient):
-    """Ends before the deadline, when too little is left to search in, and says that it was cut off."""
+    """Stops before the deadline, when too little time is left, and reports that it was cut off."""
 
     says_so = True
 
@@ -50,7 +50,7 @@ class Early(Patient):
 
 
 class NoBranching(Partitioning):
-    """Its relaxation is fractional, and nothing splits it."""
+    """Its relaxation is fractional, and it has no branching rule."""
 
     def branching(self):
         return []
@@ -62,7 +62,7 @@ class NoBranching(Partitioning):
 @pytest.mark.parametrize("oracle", [Patient, Early])
 @pytest.mark.parametrize("kind", [Partitioning, NoBranching])
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1])
-def test_a_limit_that_cuts_an_exact_oracle_off_is_a_time_limit(kind, oracle, seconds):
+def test_an_exact_oracle_cut_off_by_a_limit_is_a_time_limit(kind, oracle, seconds):
     result = solve(kind(size=7, oracle=oracle), stop=TimeLimit(seconds))
     assert result.termination is Termination.TIME_LIMIT, str(result)
     assert result.sense.is_better(result.dual_bound, result.objective) or math.isinf(result.objective)
@@ -74,12 +74,12 @@ def test_a_relaxation_at_its_limit_is_a_time_limit(seconds):
     assert result.termination is Termination.TIME_LIMIT, str(result)
 
 
-def test_without_a_limit_the_missing_rule_is_told():
+def test_without_a_limit_the_missing_rule_is_reported():
     result = solve(NoBranching(cuts=False), method=Method(heuristics=()))
     assert result.termination is Termination.NO_BRANCHING
 
 
-def test_a_limit_that_is_not_reached_changes_no_word():
+def test_a_limit_that_is_not_reached_changes_no_message():
     result = solve(NoBranching(cuts=False), method=Method(heuristics=()), stop=TimeLimit(60.0))
     assert result.termination is Termination.NO_BRANCHING
     assert solve(Partitioning(), stop=TimeLimit(60.0)).termination is Termination.OPTIMAL
@@ -89,7 +89,7 @@ def test_a_limit_that_is_not_reached_changes_no_word():
 
 
 class Half(zoo.Guess):
-    """States no bound, and finds some answer."""
+    """States no bound, and finds an answer."""
 
 
 def test_an_oracle_without_a_bound_is_named_with_its_node():
@@ -99,7 +99,7 @@ def test_an_oracle_without_a_bound_is_named_with_its_node():
     assert "cut off" not in str(result)
 
 
-def test_a_bound_that_is_worse_than_the_oracles_own_column_is_told_with_both_numbers():
+def test_a_bound_worse_than_the_oracles_own_column_is_reported_with_both_numbers():
     result = solve(NoBranching(oracle=Relaxing, cuts=False))
     assert result.termination is Termination.NO_BOUND
     (note,) = [note for note in result.notes if "ode 0" in note]
@@ -109,7 +109,7 @@ def test_a_bound_that_is_worse_than_the_oracles_own_column_is_told_with_both_num
     assert result.dual_bound < result.objective
 
 
-def test_of_several_oracles_only_those_that_prove_nothing_are_named():
+def test_only_oracles_that_prove_nothing_are_named():
     class Both(NoBranching):
         def pricing(self):
             return [Listed(self), Half(self)]
@@ -121,7 +121,7 @@ def test_of_several_oracles_only_those_that_prove_nothing_are_named():
     assert "Listed" not in note
 
 
-def test_stages_that_end_in_a_proof_say_nothing():
+def test_stages_that_end_in_a_proof_add_no_note():
     result = solve(Partitioning(oracle=zoo.Staged))
     assert result.termination is Termination.OPTIMAL
     assert not result.notes
@@ -130,7 +130,7 @@ def test_stages_that_end_in_a_proof_say_nothing():
 # --- reduced costs by their parts ------------------------------------------------------------------------------------
 
 
-def test_a_wrong_reduced_cost_is_told_block_by_block():
+def test_a_wrong_reduced_cost_is_itemised_by_block():
     with pytest.raises(
         ReducedCostError, match=r"of the \S+, the cost \S+, block 'cover' \S+, block 'triple' "
     ) as raised:
@@ -171,11 +171,11 @@ def test_a_row_with_a_coefficient_that_is_not_finite_is_named(value, by_key):
         master.add([], [good, Row(("bad", 7), upper=1.0, **more)])
 
 
-# --- rows that are violated by a little ------------------------------------------------------------------------------
+# --- rows with small violations --------------------------------------------------------------------------------------
 
 
 class Exacting(zoo.Triples):
-    """Returns every row that is violated by anything at all, and some that hold to the last digit."""
+    """Returns every violated row, however little, and some that hold exactly."""
 
     def separate(self, solution):
         def excess(row):
@@ -186,7 +186,7 @@ class Exacting(zoo.Triples):
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("seed", range(5))
-def test_rows_violated_by_rounding_are_no_mistake(scale, seed):
+def test_rows_violated_by_rounding_are_accepted(scale, seed):
     class Cut(Partitioning):
         def separation(self):
             return [Exacting(self)]
@@ -197,7 +197,7 @@ def test_rows_violated_by_rounding_are_no_mistake(scale, seed):
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e-4, 1e4, 1e9])
-def test_a_row_is_judged_by_its_own_size(unit):
+def test_violations_are_relative_to_the_size_of_a_row(unit):
     class Scaled(Separation):
         def __init__(self, problem):
             self.rows = [
@@ -227,7 +227,7 @@ def test_a_row_is_judged_by_its_own_size(unit):
     assert result.objective == pytest.approx(plain.objective)
 
 
-def test_a_row_that_clearly_holds_is_still_a_mistake():
+def test_a_row_that_clearly_holds_is_an_error():
     class Idle(Separation):
         def separate(self, solution):
             return [Row(("idle", None), upper=100.0, coefficient=lambda column: 1.0)]
@@ -240,7 +240,7 @@ def test_a_row_that_clearly_holds_is_still_a_mistake():
         solve(Cut())
 
 
-def test_two_rows_of_one_key_are_still_a_mistake():
+def test_two_rows_with_one_key_are_an_error():
     class Twice(zoo.Triples):
         def separate(self, solution):
             return [
@@ -254,4 +254,4 @@ def test_two_rows_of_one_key_are_still_a_mistake():
     with pytest.raises(SeparationError, match="two different rows share a key"):
         solve(
             Cut(), method=Method(stabilization=NoStabilization())
-        )  # at whose points the oracle does not notice it first
+        )  # prices at points where the oracle's own check does not fail first
