@@ -253,17 +253,9 @@ class RyanFoster(BranchingRule):
 class Bound(Decision):
     """``lower ≤ y ≤ upper`` for a nonnegative variable y of the original formulation, y = Σ_j x_j y_j with y_j ≥ 0.
 
-    An upper bound of 0 needs no row: it forbids the columns with y_j > 0.
-
-    Attributes
-    ----------
-    key
-        ``(block, index)`` of the row. The index is the name of the variable. The oracle pays the dual value per unit of
-        y.
-    value
-        y_j as a function of the column.
-    family
-        The rows of all variables of the rule, for many columns at once.
+    An upper bound of 0 needs no row: it forbids the columns with y_j > 0. The ``key`` of the row is ``(block, index)``,
+    where the index is the name of the variable; the oracle pays its dual value per unit of y. ``value`` returns y_j for
+    a column.
     """
 
     key: Key
@@ -290,12 +282,8 @@ class Bound(Decision):
 class OriginalVariables(RowFamily):
     """Rows of variables of the original formulation; the values of a column are computed once.
 
-    Parameters
-    ----------
-    block
-        Block of the rows; their indices are names of variables.
-    original
-        Returns the original variables that a column sets, with their values.
+    The indices of the rows are names of variables. ``original`` returns the variables that a column sets, with their
+    values.
     """
 
     def __init__(self, block: str, original: Callable[[Column], Mapping[Any, float]]) -> None:
