@@ -202,11 +202,7 @@ class RyanFoster(BranchingRule):
 
     def _candidate(self, pair: int, value: float) -> Candidate:
         keys = self._keys[pair >> _BITS], self._keys[pair & _LAST]
-        children: list[Sequence[Decision]] = [(Together(*keys),), (Apart(*keys),)]
-        moves = [(UP, 1.0 - value), (DOWN, value)]
-        if value < 0.5:
-            children, moves = children[::-1], moves[::-1]
-        return Candidate(children, keys, moves, fractionality(value))
+        return round_candidate(keys, value, (Apart(*keys),), (Together(*keys),), fractionality(value))
 
     def _pairs_of(self, column: Column) -> NDArray[np.int64]:
         """Return the pairs of rows of the block that a column covers, as cached numbers."""
@@ -394,7 +390,7 @@ class OnOriginalVariable(BranchingRule):
         key, amount = (self.block, variable), self._amount(variable)
         down = Bound(key, -math.inf, math.floor(value), amount, self.rows)
         up = Bound(key, math.ceil(value), math.inf, amount, self.rows)
-        return _round_candidate(key, value, (self.imposed(down),), (self.imposed(up),), score)
+        return round_candidate(key, value, (self.imposed(down),), (self.imposed(up),), score)
 
     def imposed(self, bound: Bound) -> Decision:
         """Return the decision for a bound; override it to use an equivalent decision without a row."""
@@ -441,15 +437,15 @@ class OnTemplateVariable(BranchingRule):
     def _candidate(self, key: Key, value: float) -> Candidate:
         down: Sequence[Decision] = (TemplateBound(key, -math.inf, math.floor(value)),)
         up: Sequence[Decision] = (TemplateBound(key, math.ceil(value), math.inf),)
-        return _round_candidate(key, value, down, up, fractionality(value))
+        return round_candidate(key, value, down, up, fractionality(value))
 
 
-def _round_candidate(
-    key: Key, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float
+def round_candidate(
+    quantity: Hashable, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float
 ) -> Candidate:
-    """Return the candidate that rounds a variable down or up, the nearer integer first."""
+    """Return the candidate that rounds a quantity down or up, the nearer integer first."""
     part = value - math.floor(value)
     children, moves = [down, up], [(DOWN, part), (UP, 1.0 - part)]
     if part >= 0.5:
         children, moves = children[::-1], moves[::-1]
-    return Candidate(children, key, moves, score)
+    return Candidate(children, quantity, moves, score)

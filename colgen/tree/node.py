@@ -119,8 +119,8 @@ def check_against_incumbent(run: Run, pricing: Sequence[Pricing], node: Node, bo
         return
     if run.contradicts(bound, incumbent.objective) and admits(node.decisions, incumbent):
         raise InvalidBoundError(
-            f"node {node.number} has the dual bound {bound:g}, but the incumbent of objective "
-            f"{incumbent.objective:g} lies in it: an oracle states an invalid bound "
+            f"node {node.number} has the dual bound {bound:g}, but contains the incumbent of objective "
+            f"{incumbent.objective:g}: an oracle states an invalid bound "
             f"({', '.join(oracle.name for oracle in pricing)})"
         )
 
