@@ -20,7 +20,7 @@ from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.verified import write_verified
 from colgen.certificate.witness import Witness
-from colgen.certificate.writing import Ended
+from colgen.certificate.writing import FinishedRun
 from colgen.checkpoint.file import Checkpoint
 from colgen.checkpoint.persistence import Checkpointing, PoolStart, origin_of
 from colgen.claims import RowClaims, covers_separation
@@ -305,7 +305,7 @@ class _Recording:
         """Write a result's certificate and return the result with the outcome of its verification."""
         start = time.monotonic()
         own = result.bound_source == OWN
-        ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes, own)
+        ended = FinishedRun(result.sense, result.termination, result.dual_bound, result.solution, result.nodes, own)
         written, remarks = write_verified(self.path, self.certifier, self.witness, ended)
         duration = time.monotonic() - start
         seconds = {**result.seconds, "certificate": duration, "total": result.seconds["total"] + duration}

@@ -35,7 +35,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.branching.rules import DOWN, UP, BranchingRule, Candidate
+from colgen.branching.rules import BranchingRule, Candidate, round_candidate
 from colgen.core.columns import Column, Row
 from colgen.core.decision import Decision
 from colgen.core.errors import InputError
@@ -176,11 +176,7 @@ class OnComponents(BranchingRule):
         value = self._within(box)
         down: Sequence[Decision] = (Within(box, -math.inf, float(math.floor(count)), value),)
         up: Sequence[Decision] = (Within(box, float(math.ceil(count)), math.inf, value),)
-        part = count - math.floor(count)
-        children, moves = [down, up], [(DOWN, part), (UP, 1.0 - part)]
-        if part >= 0.5:
-            children, moves = children[::-1], moves[::-1]
-        return Candidate(children, (self.block, box), moves, fractionality(count))
+        return round_candidate((self.block, box), count, down, up, fractionality(count))
 
 
 class OnPairs(OnComponents):

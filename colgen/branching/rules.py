@@ -204,11 +204,7 @@ class RyanFoster(BranchingRule):
 
     def _candidate(self, pair: int, value: float) -> Candidate:
         keys = self._keys[pair >> _BITS], self._keys[pair & _LAST]
-        children: list[Sequence[Decision]] = [(Together(*keys),), (Apart(*keys),)]
-        moves = [(UP, 1.0 - value), (DOWN, value)]
-        if value < 0.5:
-            children, moves = children[::-1], moves[::-1]
-        return Candidate(children, keys, moves, fractionality(value))
+        return round_candidate(keys, value, (Apart(*keys),), (Together(*keys),), fractionality(value))
 
     def _pairs_of(self, column: Column) -> NDArray[np.int64]:
         """Return the pairs of rows of the block that a column covers, as cached numbers."""
@@ -255,17 +251,9 @@ class RyanFoster(BranchingRule):
 class Bound(Decision):
     """``lower ≤ y ≤ upper`` for a nonnegative variable y of the original formulation, y = Σ_j x_j y_j with y_j ≥ 0.
 
-    An upper bound of 0 needs no row: it forbids the columns with y_j > 0.
-
-    Attributes
-    ----------
-    key
-        ``(block, index)`` of the row. The index is the name of the variable. The oracle pays the dual value per unit of
-        y.
-    value
-        y_j as a function of the column.
-    family
-        The rows of all variables of the rule, for many columns at once.
+    An upper bound of 0 needs no row: it forbids the columns with y_j > 0. The ``key`` of the row is ``(block, index)``,
+    where the index is the name of the variable; the oracle pays its dual value per unit of y. ``value`` returns y_j for
+    a column.
     """
 
     key: Key
@@ -292,12 +280,8 @@ class Bound(Decision):
 class OriginalVariables(RowFamily):
     """Rows of variables of the original formulation; the values of a column are computed once.
 
-    Parameters
-    ----------
-    block
-        Block of the rows; their indices are names of variables.
-    original
-        Returns the original variables that a column sets, with their values.
+    The indices of the rows are names of variables. ``original`` returns the variables that a column sets, with their
+    values.
     """
 
     def __init__(self, block: str, original: Callable[[Column], Mapping[Any, float]]) -> None:
@@ -408,7 +392,7 @@ class OnOriginalVariable(BranchingRule):
         key, amount = (self.block, variable), self._amount(variable)
         down = Bound(key, -math.inf, math.floor(value), amount, self.rows)
         up = Bound(key, math.ceil(value), math.inf, amount, self.rows)
-        return _round_candidate(key, value, (self.imposed(down),), (self.imposed(up),), score)
+        return round_candidate(key, value, (self.imposed(down),), (self.imposed(up),), score)
 
     def imposed(self, bound: Bound) -> Decision:
         """Return the decision for a bound; override it to use an equivalent decision without a row."""
@@ -455,15 +439,15 @@ class OnTemplateVariable(BranchingRule):
     def _candidate(self, key: Key, value: float) -> Candidate:
         down: Sequence[Decision] = (TemplateBound(key, -math.inf, math.floor(value)),)
         up: Sequence[Decision] = (TemplateBound(key, math.ceil(value), math.inf),)
-        return _round_candidate(key, value, down, up, fractionality(value))
+        return round_candidate(key, value, down, up, fractionality(value))
 
 
-def _round_candidate(
-    key: Key, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float
+def round_candidate(
+    quantity: Hashable, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float
 ) -> Candidate:
-    """Return the candidate that rounds a variable down or up, the nearer integer first."""
+    """Return the candidate that rounds a quantity down or up, the nearer integer first."""
     part = value - math.floor(value)
     children, moves = [down, up], [(DOWN, part), (UP, 1.0 - part)]
     if part >= 0.5:
         children, moves = children[::-1], moves[::-1]
-    return Candidate(children, key, moves, score)
+    return Candidate(children, quantity, moves, score)

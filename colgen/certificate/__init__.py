@@ -1,1 +1,1 @@
-"""Certificates: proofs that are written down, and a checker that imports nothing else."""
+"""Certificates: proofs in files, and a checker that imports only the standard library."""

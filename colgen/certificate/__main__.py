@@ -1,4 +1,4 @@
-"""``python -m colgen.certificate FILE [INSTANCE]``: the checker, without anything else of colgen."""
+"""``python -m colgen.certificate FILE [INSTANCE]``: the checker, without the rest of colgen."""
 
 from __future__ import annotations
 

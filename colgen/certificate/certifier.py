@@ -1,4 +1,4 @@
-"""`Certifier`: how a problem says in exact numbers what it is, and why what the engine says of a node is true."""
+"""The base class of certifiers, which state a problem and its proofs in exact numbers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 
 Record = dict[str, Any]
-"""Part of a line: whole numbers, fractions as texts, lists, dictionaries."""
+"""Part of a line: integers, fractions as texts, lists, dictionaries."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Why the children of a node cover it: the record, and the states of the children in the record's order.
+    """A proof that the children of a node cover it, with their states in the order of the record.
 
-    ``order``: the places of these children among those of the branching rule.
+    ``order`` lists the places of these children in the order of the branching rule.
     """
 
     record: Any
@@ -29,36 +29,31 @@ class Split:
 
 
 class Certifier:
-    """What a certificate says of a problem.  This one states nothing: a whole tree is trusted, and counted so.
+    """States a problem and its proofs for a certificate. This base class states nothing, so the whole tree is trusted.
 
-    Subclasses say what the checker can check (:class:`colgen.certificate.theorems.KnapsackCertifier` where pricing
-    problems are knapsacks), node by node: they are led through the tree once more after the run, and carry along as a
-    *state* what has been decided.  What they return None for is trusted.
-
-    Parameters
-    ----------
-    sense, name
-        Of the problem.
+    Subclasses write the parts that the checker can check (:class:`colgen.certificate.theorems.KnapsackCertifier` for
+    knapsacks). After the run they are called for the nodes of the tree, and pass the decisions down as a *state*. A
+    part for which they return None is trusted.
     """
 
     checks_nodes = False
-    """Whether nodes are proved by dual values: enumeration then closes none of them, and looks for answers."""
+    """True if dual values prove nodes; enumeration then closes no nodes, and only looks for solutions."""
 
     needs_duals = True
-    """Whether claims speak of dual values; else the root is claimed where the run has seen none."""
+    """True if claims need dual values; if not, the root is claimed even without recorded ones."""
 
     states_formulation = True
-    """Whether certificates hold the formulation; else the checker makes it of the instance, and nobody writes it."""
+    """True if certificates contain the formulation; if not, the checker makes it from the instance."""
 
     def __init__(self, sense: Sense, name: str) -> None:
         self.sense, self.name = sense, name
 
     def instance(self) -> Record:
-        """The data, with its ``kind``: the template's name, if the checker knows files of it."""
+        """Return the data with its ``kind``: the name of the template, if the checker reads its files."""
         return {"kind": "unknown", "name": self.name}
 
     def formulation(self) -> Record:
-        """Sense, step, rows and pricing problems, as the page *Certificates* describes them."""
+        """Return sense, step, rows and pricing problems as described on the page *Certificates*."""
         return {
             "sense": self.sense.name.lower(),
             "step": None,
@@ -67,44 +62,44 @@ class Certifier:
         }
 
     def columns(self, solution: Solution) -> list[Any] | str:
-        """An answer's columns: pricing problem, how often it is used, and what it is; or that it is ``"trusted"``."""
+        """Return the columns of a solution as pricing problem, number of uses and structure, or ``"trusted"``."""
         total = as_exact(Fraction(solution.objective))
         return [[0, 1, {"cost": total, "rows": []}]]
 
     def objective(self, solution: Solution) -> Fraction:
-        """Of an answer, exactly."""
+        """Return the exact objective of a solution."""
         return Fraction(solution.objective)
 
     def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterable[Record] | None:
-        """Lines of a proof of its own, where the run's tree is not what can be checked; None: there is none.
+        """Return the lines of a proof other than the tree of the run, or None.
 
-        ``answer`` is the best one, ``points`` are the root's.
+        ``answer`` is the incumbent, and ``points`` are those of the root.
         """
         return None
 
-    # --- led through the tree ----------------------------------------------------------------------------------------
+    # --- nodes of the tree -------------------------------------------------------------------------------------------
 
     def start(self) -> Any:
-        """The state of the root."""
+        """Return the state of the root."""
         return None
 
     def claim(self, state: Any, point: WitnessPoint, goal: Fraction | None) -> Record | None:
-        """A bound of a node that reaches the objective ``goal``, or shows that it holds no answer; None if none does.
+        """Return a proof that the bound of a node is at least ``goal`` or that the node is infeasible, or None.
 
-        As if minimising.  ``goal`` is None where no answer is known.
+        Objectives are minimized. Without an incumbent ``goal`` is None.
         """
         return None
 
     def fix(self, state: Any, point: WitnessPoint, goal: Fraction | None) -> tuple[Record, Any] | None:
-        """What no answer better than ``goal`` uses, and the state without it."""
+        """Return what no solution better than ``goal`` uses, and the state without it, or None."""
         return None
 
     def split(self, state: Any, children: Sequence[Sequence[Decision]]) -> Split | None:
-        """Why children cover their node."""
+        """Return a proof that children cover their node, or None."""
         return None
 
 
 def as_exact(value: Fraction | int) -> int | str:
-    """A number as certificates have it."""
+    """Return a number in the format of certificates."""
     value = Fraction(value)
     return int(value) if value.denominator == 1 else str(value)

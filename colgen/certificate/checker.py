@@ -1,7 +1,7 @@
-"""Checks certificates: whole numbers and fractions, nothing of what has found the proof, no solver, no tolerance.
+"""Checks certificates in integers and fractions, without a solver, a tolerance or code that found the proof.
 
-This module and the others whose names begin with ``checker`` import the standard library alone.  What a line of a
-certificate means, and why it proves what it says, is told on the page *Certificates* of the documentation.
+This module and the other ``checker`` modules import only the standard library. The page *Certificates* of the
+documentation describes the lines of a certificate and their proofs.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TextIO
 
-from colgen.certificate.checker_bounds import bound_of, fixed
+from colgen.certificate.checker_bounds import bound_of, check_fixing
 from colgen.certificate.checker_files import lines_of, record_of, text_of
 from colgen.certificate.checker_instances import UnreadError, compare, formulation_of
-from colgen.certificate.checker_pricing import CheckerState, UnreadableError, WrongError, exact, fields, whole
-from colgen.certificate.checker_program import Claims, Program, answered
+from colgen.certificate.checker_pricing import CheckerState, UnreadableError, WrongError, exact, fields, integer
+from colgen.certificate.checker_program import Claims, Program, check_answer
 
 VERSION = 1
 
 PROVED, UNREADABLE, FALSE, TRUSTED = 0, 2, 4, 6
-"""Exit codes: all of it is checked; not readable; a line is not true; part of it is trusted, open or not compared."""
+"""Exit codes: everything is checked; not readable; a line is false; parts are trusted, open or not compared."""
 
 
 @dataclass
 class Verdict:
-    """What a certificate proves.
+    """The result of a check.
 
-    ``proves`` is ``optimal``, ``infeasible`` or ``bound``; where a node is left open, ``answer`` or ``nothing``.
+    ``proves`` is ``optimal``, ``infeasible`` or ``bound``, or with an open node ``answer`` or ``nothing``.
     """
 
     proves: str = ""
@@ -40,17 +40,17 @@ class Verdict:
     fixings: int = 0
     claims: Claims = field(default_factory=Claims)
     stated: bool = False
-    """Whether the formulation was made from the instance by the checker, and not taken as it is."""
+    """Whether the checker made the formulation from the instance."""
     compared: bool = False
-    """Whether the instance was held against a file."""
+    """Whether the instance was compared with a file."""
     convention: str | None = None
-    """What the file leaves open and the instance decides."""
+    """The choice that the file leaves open and the instance makes."""
     unread: str | None = None
-    """Why the instance was not held against the file that was given."""
+    """Why the instance was not compared with the given file."""
 
     @property
     def checked(self) -> bool:
-        """Whether all of it was checked: no claim is trusted, no node left open, and the file read if one was given."""
+        """True if everything was checked: no trusted claim, no open node, and the file was read if given."""
         proved = not self.claims.trusted and self.proves in ("optimal", "infeasible", "bound")
         return proved and self.unread is None
 
@@ -76,11 +76,11 @@ class Verdict:
             f"{self.leaves} leaves, {self.claims.checked} claims checked, {self.claims.trusted} trusted",
         ]
         lines += [f"{self.fixings} positions or items closed, each by a bound"] if self.fixings else []
-        lines.append(self._held())
+        lines.append(self._describe_instance())
         lines.append("formulated by the checker" if self.stated else "formulated as the certificate has it")
         return "\n".join(lines)
 
-    def _held(self) -> str:
+    def _describe_instance(self) -> str:
         if self.unread is not None:
             return f"the instance of the certificate, not checked against the file: {self.unread}"
         if not self.compared:
@@ -89,18 +89,18 @@ class Verdict:
 
 
 def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
-    """Check the lines of a certificate, against the text of an instance's file if it is given.
+    """Check the lines of a certificate, and compare its instance with the text of a file if given.
 
     Raises
     ------
     WrongError
-        At the first line that is not true; its attribute ``line`` is the number.
+        At the first false line; its attribute ``line`` is the number.
     UnreadableError
-        A WrongError: at a line that is no line of a certificate.
+        A WrongError for a line that is not in the format.
     """
     number = 0
     try:
-        checking = _Checking(instance)
+        checking = _Checker(instance)
         for number, line in enumerate(lines, 1):
             checking.take(number, record_of(line))
         return checking.verdict(number)
@@ -111,7 +111,7 @@ def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
         wrong.line = number
         raise wrong from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        wrong = WrongError(f"not of the form that is expected here ({type(error).__name__}: {error})")
+        wrong = WrongError(f"the line is not in the expected form ({type(error).__name__}: {error})")
         wrong.line = number
         raise wrong from None
     except WrongError as wrong:
@@ -119,8 +119,8 @@ def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
         raise
 
 
-class _Checking:
-    """Takes a certificate line by line."""
+class _Checker:
+    """Checks a certificate line by line."""
 
     def __init__(self, text: str | None) -> None:
         self._text = text
@@ -128,15 +128,15 @@ class _Checking:
         self._program: Program | None = None
         self._open: dict[int, CheckerState] = {}
         self._seen: set[int] = {0}
-        self._bound: Fraction | None = None  # of the leaves; None: none of them holds an answer
-        self._unknown = False  # a leaf is left open: nothing is known of its answers
-        self._excludes = False  # something was ruled out because no better answer than the one at hand uses it
+        self._bound: Fraction | None = None  # of the leaves; None if all are infeasible
+        self._unknown = False  # a leaf is left open, without a bound
+        self._excludes = False  # something was fixed because no better solution uses it
         self._ended = False
         self.found = Verdict()
 
     def take(self, number: int, record: dict[str, Any]) -> None:
         if self._ended:
-            raise WrongError("nothing is expected after the end")
+            raise WrongError("expected no line after the end")
         if number == 1 and (record != {"certificate": "colgen", "version": VERSION} or record["version"] is True):
             raise WrongError(f"expected a certificate of colgen, version {VERSION}")
         head = {1: lambda r: None, 2: self._take_instance, 3: self._take_formulation, 4: self._take_answer}
@@ -153,7 +153,7 @@ class _Checking:
         self._instance = record["instance"]
         written = json.dumps(self._instance, sort_keys=True, separators=(",", ":"))
         if hashlib.sha256(written.encode()).hexdigest() != record["sha256"]:
-            raise WrongError("the digest is not that of the instance")
+            raise WrongError("the digest does not match the instance")
         if self._text is not None:
             try:
                 self.found.convention = compare(self._text, self._instance)
@@ -165,7 +165,7 @@ class _Checking:
         fields(record, ("formulation",))
         own, given = formulation_of(self._instance), record["formulation"]
         if own is not None and given is not None and own != given:
-            raise WrongError("the formulation is not that of the instance")
+            raise WrongError("the formulation does not match the instance")
         self.found.stated = self.found.claims.refuses = own is not None
         self._program = Program(given if own is None else own)
         self._open[0] = CheckerState()
@@ -173,25 +173,25 @@ class _Checking:
     def _take_answer(self, record: dict[str, Any]) -> None:
         fields(record, ("answer",))
         if record["answer"] is not None:
-            self.found.objective = answered(self.program, record["answer"], self.found.claims)
+            self.found.objective = check_answer(self.program, record["answer"], self.found.claims)
 
     def _take_node(self, record: dict[str, Any]) -> None:
-        node = whole(record["node"])
+        node = integer(record["node"])
         state = self._open.get(node)
         if state is None:
-            raise WrongError(f"node {node} is not open: nothing has made it, or it is done with")
+            raise WrongError(f"node {node} is not open: no split created it, or it is closed")
         if "fix" in record:
             fields(record, ("node", "fix"))
-            closed = fixed(self.program, state, record["fix"], self.found.objective, self.found.claims)
+            closed = check_fixing(self.program, state, record["fix"], self.found.objective, self.found.claims)
             self.found.fixings += closed
             self._excludes = self._excludes or closed > 0 or state.listed is not None
         elif "split" in record:
             fields(record, ("node", "split", "children"))
-            children = [whole(child) for child in record["children"]]
+            children = [integer(child) for child in record["children"]]
             states = self.program.split(state, record["split"], len(children), self.found.claims)
             for child, below in zip(children, states, strict=True):
                 if child in self._seen:
-                    raise WrongError(f"node {child} is there already")
+                    raise WrongError(f"node {child} exists already")
                 self._seen.add(child)
                 self._open[child] = below
             del self._open[node]
@@ -208,17 +208,19 @@ class _Checking:
 
     def _take_end(self, number: int, end: dict[str, Any]) -> None:
         if self._open:
-            raise WrongError(f"node {min(self._open)} is open: nothing is said of it")
+            raise WrongError(f"node {min(self._open)} is open: it has neither a claim nor a split")
         fields(end, ("proves", "objective", "bound", "lines", "leaves"))
-        if (whole(end["lines"]), whole(end["leaves"])) != (number, self.found.leaves):
+        if (integer(end["lines"]), integer(end["leaves"])) != (number, self.found.leaves):
             raise WrongError(f"there are {number} lines and {self.found.leaves} leaves")
         program, objective = self.program, self.found.objective
         bound = None if self._bound is None or self._unknown else program.rounded(self._bound)
         if objective is not None and not self._unknown and (bound is None or bound > objective):
             if not self._excludes:
-                told = "no leaf holds an answer" if bound is None else f"all leaves are worth {program.sign * bound}"
-                raise WrongError(f"the answer of {program.sign * objective} is a contradiction: {told}")
-            bound = objective  # better answers alone were kept, and there is none
+                leaves = (
+                    "no leaf has an answer" if bound is None else f"the bound of all leaves is {program.sign * bound}"
+                )
+                raise WrongError(f"the answer of {program.sign * objective} is a contradiction: {leaves}")
+            bound = objective  # only better solutions were kept, and none exists
         self.found.bound = None if bound is None else program.sign * bound
         if objective is not None:
             self.found.objective = program.sign * objective
@@ -227,7 +229,7 @@ class _Checking:
         else:
             proves = "infeasible" if bound is None else "optimal" if bound == objective else "bound"
         if end["proves"] != proves:
-            raise WrongError(f"what is proved is {proves}, not {str(end['proves'])[:20]}")
+            raise WrongError(f"the certificate proves {proves}, not {str(end['proves'])[:20]}")
         if _read(end["objective"]) != self.found.objective or _read(end["bound"]) != self.found.bound:
             raise WrongError(
                 f"the objective is {self.found.objective} and the bound {self.found.bound}, "
@@ -238,12 +240,12 @@ class _Checking:
 
     @property
     def program(self) -> Program:
-        assert self._program is not None  # line 3 has come
+        assert self._program is not None  # set by line 3
         return self._program
 
     def verdict(self, number: int) -> Verdict:
         if not self._ended:
-            raise WrongError(f"the certificate breaks off after line {number}")
+            raise WrongError(f"the certificate ends early, after line {number}")
         return self.found
 
 
@@ -252,7 +254,7 @@ def _read(value: Any) -> Fraction | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Check a file and print what it proves; the exit code is 0 if all of it is checked and holds."""
+    """Check a file and print the result; return an exit code, 0 if everything is checked and true."""
     if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
         print("usage: python -m colgen.certificate FILE [INSTANCE]", file=sys.stderr)
         return UNREADABLE
@@ -264,20 +266,20 @@ def main(arguments: list[str]) -> int:
         print(verdict)
         return PROVED if verdict.checked else TRUSTED
     except UnreadableError as error:
-        _tell(f"colgen: {path}{f', line {error.line}' if error.line else ''}: {error}", sys.stderr)
+        _print(f"colgen: {path}{f', line {error.line}' if error.line else ''}: {error}", sys.stderr)
         return UNREADABLE
     except WrongError as wrong:
-        _tell(f"{path}, line {wrong.line}: {wrong}", sys.stdout)
+        _print(f"{path}, line {wrong.line}: {wrong}", sys.stdout)
         return FALSE
     except OSError as error:
-        _tell(f"colgen: {error}", sys.stderr)
+        _print(f"colgen: {error}", sys.stderr)
         return UNREADABLE
     finally:
         sys.set_int_max_str_digits(most)
 
 
-def _tell(message: str, stream: TextIO) -> None:
-    """Print a message on one line; what it quotes of a file may be several lines, or nothing that can be shown."""
+def _print(message: str, stream: TextIO) -> None:
+    """Print a message on one line, with escapes for line breaks and unprintable characters."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     encoding = stream.encoding or "ascii"
     print(line.encode(encoding, "backslashreplace").decode(encoding), file=stream)

@@ -1,4 +1,4 @@
-"""Blocks of compact models as the checker prices them: variable by variable, over what their rows have summed up."""
+"""Blocks of compact models: pricing by a dynamic program over variables and sums of rows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from colgen.certificate.checker_pricing import (
     exact,
     fields,
     holds,
+    integer,
     sides,
-    whole,
 )
 
 Limits = tuple[Any, Any]
-"""The least and the largest value of a variable; infinite where it has none."""
+"""Lower and upper limit of a variable, possibly infinite."""
 
 Row = tuple[Sides, dict[int, Any]]
 """Sides of a row, and its entries by variable."""
@@ -35,10 +35,10 @@ Box = tuple[tuple[int, int | None, int | None], ...]
 
 
 class BlockPricing:
-    """Variables between bounds, and the rows that hold no others.
+    """Bounded variables, and the rows that contain only these.
 
-    A column is a value of each variable; it counts in the master's rows what ``entries`` say of its variables, and
-    costs ``cost`` and what they cost.
+    A column assigns a value to each variable. Its entries in the rows of the master follow from ``entries``, and its
+    cost is ``cost`` plus the costs of the variables.
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
@@ -46,45 +46,42 @@ class BlockPricing:
         self.number, self.cost = number, exact(data["cost"])
         self.costs = [exact(cost) for cost, *_ in data["variables"]]
         self.bounds = [sides((low, high)) for _, low, high, _ in data["variables"]]
-        self.whole = [is_whole for *_, is_whole in data["variables"]]
+        self.integer = [is_integer for *_, is_integer in data["variables"]]
         self.entries = [_terms(terms, num_rows) for terms in data["entries"]]
         self.rows: list[Row] = [
             (sides((low, high)), _terms(terms, len(self.costs))) for low, high, terms in data["rows"]
         ]
-        if any(type(is_whole) is not bool for is_whole in self.whole) or len(self.entries) != len(self.costs):
-            raise WrongError("expected of each variable its cost, bounds, whether it is whole, and entries")
-        self._ends = [_ends(*limits, is_whole) for limits, is_whole in zip(self.bounds, self.whole, strict=True)]
+        if any(type(is_integer) is not bool for is_integer in self.integer) or len(self.entries) != len(self.costs):
+            raise WrongError("expected for each variable its cost, bounds, whether it is an integer, and entries")
+        self._ends = [_ends(*limits, is_integer) for limits, is_integer in zip(self.bounds, self.integer, strict=True)]
         rows = [(limits, terms) for limits, terms in self.rows if limits != (None, None)]
-        self._told = {v for _, terms in rows for v in terms}
-        self._rows = sorted(map(_in_whole_numbers, rows), key=lambda row: -len(row[1]))
-        # Costs and entries times a common denominator: whole numbers are quicker.
+        self._constrained = {v for _, terms in rows for v in terms}
+        self._rows = sorted(map(_scale_to_integers, rows), key=lambda row: -len(row[1]))
+        # Costs and entries times a common denominator: integers are faster.
         numbers = (*self.costs, *(entry for terms in self.entries for entry in terms.values()))
         self._over = math.lcm(*(number.denominator for number in numbers))
         self._gains = [
             (int(self._over * cost), [(row, int(self._over * entry)) for row, entry in terms.items()])
             for cost, terms in zip(self.costs, self.entries, strict=True)
         ]
-        self.limit: int | None = None  # of sums that are looked at: for who would rather not know
+        self.limit: int | None = None  # on the number of sums, for callers that prefer an error
 
     def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
-        if any(cost and not is_whole for cost, is_whole in zip(self.costs, self.whole, strict=True)):
-            raise WrongError("objectives have no step where something costs that need not be whole")
+        if any(cost and not is_integer for cost, is_integer in zip(self.costs, self.integer, strict=True)):
+            raise WrongError("objectives have no step if a continuous variable has a cost")
         return [self.cost, *self.costs]
 
     def subtracts(self, row: int) -> bool:
-        """Whether a column may have an entry below 0 in a row."""
         terms = zip(self.bounds, self.entries, strict=True)
         worst = (((low if entry[row] > 0 else high), entry[row]) for (low, high), entry in terms if row in entry)
         return any(end is None or end * entry < 0 for end, entry in worst)
 
     def column(self, values: Any) -> tuple[Fraction, dict[int, Fraction]]:
-        """Cost and entries of a column: the values of the variables."""
         x, entries, cost = [exact(value) for value in values], dict[int, Fraction](), self.cost
-        for value, price, limits, is_whole, terms in zip(
-            x, self.costs, self.bounds, self.whole, self.entries, strict=True
+        for value, price, limits, is_integer, terms in zip(
+            x, self.costs, self.bounds, self.integer, self.entries, strict=True
         ):
-            if not holds(value, limits) or (is_whole and value.denominator != 1):
+            if not holds(value, limits) or (is_integer and value.denominator != 1):
                 raise WrongError(f"a variable has the value {value}")
             cost += price * value
             for row, entry in terms.items() if value else ():
@@ -96,23 +93,20 @@ class BlockPricing:
         return cost, entries
 
     def box(self, bounds: Any) -> Box:
-        """Bounds on whole variables as a certificate has them."""
+        """Read bounds on integer variables."""
         box = tuple(
-            (whole(v), None if low is None else whole(low), None if high is None else whole(high))
+            (integer(v), None if low is None else integer(low), None if high is None else integer(high))
             for v, low, high in bounds
         )
         variables = [v for v, *_ in box]
         if not box or variables != sorted(set(variables)) or not set(variables) <= set(range(len(self.costs))):
-            raise WrongError("expected bounds on variables of the block, in their order")
-        if not all(self.whole[v] for v in variables):
-            raise WrongError("expected bounds on what is whole")
+            raise WrongError("expected bounds on variables of the block, in order")
+        if not all(self.integer[v] for v in variables):
+            raise WrongError("expected bounds on integer variables")
         return box
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """The least reduced cost of all columns, times the duals' denominator.
-
-        Where costs do not count it is 1 if there are no columns.
-        """
+        """Return the least reduced cost; without costs it is 1 if there are no columns."""
         boxes: list[tuple[Box, Any]] = [
             (box, self._over * dual) for (k, box, *_), dual in counts.items() if k == self.number
         ]
@@ -127,30 +121,30 @@ class BlockPricing:
         return Fraction(1)
 
     def _best(self, gains: Sequence[int], boxes: Sequence[tuple[Box, Any]], state: CheckerState) -> Any:
-        """What a point gains at the most, with what the boxes pay that it lies in; ``NO`` if there is none."""
+        """Return the maximum gain of a point with the duals of its boxes, or ``NO`` without points."""
         limits = [self._limits(v, state) for v in range(len(gains))]
         if any(low > high for low, high in limits):
             return NO
-        told = self._told | {v for box, _ in boxes for v, *_ in box}
-        if not all(self.whole[v] for v in told):
-            raise WrongError("a row of a block holds what need not be whole")
+        constrained = self._constrained | {v for box, _ in boxes for v, *_ in box}
+        if not all(self.integer[v] for v in constrained):
+            raise WrongError("a row of a block has a continuous variable")
         total: Any = 0
         for v, (gain, ends) in enumerate(zip(gains, limits, strict=True)):
-            if gain and v not in told:  # nothing else is said of it
+            if gain and v not in constrained:  # it occurs in no row or box
                 total += gain * _finite(ends[gain > 0])
-        return total + _Walk(self._rows, limits, boxes, self.limit).best(gains, sorted(told))
+        return total + _Walk(self._rows, limits, boxes, self.limit).best(gains, sorted(constrained))
 
     def _limits(self, v: int, state: CheckerState) -> Limits:
-        """What a variable may be at a node."""
+        """Return the limits of a variable at a node."""
         (low, high), (least, most) = self._ends[v], state.bounds.get((self.number, v), (NO, -NO))
         return max(low, least), min(high, most)
 
 
 class _Walk:
-    """A dynamic program over whole variables: the state is what rows have summed up, and the boxes that still hold.
+    """A dynamic program over integer variables; its state is the sums of rows and the boxes that still hold.
 
-    Sums of one row, the longest, are places in a list, which are counted from the least that it can sum up.  Those of
-    the others are a key; they are forgotten as soon as the row holds whatever comes.
+    Sums of the longest row are positions in a list, counted from their minimum. Sums of other rows are a key; one is
+    dropped as soon as its row holds for all remaining values.
     """
 
     def __init__(
@@ -169,61 +163,61 @@ class _Walk:
         self.last = [max(v for v, *_ in box) for box, _ in boxes]
 
     def best(self, gains: Sequence[int], order: Sequence[int]) -> Any:
-        """What the variables gain at the most, with what boxes pay; ``NO`` if they have no values."""
+        """Return the maximum gain of the variables with the duals of boxes, or ``NO`` if infeasible."""
         if self.room < self.needed:
             return NO
-        self._wanted(self.room + 1)
+        self._check_size(self.room + 1)
         layer = {((0,) * len(self.others), (1 << len(self.boxes)) - 1): [0] + [NO] * self.room}
         looked_at = 0
         for k, v in enumerate(order):
             options, rest = self._options(v), self._rest(order[k + 1 :])
             looked_at += len(options) * len(layer) * (self.room + 1)
             if self.limit is not None:
-                self._wanted(looked_at)
+                self._check_size(looked_at)
             if looked_at > WORK_LIMIT:
-                raise UnreadableError(f"expected a block whose sums are looked at {WORK_LIMIT:,} times at most")
+                raise UnreadableError(f"expected a block with at most {WORK_LIMIT:,} steps")
             below: dict[Any, list[Any]] = {}
             for (sums, still), values in layer.items():
                 for x, place in options:
-                    to = self._summed(sums, v, x, rest)
+                    to = self._add_to_sums(sums, v, x, rest)
                     if to is None:
                         continue
-                    left, paid = self._boxed(still, v, x)
+                    left, paid = self._update_boxes(still, v, x)
                     gain = gains[v] * x + paid
-                    moved = values  # most variables may be nothing
+                    moved = values  # most variables are often zero
                     if gain or place:
                         moved = [NO] * place + [value + gain for value in values[: self.room + 1 - place]]
                     known = below.get((to, left))
                     below[to, left] = moved if known is None else list(map(max, known, moved))
-                    self._wanted(len(below) * (self.room + 1))
+                    self._check_size(len(below) * (self.room + 1))
             layer = below
         return max((max(values[self.needed :]) for values in layer.values()), default=NO)
 
-    def _wanted(self, count: int) -> None:
-        """Refuse to look at more sums than the limit, before a list of them is made."""
+    def _check_size(self, count: int) -> None:
+        """Raise an error for too many sums, before a list of them is made."""
         if self.limit is not None and count > self.limit:
-            raise WrongError("there are more sums than are wanted")
+            raise WrongError("there are more sums than the limit")
         if count > TABLE_LIMIT:
             raise UnreadableError(f"expected a block of at most {TABLE_LIMIT:,} sums, not {count}")
 
     def _options(self, v: int) -> list[tuple[int, int]]:
-        """Values of a variable, and by how many places each moves the longest row's sum."""
+        """Return the values of a variable, and the shift of the longest row's sum for each."""
         (low, high), a = self.limits[v], self.longest.get(v, 0)
         start, step = (low, 1) if a >= 0 else (high, -1)
         most = _finite(min(high - low, self.room // abs(a)) if a else high - low)
-        self._wanted(most + 1)
+        self._check_size(most + 1)
         return [(start + step * q, abs(a) * q) for q in range(most + 1)]
 
     def _rest(self, order: Sequence[int]) -> list[Limits]:
-        """What variables that are still to come can add to the other rows."""
+        """Return the ranges by which the remaining variables can change the other rows."""
         found = []
         for _, terms in self.others:
             spans = [_span(terms[v], self.limits[v]) for v in order if v in terms]
             found.append((sum(span[0] for span in spans), sum(span[1] for span in spans)))
         return found
 
-    def _summed(self, sums: tuple[Any, ...], v: int, x: int, rest: Sequence[Limits]) -> tuple[Any, ...] | None:
-        """What the other rows have summed up with one more variable; None if one of them can hold no more."""
+    def _add_to_sums(self, sums: tuple[Any, ...], v: int, x: int, rest: Sequence[Limits]) -> tuple[Any, ...] | None:
+        """Return the sums of the other rows after one more variable, or None if a row is violated."""
         found: list[Any] = []
         for total, ((low, high), terms), (least, most) in zip(sums, self.others, rest, strict=True):
             if total is not None:
@@ -235,8 +229,8 @@ class _Walk:
             found.append(total)
         return tuple(found)
 
-    def _boxed(self, still: int, v: int, x: int) -> tuple[int, Any]:
-        """The boxes that still hold, as bits, and what those pay that have come to their last variable."""
+    def _update_boxes(self, still: int, v: int, x: int) -> tuple[int, Any]:
+        """Return the boxes that still hold, as bits, and the duals of boxes completed by this variable."""
         paid = 0
         for k, (box, dual) in enumerate(self.boxes):
             if any(u == v and not holds(x, (low, high)) for u, low, high in box):
@@ -248,14 +242,14 @@ class _Walk:
 
 
 def _terms(record: Sequence[Any], count: int) -> dict[int, Fraction]:
-    terms = {whole(k): exact(entry) for k, entry in record}
+    terms = {integer(k): exact(entry) for k, entry in record}
     if len(terms) < len(record) or not set(terms) <= set(range(count)) or not all(terms.values()):
-        raise WrongError("expected entries that are not zero, each in a place of its own")
+        raise WrongError("expected nonzero entries in different places")
     return terms
 
 
-def _in_whole_numbers(row: Row) -> tuple[Limits, dict[int, int]]:
-    """A row over whole variables, turned if it has no upper side."""
+def _scale_to_integers(row: Row) -> tuple[Limits, dict[int, int]]:
+    """Return a row with integer entries and an upper side."""
     (low, high), terms = row
     unit = Fraction(math.lcm(*(a.denominator for a in terms.values())))
     unit /= math.gcd(*(int(unit * a) for a in terms.values())) or 1
@@ -266,40 +260,40 @@ def _in_whole_numbers(row: Row) -> tuple[Limits, dict[int, int]]:
 
 
 def _span(a: int, limits: Limits) -> Limits:
-    """What a times a value can be."""
+    """Return the range of ``a`` times a value."""
     low, high = (a * limit for limit in limits)
     return (low, high) if a > 0 else (high, low)
 
 
-def _ends(low: Any, high: Any, is_whole: bool) -> Limits:
-    """The least and the largest value between two sides."""
-    if is_whole:
+def _ends(low: Any, high: Any, is_integer: bool) -> Limits:
+    """Return the least and the greatest value between two sides."""
+    if is_integer:
         return NO if low is None else math.ceil(low), -NO if high is None else math.floor(high)
     return NO if low is None else low, -NO if high is None else high
 
 
 def _finite(number: Any) -> Any:
     if abs(number) == math.inf:
-        raise WrongError("a variable of a block has no end")
+        raise WrongError("a variable of a block is unbounded")
     return number
 
 
 def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
-    """The program of a compact model over the points of its blocks; what is in none is a block used once.
+    """Return the program of a compact model over points of its blocks; other variables form a block used once.
 
     Members of a block have the same variables and rows, in one order.
     """
     fields(instance, ("kind", "sense", "offset", "variables", "rows", "linking", "blocks"), ("name",))
-    variables, rows, linking = instance["variables"], instance["rows"], [whole(r) for r in instance["linking"]]
-    place: dict[int, tuple[int, int]] = {}  # of variables: the member of a block, and where in it
+    variables, rows, linking = instance["variables"], instance["rows"], [integer(r) for r in instance["linking"]]
+    place: dict[int, tuple[int, int]] = {}  # by variable: member of a block, and place in it
     members = [member for block in instance["blocks"] for member in block]
     for number, member in enumerate(members):
-        place.update((whole(v), (number, k)) for k, v in enumerate(member))
+        place.update((integer(v), (number, k)) for k, v in enumerate(member))
     everything = set(range(len(variables)))
     if len(place) < sum(map(len, members)) or not set(place) <= everything:
-        raise WrongError("expected each variable in one block at the most")
+        raise WrongError("expected each variable in at most one block")
     if len(set(linking)) < len(linking) or not set(linking) <= set(range(len(rows))):
-        raise WrongError("expected different rows that link")
+        raise WrongError("expected different linking rows")
     entries: dict[int, list[Any]] = {v: [] for v in everything}
     own: list[list[Any]] = [[] for _ in members]
     static_rows: list[Any] = []
@@ -308,13 +302,13 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
         low, high, terms = rows[row]
         sides_.append([low, high])
         for v, entry in terms:
-            entries[whole(v)].append([k, entry])
+            entries[integer(v)].append([k, entry])
     for row in sorted(set(range(len(rows))).difference(linking)):
         low, high, terms = rows[row]
-        if not terms:  # nothing can change it: the variables that are in no block have it
+        if not terms:  # an empty row belongs to the variables without a block
             static_rows.append([low, high, []])
             continue
-        (number,) = {place[whole(v)][0] for v, _ in terms}
+        (number,) = {place[integer(v)][0] for v, _ in terms}
         own[number].append([low, high, sorted([place[v][1], entry] for v, entry in terms)])
     problems, number = [], 0
     for block in instance["blocks"]:
@@ -324,7 +318,7 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
             same.append({**data, "rows": sorted(own[number], key=str)})
             number += 1
         if any(data != same[0] for data in same):
-            raise WrongError("expected blocks that are the same")
+            raise WrongError("expected identical blocks")
         problems.append({"kind": "block", "uses": [len(block), len(block)], "cost": 0, **same[0]})
     static = sorted(everything.difference(place))
     data = {"variables": [variables[v] for v in static], "entries": [entries[v] for v in static], "rows": static_rows}
@@ -333,7 +327,7 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _step(instance: Mapping[str, Any]) -> int | str | None:
-    """What all objectives are multiples of; None if something costs that need not be whole, or nothing at all."""
+    """Return a number of which all objectives are multiples; None if a continuous variable has a cost, or none has."""
     costs = [exact(cost) for cost, *_ in instance["variables"]]
     if any(cost and not each[3] for cost, each in zip(costs, instance["variables"], strict=True)):
         return None

@@ -1,4 +1,4 @@
-"""Labellings of chains and trees: a dynamic program in whole numbers, over the labels that no other one replaces."""
+"""Labellings of chains and trees: an integer dynamic program over labels that no other label dominates."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from itertools import repeat
 from operator import add
 from typing import Any
 
-from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, table, whole
+from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, integer, table
 
 
 class Labellings(Scored):
-    """A label for each node of some trees, children before their parents; a tree that can have none costs nothing.
+    """A label for each node of some trees, children before parents; a tree without a labelling costs 0.
 
-    A column labels all of them, and costs the scores of its labels and of the pairs that edges make.
+    A column labels all nodes, and costs the scores of its labels and of the label pairs of edges.
     """
 
     with_potentials = False
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
-        self.parents, self.tables = [whole(p) for p in data["parents"]], [whole(t) for t in data["of_table"]]
+        self.parents, self.tables = [integer(p) for p in data["parents"]], [integer(t) for t in data["of_table"]]
         if not all(node < parent < len(self.parents) or parent == -1 for node, parent in enumerate(self.parents)):
             raise WrongError("expected children before their parents")
         super().__init__(data, ("parents", "of_table", "scores", "tables"))
         count = len(data["scores"][0])
         every = [table(data["scores"], len(self.parents), count)]
         every += [table(pairs, count, count) for pairs in data["tables"]]
-        # What is forbidden scores less than all that is allowed can make good: sums need no infinity.
-        records = [data["scores"], *data["tables"]]  # None where something is forbidden
+        # A forbidden score is too low to be compensated, so that sums need no infinity.
+        records = [data["scores"], *data["tables"]]  # None for forbidden labels and pairs
         largest = max(max(map(abs, filter(None, row)), default=1) for record in records for row in record)
         self.never = -4 * (len(self.parents) + 1) * largest - 1
         self.scores, *self.pairs = (
@@ -40,12 +40,12 @@ class Labellings(Scored):
         self._replaced: dict[tuple[int, int], list[int]] = {}
 
     def column(self, labels: Any) -> tuple[Fraction, dict[int, int]]:
-        """Cost and entries of a column: a label for each node, -1 in trees that can have none."""
+        """Return the cost of a label per node; -1 in trees without a labelling."""
         used, count, root = [0], len(self.scores[0]), list(range(len(self.parents)))
         if len(labels) != len(self.parents):
             raise WrongError("expected a label for each node")
         for node in reversed(range(len(labels))):
-            parent, label = self.parents[node], whole(labels[node])
+            parent, label = self.parents[node], integer(labels[node])
             root[node] = node if parent == -1 else root[parent]
             if not -1 <= label < count or (label == -1) != (root[node] not in self.best):
                 raise WrongError(f"node {node} has the label {label}")
@@ -57,12 +57,11 @@ class Labellings(Scored):
         return Fraction(sum(used), self.unit), {}
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """The least reduced cost of all columns, times the duals' denominator."""
         return self.reduced(sum(self.best.values()), unit)
 
     @cached_property
     def best(self) -> dict[int, int]:
-        """The best score of each tree that has a labelling, by its root."""
+        """The best score of each tree that has a labelling, by root."""
         inbox: dict[int, list[int]] = {}
         found: dict[int, int] = {}
         for node, (scores, parent, of) in enumerate(zip(self.scores, self.parents, self.tables, strict=True)):
@@ -82,7 +81,7 @@ class Labellings(Scored):
         return found
 
     def _gains(self, table: int, label: int) -> list[int]:
-        """What each label gains over one at the most, whatever the parent's label is."""
+        """Return the maximum gain of each label over a given one, for any label of the parent."""
         if (table, label) not in self._replaced:
             own = self.pairs[table][label]
             self._replaced[table, label] = [

@@ -1,4 +1,4 @@
-"""Clusterings as the checker bounds them: by dual values of triangles of pairs."""
+"""Clusterings: bounds by dual values of triangles of pairs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, table, whole
+from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, integer, table
 
 
 class Clusterings(Scored):
@@ -18,31 +18,30 @@ class Clusterings(Scored):
         self.size = len(data["scores"])
         self.scores = table(data["scores"], self.size, self.size)
         if any(self.scores[i][j] != self.scores[j][i] for i, j in combinations(range(self.size), 2)):
-            raise WrongError("expected the same score of two items, whichever comes first")
+            raise WrongError("expected the same score of two items in either order")
 
     def column(self, clusters: Any) -> tuple[Fraction, dict[int, int]]:
-        """Cost and entries of a column: lists of items."""
-        if sorted(whole(i) for cluster in clusters for i in cluster) != list(range(self.size)):
+        if sorted(integer(i) for cluster in clusters for i in cluster) != list(range(self.size)):
             raise WrongError("expected each item in one cluster")
         scores = [self.scores[i][j] for cluster in clusters for i, j in combinations(cluster, 2)]
         if NO in scores:
-            raise WrongError("a pair is together that is forbidden")
+            raise WrongError("a forbidden pair is together")
         return Fraction(sum(scores), self.unit), {}
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """What no column's reduced cost is less than, times the duals' denominator.
+        """Return a lower bound on reduced costs times the denominator of the duals.
 
-        Items i, j and k: x_ik + x_kj - x_ij ≤ 1, with a dual value of 0 or more.  What is left of a pair's score counts
-        if it is positive; always, if the pair is together; never, if it is apart.
+        For items i, j and k: x_ik + x_kj - x_ij ≤ 1, with a nonnegative dual value. The remaining score of a pair
+        counts if it is positive; always if the pair is together; never if it is apart.
         """
         fields(state.given, ("over", "triangles"))
-        over, total, items = whole(state.given["over"]), 0, set(range(self.size))
+        over, total, items = integer(state.given["over"]), 0, set(range(self.size))
         if over < 1:
-            raise WrongError("expected a denominator of 1 or more")
+            raise WrongError("expected a denominator of at least 1")
         left = [[x if x == NO else over * x for x in row] for row in self.scores]  # of pairs i < j
         for i, j, k, dual in state.given["triangles"]:
-            if whole(dual) < 0 or len({i, j, k}) < 3 or not set(map(whole, (i, j, k))) <= items:
-                raise WrongError("expected triangles with dual values of 0 or more")
+            if integer(dual) < 0 or len({i, j, k}) < 3 or not set(map(integer, (i, j, k))) <= items:
+                raise WrongError("expected triangles with nonnegative dual values")
             total += dual
             for u, v, entry in ((i, k, 1), (k, j, 1), (i, j, -1)):
                 left[min(u, v)][max(u, v)] -= entry * dual

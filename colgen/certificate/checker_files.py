@@ -1,4 +1,4 @@
-"""Files of certificates as the checker reads them: a stream of lines, each a JSON object of bounded size."""
+"""Certificate files: a stream of lines, each a JSON object of bounded size."""
 
 from __future__ import annotations
 
@@ -15,24 +15,19 @@ from typing import Any
 from colgen.certificate.checker_pricing import DIGIT_LIMIT, UnreadableError
 
 LINE_LIMIT = 2**27
-"""Bytes of a line, unpacked: 128 MiB, which JSON turns into a gigabyte of objects at the most."""
+"""Maximum bytes of an uncompressed line: 128 MiB, at most a gigabyte of objects."""
 
 PART_LIMIT = 2**22
-"""Lists and objects of a line: the smallest take 20 times the memory of their text."""
+"""Maximum number of lists and objects in a line; the smallest take 20 times the memory of their text."""
 
 TEXT_LIMIT = 2**28
-"""Bytes of an instance's file: a quarter of a gigabyte."""
+"""Maximum bytes of an instance file: 0.25 GB."""
 
 
 def lines_of(path: str) -> Iterator[str]:
-    """The lines of a file, which may be compressed; no more than one of them is held.
+    """Yield the lines of a file, which may be compressed; only one line is in memory.
 
-    Raises
-    ------
-    UnreadableError
-        If the file is damaged, no text in UTF-8, or has a line of more than ``LINE_LIMIT`` bytes.
-    OSError
-        If it cannot be opened.
+    A damaged file, bytes that are not UTF-8, or a line of more than ``LINE_LIMIT`` bytes is an ``UnreadableError``.
     """
     number = 0
     with contextlib.ExitStack() as stack:
@@ -48,7 +43,7 @@ def lines_of(path: str) -> Iterator[str]:
         except (zlib.error, gzip.BadGzipFile, EOFError) as error:
             raise _unreadable(number + 1, f"the compressed file is damaged ({error})") from None
         except UnicodeDecodeError as error:
-            raise _unreadable(number, f"expected text in UTF-8, byte {error.start} is none") from None
+            raise _unreadable(number, f"expected UTF-8 text: byte {error.start} is invalid") from None
 
 
 def _unreadable(line: int, message: str) -> UnreadableError:
@@ -58,7 +53,7 @@ def _unreadable(line: int, message: str) -> UnreadableError:
 
 
 def text_of(path: str) -> str:
-    """The text of an instance's file; bytes that are no UTF-8 are replaced, so that no reader accepts them."""
+    """Return the text of an instance file; bytes that are not UTF-8 are replaced, so that no reader accepts them."""
     with open(path, "rb") as file:
         content = file.read(TEXT_LIMIT + 1)
     if len(content) > TEXT_LIMIT:
@@ -67,12 +62,9 @@ def text_of(path: str) -> str:
 
 
 def record_of(line: str, decimal: Callable[[str], Any] | None = None) -> dict[str, Any]:
-    """The JSON object of a line, with no name twice; numbers are whole, or what ``decimal`` makes of their text.
+    """Return the JSON object of a line; numbers are integers, or results of ``decimal`` for their text.
 
-    Raises
-    ------
-    UnreadableError
-        If it is something else.
+    Other JSON, or a name that occurs twice, is an ``UnreadableError``.
     """
     if line.count("[") + line.count("{") > PART_LIMIT:
         raise UnreadableError(f"expected at most {PART_LIMIT:,} lists and objects in a line")
@@ -83,7 +75,7 @@ def record_of(line: str, decimal: Callable[[str], Any] | None = None) -> dict[st
     except json.JSONDecodeError as error:
         raise UnreadableError(f"expected a JSON object: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
-        raise UnreadableError("expected a JSON object, this is nested too deeply") from None
+        raise UnreadableError("expected a JSON object that is less deeply nested") from None
     if not isinstance(record, dict):
         raise UnreadableError("expected a JSON object")
     return record
@@ -93,9 +85,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-        raise UnreadableError(f"expected each name once in a JSON object, {twice[:30]!r} is there twice")
+        raise UnreadableError(f"expected each name once in a JSON object, but {twice[:30]!r} occurs twice")
     return found
 
 
 def _no_float(text: str) -> Any:
-    raise UnreadableError(f"expected whole numbers and fractions as texts, not {text[:30]}")
+    raise UnreadableError(f"expected integers and fractions as texts, not {text[:30]}")

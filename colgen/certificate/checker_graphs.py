@@ -1,4 +1,4 @@
-"""Stable sets as the checker weighs them: a tree of subsets, bounded by covers of cliques."""
+"""Stable sets: a tree of subsets, bounded by clique covers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from colgen.certificate.checker_pricing import CheckerState, Place, WrongError, exact, fields, whole
+from colgen.certificate.checker_pricing import CheckerState, Place, WrongError, exact, fields, integer
 
 
 class StableSets:
-    """Sets of vertices of which no two are neighbours; a set covers the rows of its vertices and costs ``cost``."""
+    """Sets of vertices without neighbours; a set covers the rows of its vertices and costs ``cost``."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         fields(data, ("cost", "edges"), ("kind", "uses"))
@@ -18,34 +18,31 @@ class StableSets:
         self.cost = exact(data["cost"])
         self.near = [0] * num_rows  # the neighbours of each vertex, as bits
         for u, v in data["edges"]:
-            if not (0 <= whole(u) < num_rows and 0 <= whole(v) < num_rows and u != v):
+            if not (0 <= integer(u) < num_rows and 0 <= integer(v) < num_rows and u != v):
                 raise WrongError(f"an edge joins {u} and {v}")
             self.near[u] |= 1 << v
             self.near[v] |= 1 << u
 
     def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
         return [self.cost]
 
     def subtracts(self, row: int) -> bool:
-        """Whether a column may have an entry below 0 in a row: all are 0 or 1."""
         return False
 
     def column(self, structure: Any) -> tuple[Fraction, dict[int, int]]:
-        """Cost and entries of a column."""
         members = 0
         for v in structure:
-            if not 0 <= whole(v) < len(self.near) or members >> v & 1:
-                raise WrongError(f"vertex {v} is none, or named twice")
+            if not 0 <= integer(v) < len(self.near) or members >> v & 1:
+                raise WrongError(f"vertex {v} does not exist or occurs twice")
             if members & self.near[v]:
                 raise WrongError(f"vertex {v} has a neighbour in its set")
             members |= 1 << v
         return self.cost, dict.fromkeys(structure, 1)
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """The least reduced cost of the node's columns, times the duals' denominator, or 0 if that is less.
+        """Return the least reduced cost of the node's columns, at most 0, times the denominator of the duals.
 
-        Merged vertices are one, those set apart are neighbours.
+        Merged vertices are one vertex, and separated ones are neighbours.
         """
         of, near, weights = list(range(len(self.near))), [0] * len(self.near), [0] * len(self.near)
         for u, v, together in state.pairs:
@@ -59,17 +56,17 @@ class StableSets:
             if not together:
                 near[of[u]] |= 1 << of[v]
                 near[of[v]] |= 1 << of[u]
-        # Merged with a neighbour, a vertex is in no set.
+        # A vertex merged with a neighbour is in no set.
         free = [0 if near[v] >> v & 1 else weight for v, weight in enumerate(weights)]
         return Fraction(unit * self.cost - heaviest(near, free, unit * self.cost))
 
 
 def heaviest(near: Sequence[int], weights: Sequence[int], known: Any = 0) -> Any:
-    """The weight of the heaviest stable set; ``known`` if none is heavier than that.
+    """Return the weight of the heaviest stable set, or ``known`` if none is heavier.
 
-    In a cover each vertex gives its weight away to cliques that hold it; a stable set weighs no more than all cliques
-    together.  Source: S. Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph
-    coloring*, Mathematical Programming Computation 4 (2012).
+    In a cover each vertex distributes its weight to cliques that contain it, so a stable set weighs at most as much as
+    all cliques together. Source: S. Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for
+    graph coloring*, Mathematical Programming Computation 4 (2012).
     """
     order = sorted((v for v in range(len(weights)) if weights[v] > 0), key=lambda v: near[v].bit_count())
     place = {v: k for k, v in enumerate(order)}
@@ -80,7 +77,7 @@ def heaviest(near: Sequence[int], weights: Sequence[int], known: Any = 0) -> Any
     while stack:
         left, weight = stack.pop()
         best = max(best, weight)
-        # Vertices are covered until the cliques weigh as much as is wanted; the others are branched on.
+        # Cover vertices while the weight of the cliques is within the limit; branch on the others.
         room, rest = best - weight, left
         open_ = dict(zip(found := _bits(left), [gain[v] for v in found], strict=True))
         while rest:

@@ -1,4 +1,4 @@
-"""Instances of the templates: how the checker reads their files, and the formulations that it makes of them."""
+"""Instances of the templates: readers of their files, and the formulations that the checker makes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 
 from colgen.certificate import checker_blocks
 from colgen.certificate.checker_files import record_of
-from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, whole
+from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, integer
 
 _SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "coreference": "clusterings"}
-"""Instances of which one column is wanted, the best; and what their pricing problem is called."""
+"""Kinds of instances that ask for the best single column, and the kind of their pricing problem."""
 
 
 def formulates(kind: str) -> bool:
-    """Whether the checker makes the formulation of instances of a kind itself, and so trusts nothing of them."""
+    """Return whether the checker makes the formulation for a kind of instances itself."""
     return kind in _SINGLE or kind == "compact" or kind in _KINDS
 
 
 def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
-    """The formulation of an instance; None if the checker knows nothing of its kind."""
+    """Return the formulation of an instance, or None for an unknown kind."""
     kind = instance["kind"]
     if kind in _SINGLE:
-        fields(instance, ("kind",), set(instance).difference(("uses",)))  # it is not the instance that states them
+        fields(instance, ("kind",), set(instance).difference(("uses",)))  # uses are not part of the instance
         return _program([], [{**instance, "kind": _SINGLE[kind], "uses": [1, 1]}], None, "maximize")
     if kind == "compact":
         return checker_blocks.formulation(instance)
@@ -38,9 +38,9 @@ def _program(rows: list[Any], pricing: list[Any], step: Any, sense: str = "minim
 
 
 def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
-    """Each item exactly as often as demanded, for superfluous pieces can be left out; pieces widest first."""
+    """Cover each item exactly, because superfluous pieces can be removed; pieces are ordered by decreasing width."""
     fields(instance, ("kind", "roll", "widths", "demands"), ("name",))
-    widths, demands = [whole(width) for width in instance["widths"]], [whole(each) for each in instance["demands"]]
+    widths, demands = [integer(width) for width in instance["widths"]], [integer(each) for each in instance["demands"]]
     if len(widths) != len(demands):
         raise WrongError("expected a demand for each width")
     order = sorted(range(len(widths)), key=lambda item: -widths[item])
@@ -58,7 +58,7 @@ def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
-    """Each task once; a machine has one set of tasks."""
+    """Cover each task once; a machine has one set of tasks."""
     fields(instance, ("kind", "costs", "sizes", "capacities"), ("name",))
     tasks = range(len(instance["costs"][0]))
     if any(len(costs) != len(tasks) for costs in instance["costs"]):
@@ -81,23 +81,23 @@ def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
 
 
 def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
-    """Each vertex in exactly one set, for every part of a stable set is one."""
+    """Cover each vertex exactly once, because subsets of stable sets are stable."""
     fields(instance, ("kind", "vertices", "edges"), ("name",))
-    if whole(instance["vertices"]) < 0:
-        raise WrongError("expected no fewer vertices than none")
-    if whole(instance["vertices"]) > TABLE_LIMIT >> 4:
+    if integer(instance["vertices"]) < 0:
+        raise WrongError("expected a nonnegative number of vertices")
+    if integer(instance["vertices"]) > TABLE_LIMIT >> 4:
         raise UnreadableError(f"expected at most {TABLE_LIMIT >> 4:,} vertices, not {instance['vertices']}")
     sets = {"kind": "stable sets", "uses": [0, None], "cost": 1, "edges": instance["edges"]}
     return _program([[1, 1] for _ in range(instance["vertices"])], [sets], 1)
 
 
 def _routes(instance: dict[str, Any]) -> dict[str, Any]:
-    """Each customer once; as many routes as demands need at the least, and as there are vehicles at the most."""
+    """Visit each customer once, with at least as many routes as demands require and at most as many as vehicles."""
     own = ("ticks", "distances", "demands", "capacity", "windows", "service", "vehicles")
     fields(instance, ("kind", *own), ("name",))
-    demands, capacity = [whole(demand) for demand in instance["demands"]], whole(instance["capacity"])
+    demands, capacity = [integer(demand) for demand in instance["demands"]], integer(instance["capacity"])
     count = len(demands) - 1
-    if count < 1 or capacity < 1 or min(demands) < 0 or whole(instance["vehicles"]) < 0:
+    if count < 1 or capacity < 1 or min(demands) < 0 or integer(instance["vehicles"]) < 0:
         raise WrongError("expected a customer, a capacity of at least 1, and demands and vehicles of at least 0")
     fewest = max(-(-sum(demands) // capacity), 1)
     routes = {**instance, "kind": "routes", "uses": [fewest, instance["vehicles"]]}
@@ -112,22 +112,16 @@ class UnreadError(Exception):
 
 
 def compare(text: str, instance: dict[str, Any]) -> str | None:
-    """Hold an instance against the text of its file; what the file leaves open and the instance decides, in words.
+    """Compare an instance with the text of its file; return the choice that only the instance makes, in words.
 
-    Files are read whole: a line that is not accounted for is refused.
-
-    Raises
-    ------
-    WrongError
-        If a line of the file is none of its format, or a number of the instance is another one than the file's.
-    UnreadError
-        If the file has a format that the checker does not read.
+    A line that is not in the format, or a different number, is a ``WrongError``. An unknown format is an
+    ``UnreadError``.
     """
     kind = instance["kind"]
     if kind not in _KINDS:
-        raise UnreadError(f"the checker reads no files of {str(kind)[:30]!r}")
+        raise UnreadError(f"the checker cannot read files of {str(kind)[:30]!r}")
     if "\ufffd" in text or "\0" in text:
-        raise UnreadError("the file is no text in UTF-8")
+        raise UnreadError("the file is not UTF-8 text")
     lines = [(number, line.strip()) for number, line in enumerate(text.rstrip("\x1a\r\n\t ").splitlines(), 1)]
     given = {name: value for name, value in instance.items() if name != "name"}
     differs = None
@@ -137,25 +131,25 @@ def compare(text: str, instance: dict[str, Any]) -> str | None:
         differs = differs or next(
             name for name in (*found, *given) if name not in found or name not in given or found[name] != given[name]
         )
-    raise WrongError(f"the instance is another one than that of the file: it differs in {differs!r}")
+    raise WrongError(f"the instance differs from the file in {differs!r}")
 
 
 Line = tuple[int, str]
-"""Its number in the file, and its text."""
+"""Number and text of a line."""
 
 Readings = Iterator[tuple[dict[str, Any], str | None]]
-"""What a file may mean, and by which convention: the instance must be one of these."""
+"""Interpretations of a file with their conventions; the instance must equal one of them."""
 
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 
 
 def _numbers(line: Line, count: int | None = None) -> list[Any]:
-    """The numbers of a line, exactly."""
+    """Return the exact numbers of a line."""
     words = line[1].split()
     if not all(_DECIMAL.fullmatch(word) for word in words) or len(words) != (count or len(words)):
         expected = "numbers" if count is None else f"{count} numbers"
-        raise _unaccounted(line, expected)
+        raise _unexpected(line, expected)
     return [int(word) if _WHOLE.fullmatch(word) else Fraction(word) for word in words]
 
 
@@ -165,27 +159,27 @@ def _decimal(word: str) -> Fraction:
     return Fraction(word)
 
 
-def _unaccounted(line: Line, expected: str) -> WrongError:
-    return WrongError(f"line {line[0]} of the instance's file is not accounted for: expected {expected}")
+def _unexpected(line: Line, expected: str) -> WrongError:
+    return WrongError(f"line {line[0]} of the instance file is unexpected: expected {expected}")
 
 
 def _packing_in(lines: list[Line], given: dict[str, Any]) -> Readings:
-    """BPPLIB's text, where pieces of the same width are one item; or JSON with a roll and items."""
+    """Read BPPLIB's text, where pieces of equal width are one item, or JSON with a roll and items."""
     if lines and lines[0][1][0] in "{[":
         yield _order_in("\n".join(line for _, line in lines)), None
         return
     if len(lines) > 1 and not _DECIMAL.fullmatch(lines[1][1].split()[0]) and _WHOLE.fullmatch(lines[0][1]):
-        raise UnreadError("the file holds several problems")
+        raise UnreadError("the file has several problems")
     if len(lines) < 2:
-        raise WrongError("the instance's file ends before the width of the roll")
+        raise WrongError("the instance file ends before the width of the roll")
     ((count,), (roll,)), demands = (_numbers(line, 1) for line in lines[:2]), Counter[Any]()
     for line in lines[2:]:
         width, *demand = _numbers(line)
         if len(demand) > 1 or width <= 0 or any(each <= 0 or each.denominator > 1 for each in demand):
-            raise _unaccounted(line, "a width, and perhaps a demand")
+            raise _unexpected(line, "a width and optionally a demand")
         demands[width] += sum(demand) if demand else 1
     if len(lines) - 2 != count:
-        raise WrongError(f"the instance's file announces {count} items and has {len(lines) - 2}")
+        raise WrongError(f"the instance file has {len(lines) - 2} items: expected {count}")
     widths = sorted(demands, reverse=True)
     found = {"kind": "cutting_stock", "roll": roll, "widths": widths, "demands": [demands[width] for width in widths]}
     yield found, None
@@ -195,12 +189,12 @@ def _order_in(text: str) -> dict[str, Any]:
     try:
         order = record_of(text, _decimal)
     except UnreadableError as error:
-        raise WrongError(f"the instance's file: {error}") from None
+        raise WrongError(f"the instance file: {error}") from None
     items = order.get("items")
     if not set(order) <= {"name", "roll", "items"} or not isinstance(items, list):
-        raise UnreadError("the file states more than a roll and items")
+        raise UnreadError("the file has more than a roll and items")
     if any(not isinstance(item, dict) or not {"width"} <= set(item) <= {"width", "demand"} for item in items):
-        raise WrongError("an item of the instance's file is not accounted for: expected a width, and perhaps a demand")
+        raise WrongError("an item of the instance file is unexpected: expected a width and optionally a demand")
     return {
         "kind": "cutting_stock",
         "roll": order.get("roll"),
@@ -214,14 +208,14 @@ def _assignment_in(lines: list[Line], given: dict[str, Any]) -> Readings:
     m, n = numbers[:2] if len(numbers) > 1 else (0, 0)
     if not (type(m) is type(n) is int and min(m, n) > 0 and len(numbers) == 2 + 2 * m * n + m):
         if _is_collection(numbers):
-            raise UnreadError("the file holds several problems")
-        raise WrongError("the instance's file has another number of numbers than it announces")
+            raise UnreadError("the file has several problems")
+        raise WrongError("the instance file does not have as many numbers as its sizes require")
     rows = [numbers[2 + k * n : 2 + (k + 1) * n] for k in range(2 * m)]
     yield {"kind": "assignment", "costs": rows[:m], "sizes": rows[m:], "capacities": numbers[2 + 2 * m * n :]}, None
 
 
 def _is_collection(numbers: list[Any]) -> bool:
-    """Whether numbers are those of so many assignment problems as the first one announces."""
+    """Return whether numbers form as many assignment problems as the first number states."""
     place = 1
     for _ in range(min(numbers[0], len(numbers)) if numbers and type(numbers[0]) is int else 0):
         m, n = numbers[place : place + 2] if place + 2 <= len(numbers) else (0, 0)
@@ -232,7 +226,7 @@ def _is_collection(numbers: list[Any]) -> bool:
 
 
 def _graph_in(lines: list[Line], given: dict[str, Any]) -> Readings:
-    """DIMACS: comments, one line p, then edges; values and places of vertices do not change what a colouring is."""
+    """Read DIMACS: comments, one line p, then edges; values and places of vertices are irrelevant."""
     vertices, announced, count, edges = 0, 0, 0, set[tuple[int, int]]()
     for line in lines:
         words = line[1].split()
@@ -241,19 +235,19 @@ def _graph_in(lines: list[Line], given: dict[str, Any]) -> Readings:
         if words[0] == "p" and not vertices and len(words) == 4 and words[1] in ("edge", "edges", "col"):
             vertices, announced = _numbers((line[0], " ".join(words[2:])), 2)
             if type(vertices) is not int or vertices < 1:
-                raise _unaccounted(line, "a number of vertices from 1")
+                raise _unexpected(line, "a number of vertices from 1")
         elif words[0] == "e" and vertices:
             u, v = _numbers((line[0], " ".join(words[1:])), 2)
             if not (type(u) is type(v) is int and 1 <= min(u, v) < max(u, v) <= vertices):
-                raise _unaccounted(line, f"an edge between two of the vertices 1 to {vertices}")
+                raise _unexpected(line, f"an edge between two of the vertices 1 to {vertices}")
             edges.add((min(u, v) - 1, max(u, v) - 1))
             count += 1
         elif not (vertices and words[0] in ("n", "d", "v", "x")):
-            raise _unaccounted(line, "p edge VERTICES EDGES, or e U V")
+            raise _unexpected(line, "p edge VERTICES EDGES, or e U V")
     if not vertices:
-        raise WrongError("the instance's file is no graph: it has no line p edge VERTICES EDGES")
+        raise WrongError("the instance file has no line p edge VERTICES EDGES")
     if announced not in (count, len(edges), 2 * len(edges)):
-        raise UnreadError(f"the file announces {announced} edges and has {count}")
+        raise UnreadError(f"the file states {announced} edges and has {count}")
     yield {"kind": "colouring", "vertices": vertices, "edges": [list(edge) for edge in sorted(edges)]}, None
 
 
@@ -265,12 +259,12 @@ _TITLES = {
 
 
 def _customers_in(lines: list[Line], given: dict[str, Any]) -> Readings:
-    """Solomon's text; numbers are compared in the instance's ticks.
+    """Read Solomon's text; numbers are compared in the ticks of the instance.
 
-    Distances are what coordinates give, truncated to one decimal, or rounded to the nearest whole number.
+    Distances follow from coordinates, truncated to one decimal or rounded to the nearest integer.
     """
     if any(re.match(r"[A-Z_]+\s*:|[A-Z_]+_SECTION", line) for _, line in lines[:10]):
-        raise UnreadError("the checker reads Solomon's files, not TSPLIB's")
+        raise UnreadError("the checker reads Solomon's format, not TSPLIB's")
     tables, vehicles, capacity = list[list[Any]](), None, None
     for place, line in enumerate(lines):
         words = line[1].split()
@@ -280,14 +274,14 @@ def _customers_in(lines: list[Line], given: dict[str, Any]) -> Readings:
                 continue
             tables.append(_numbers(line, 7))
             if tables[-1][0] != len(tables) - 1:
-                raise _unaccounted(line, f"location {len(tables) - 1}")
+                raise _unexpected(line, f"location {len(tables) - 1}")
         elif tables or (place and not {word.strip(".").upper() for word in words} <= _TITLES):
-            raise _unaccounted(line, "the titles and numbers of Solomon's files")
+            raise _unexpected(line, "the titles and numbers of Solomon's files")
     if vehicles is None or capacity is None or len(tables) < 2:
-        raise WrongError("the instance's file has no vehicles and customers")
-    places, count, ticks = [(row[1], row[2]) for row in tables], len(tables), whole(given["ticks"])
+        raise WrongError("the instance file has no vehicles or customers")
+    places, count, ticks = [(row[1], row[2]) for row in tables], len(tables), integer(given["ticks"])
     if any(type(x) is not int and x.denominator > 1 for place in places for x in place):
-        raise UnreadError("the coordinates have decimals, whose distances depend on rounding")
+        raise UnreadError("the coordinates are fractional, so distances depend on rounding")
     if len(given["demands"]) != count:
         raise WrongError(f"the instance has {len(given['demands']) - 1} customers, its file {count - 1}")
     squares = [[int((x - a) ** 2 + (y - b) ** 2) for a, b in places] for x, y in places]
@@ -303,7 +297,7 @@ def _customers_in(lines: list[Line], given: dict[str, Any]) -> Readings:
     truncated = [[Fraction(math.isqrt(100 * square) * ticks, 10) for square in row] for row in squares]
     yield {**found, "distances": truncated}, None
     rounded = [[(math.isqrt(4 * square) + 1) // 2 * ticks for square in row] for row in squares]
-    yield {**found, "distances": rounded}, "distances rounded to whole numbers"
+    yield {**found, "distances": rounded}, "distances rounded to integers"
 
 
 _KINDS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[list[Line], dict[str, Any]], Readings]]] = {
@@ -312,4 +306,4 @@ _KINDS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[list[Line], dic
     "colouring": (_colouring, _graph_in),
     "vehicle_routing": (_routes, _customers_in),
 }
-"""What formulates instances of a kind, and what reads their files."""
+"""For each kind, the functions that formulate instances and read their files."""

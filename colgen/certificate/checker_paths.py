@@ -1,4 +1,4 @@
-"""Paths of so many vertices, no two of one class: walks with penalties and memory, in whole numbers."""
+"""Paths of a given length with at most one vertex per class: walks with penalties and memory, in integers."""
 
 from __future__ import annotations
 
@@ -16,63 +16,62 @@ from colgen.certificate.checker_pricing import (
     Scored,
     UnreadableError,
     WrongError,
-    counted,
+    check_count,
     fields,
+    integer,
     table,
-    whole,
 )
 
 
 class Paths(Scored):
-    """Paths of ``length`` vertices between a source and a sink; a class has one of them at the most.
+    """Paths of ``length`` vertices between a source and a sink, with at most one vertex of each class.
 
-    A column is the vertices of a path, and costs the weights of its arcs, those of source and sink included.
+    A column is a list of vertices, and costs the weights of its arcs, including those of source and sink.
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int, limit: int | None = None) -> None:
         super().__init__(data, ("length", "classes", "first", "last", "weights"))
-        self.length, self.limit = whole(data["length"]), limit
-        self.classes = [whole(c) for c in data["classes"]]
+        self.length, self.limit = integer(data["length"]), limit
+        self.classes = [integer(c) for c in data["classes"]]
         n = len(self.classes)
         self.first, self.last = table([data["first"], data["last"]], 2, n)
         self.weights = table(data["weights"], n, n)
         if self.length < 1 or min(self.classes, default=-1) < 0:
-            raise WrongError("expected a class of each vertex, and a length")
+            raise WrongError("expected a class for each vertex, and a positive length")
         if self.length * n > TABLE_LIMIT:
             raise UnreadableError(f"expected a length times vertices of at most {TABLE_LIMIT:,}, not {self.length}")
 
     def column(self, path: Any) -> tuple[Fraction, dict[int, int]]:
-        """Cost and entries of a column: the vertices along a path."""
-        if len(path) != self.length or not all(0 <= whole(v) < len(self.classes) for v in path):
+        if len(path) != self.length or not all(0 <= integer(v) < len(self.classes) for v in path):
             raise WrongError(f"expected a path of {self.length} vertices")
         if len({self.classes[v] for v in path}) < len(path):
             raise WrongError("a path visits a class twice")
         inner = sum(self.weights[u][v] for u, v in pairwise(path))
         total = self.first[path[0]] + inner + self.last[path[-1]]
         if total == NO:
-            raise WrongError("a path takes an arc that is not there")
+            raise WrongError("a path uses an arc that does not exist")
         return Fraction(total, self.unit), {}
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """The least reduced cost of all columns, times the duals' denominator: as the claim has it, if it is true."""
+        """Return the least reduced cost times the denominator of the duals, as stated by the claim, if it is valid."""
         given = state.given
         fields(given, ("most", "penalties", "remembered"))
-        most = whole(given["most"])
+        most = integer(given["most"])
         if self.above(most, given["penalties"], given["remembered"]) is not None:
-            raise WrongError("a walk weighs more than is said of all paths")
+            raise WrongError("a walk weighs more than the stated maximum")
         return self.reduced(most, unit)
 
     def above(self, most: int, penalties: Sequence[int], remembered: Sequence[int]) -> list[int] | None:
-        """A heavy walk of more weight than ``most`` that visits no remembered class twice; None: there is none.
+        """Return a walk of more weight than ``most`` that visits no remembered class twice, or None.
 
-        A visit of a class costs its penalty, and all penalties are added to the weight: a path, which visits a class
-        once at most, gains by that.  Of remembered classes those that were visited are known, and only theirs are added
-        at the end.  What is to come is bounded by a dynamic program backwards, without memory.
-        Source: N. Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures* (1981).
+        A visit of a class costs its penalty, and all penalties are added to the weight. This never decreases the weight
+        of a path, which visits a class at most once. For remembered classes the visits are known, so only their
+        penalties are added at the end. A backward dynamic program without memory bounds the rest of a walk. Source: N.
+        Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures* (1981).
         """
         number = max(self.classes) + 1
-        if len(penalties) != number or min(map(whole, penalties)) < 0 or not {*remembered} <= {*range(number)}:
-            raise WrongError("expected a penalty of 0 or more for each class, and classes that are remembered")
+        if len(penalties) != number or min(map(integer, penalties)) < 0 or not {*remembered} <= {*range(number)}:
+            raise WrongError("expected a nonnegative penalty for each class, and remembered classes that exist")
         kept = set(remembered)
         bits = [1 << c if c in kept else 0 for c in self.classes]
         own = [-penalties[c] for c in self.classes]
@@ -98,7 +97,7 @@ class Paths(Scored):
                         key, worth = (v, seen | bits[v]), value + arcs[u][v]
                         if key not in below or worth > below[key][0]:
                             below[key] = worth, (u, seen)
-                counted(count + len(below), self.limit, "walks")
+                check_count(count + len(below), self.limit, "walks")
             layer = below
             layers.append(layer)
             count += len(layer)

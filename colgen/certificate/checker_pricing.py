@@ -1,4 +1,9 @@
-"""Pricing problems as the checker solves them: exactly, by other code than has found the columns."""
+"""Pricing problems of the checker, solved exactly and independently of the engine.
+
+Each class has four methods. ``prices`` returns all costs, of which objectives are sums. ``subtracts`` returns whether a
+column may have a negative entry in a row. ``column`` returns cost and entries of a column of the certificate. ``least``
+returns the least reduced cost of columns at a node times the common denominator of the duals.
+"""
 
 from __future__ import annotations
 
@@ -9,148 +14,146 @@ from fractions import Fraction
 from typing import Any
 
 NO = float("-inf")
-"""What nothing can be reached with; it compares with whole numbers of any size, and adds to them."""
+"""The value of an unreachable state; it compares with integers of any size, and can be added to them."""
 
 Place = tuple[Any, ...]
-"""What is counted of a pricing problem's columns: pieces of an item at positions from first to last, (problem, item,
-first, last); or points within bounds on variables, (problem, ((variable, lower, upper), ...))."""
+"""A counted part of the columns of a pricing problem. Either pieces of an item at positions from first to last:
+(problem, item, first, last). Or points within bounds on variables: (problem, ((variable, lower, upper), ...))."""
 
 Sides = tuple[Fraction | None, Fraction | None]
-"""Lower and upper; None where there is none."""
+"""Lower and upper side, or None."""
 
 
 _FRACTION = re.compile("-?[0-9]+(/0*[1-9][0-9]*)?")
 
 
 class WrongError(Exception):
-    """A line of a certificate is not true; the message says why."""
+    """A line of a certificate is false; the message gives the reason."""
 
     line: int = 0
 
 
 class UnreadableError(WrongError):
-    """A file or a line is no certificate's, or too large; the message gives the reason."""
+    """A file or a line is not in the format, or is too large; the message gives the reason."""
 
 
 TABLE_LIMIT = 2**26
-"""Entries of a table of a dynamic program: 2 GB at the most."""
+"""Maximum entries of a table of a dynamic program: at most 2 GB."""
 
 WORK_LIMIT = 2**34
-"""Entries of all tables of a dynamic program, one after the other: a quarter of an hour for one claim."""
+"""Maximum entries of all tables of a dynamic program in turn: 15 minutes for one claim."""
 
 LABEL_LIMIT = 2**23
-"""Labels of a dynamic program that keeps them one by one: as much memory."""
+"""Maximum labels of a dynamic program that stores them separately: as much memory."""
 
 DIGIT_LIMIT = 4_300
-"""Digits of a number, as in Python: reading takes quadratic time."""
+"""Maximum digits of a number, as in Python: reading takes quadratic time."""
 
 
-def whole(value: Any) -> int:
-    """A whole number of a certificate."""
+def integer(value: Any) -> int:
+    """Read an integer."""
     if type(value) is not int:
-        raise WrongError(f"expected a whole number, not {str(value)[:30]}")
+        raise WrongError(f"expected an integer, not {str(value)[:30]}")
     return value
 
 
 def exact(value: Any) -> Fraction:
-    """A number of a certificate: whole, or a fraction as a text."""
+    """Read a number: an integer, or a fraction as a text."""
     if type(value) is int or (type(value) is str and _FRACTION.fullmatch(value)):
         if type(value) is str and max(map(len, value.lstrip("-").split("/"))) > DIGIT_LIMIT:
             raise UnreadableError(f"expected numbers of at most {DIGIT_LIMIT:,} digits")
         return Fraction(value)
-    raise WrongError(f"expected a whole number or a fraction, not {str(value)[:30]}")
+    raise WrongError(f"expected an integer or a fraction, not {str(value)[:30]}")
 
 
 def sides(record: Sequence[Any]) -> Sides:
-    """Two sides of a certificate."""
+    """Read two sides."""
     low, high = (None if side is None else exact(side) for side in record)
     return low, high
 
 
 def fields(record: Any, needed: Iterable[str], others: Iterable[str] = ()) -> None:
-    """Refuse a record in which a field is missing, or one is there that nothing reads."""
+    """Raise an error if a field of a record is missing or unknown."""
     if not isinstance(record, dict):
         raise WrongError("expected a JSON object")
     missing = sorted(set(needed).difference(record))
     unread = sorted(set(record).difference(needed, others))
     if missing or unread:
         raise WrongError(
-            f"the field {missing[0][:30]!r} is missing" if missing else f"nothing reads the field {unread[0][:30]!r}"
+            f"the field {missing[0][:30]!r} is missing" if missing else f"the field {unread[0][:30]!r} is unknown"
         )
 
 
 def holds(value: Any, limits: tuple[Any, Any]) -> bool:
-    """Whether a number is between two sides."""
+    """Return whether a number is between two sides."""
     low, high = limits
     return bool((low is None or value >= low) and (high is None or value <= high))
 
 
 @dataclass
 class CheckerState:
-    """What is decided at a node: positions left open, pieces counted, vertices merged or set apart, columns listed.
+    """The decisions at a node: open positions, counted pieces, merged or separated vertices, listed columns.
 
-    Objects inside are never changed, so that a child may share them.
+    Contained objects are never changed, so that children may share them.
     """
 
     open: dict[tuple[int, int], Sequence[int]] = field(default_factory=dict)
     counts: dict[Place, tuple[int, int | None]] = field(default_factory=dict)
-    bounds: dict[tuple[int, int], tuple[Any, Any]] = field(default_factory=dict)  # of a block's whole variables
-    without: tuple[Place, ...] = ()  # bounds that no point of a block is within
+    bounds: dict[tuple[int, int], tuple[Any, Any]] = field(default_factory=dict)  # of integer variables of a block
+    without: tuple[Place, ...] = ()  # boxes without points
     pairs: tuple[tuple[int, int, bool], ...] = ()  # (vertex, vertex, together)
-    listed: Mapping[int, Fraction] | None = None  # rows, as bits, and cost of all columns that are left
-    closed: frozenset[tuple[int, int]] = frozenset()  # arcs (head, modifier) that no tree has
-    given: Any = None  # what the claim at hand says besides dual values
-    trusted: bool = False  # something was decided that the checker does not understand
+    listed: Mapping[int, Fraction] | None = None  # rows, as bits, and cost of all remaining columns
+    closed: frozenset[tuple[int, int]] = frozenset()  # forbidden arcs (head, modifier)
+    given: Any = None  # data of the claim besides dual values
+    trusted: bool = False  # some decision is trusted
 
     def copy(self) -> CheckerState:
         return replace(self, open=dict(self.open), counts=dict(self.counts), bounds=dict(self.bounds))
 
     def narrow(self, problem: int, variable: int, low: int | None, high: int | None) -> None:
-        """Let a whole variable of a block be between two sides, and those that it has."""
+        """Intersect the bounds of an integer variable of a block."""
         least, most = self.bounds.get((problem, variable), (NO, -NO))
         least, most = (least if low is None else max(least, low)), (most if high is None else min(most, high))
         self.bounds[problem, variable] = least, most
 
 
-def counted(labels: int, limit: int | None, what: str) -> None:
-    """Refuse more labels than memory holds, or than who asks wants to look at."""
+def check_count(labels: int, limit: int | None, what: str) -> None:
+    """Raise an error if the labels exceed memory or the limit of the caller."""
     if limit is not None and labels > limit:
-        raise WrongError(f"there are more {what} than are wanted")
+        raise WrongError(f"there are more {what} than the limit")
     if labels > LABEL_LIMIT:
         raise UnreadableError(f"expected at most {LABEL_LIMIT:,} {what}")
 
 
 class Scored:
-    """What pricing problems have in common whose columns are scored, in whole numbers over a denominator ``unit``."""
+    """Base class of pricing problems whose columns have integer scores over a denominator ``unit``."""
 
     with_potentials = True
-    """Whether claims state more than dual values; ``least`` reads it."""
+    """Whether claims contain data besides dual values, which ``least`` reads."""
 
     def __init__(self, data: Mapping[str, Any], own: Iterable[str]) -> None:
         fields(data, ("denominator", *own), ("kind", "uses", "name"))
-        self.unit = whole(data["denominator"])
+        self.unit = integer(data["denominator"])
         if self.unit < 1:
-            raise WrongError("expected a denominator of 1 or more")
+            raise WrongError("expected a denominator of at least 1")
 
     def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
         return [Fraction(1, self.unit)]
 
     def subtracts(self, row: int) -> bool:
-        """Whether a column may have an entry below 0 in a row: none has any."""
         return False
 
     def reduced(self, score: int, unit: Fraction, over: int = 1) -> Fraction:
-        """The reduced cost of a column that has the best score, divided by ``over``, times the duals' denominator."""
+        """Return the reduced cost for a best score divided by ``over``, times the denominator of the duals."""
         if unit >= 0:
-            raise WrongError("expected scores that count, and are maximised")
+            raise WrongError("expected scores that count and are maximised")
         return unit * Fraction(score, self.unit * over)
 
 
 def table(record: Any, rows: int, columns: int) -> list[list[Any]]:
-    """So many rows of so many whole numbers, ``NO`` where there is none."""
+    """Read a table of integers; None becomes ``NO``."""
     if not set().union(*(map(type, row) for row in record)) <= {int, type(None)}:
-        raise WrongError("expected a table of whole numbers")
+        raise WrongError("expected a table of integers")
     found = [[NO if x is None else x for x in row] if None in row else list(row) for row in record]
     if len(found) != rows or any(len(row) != columns for row in found):
         raise WrongError(f"expected a table of {rows} rows and {columns} columns")
@@ -158,18 +161,18 @@ def table(record: Any, rows: int, columns: int) -> list[list[Any]]:
 
 
 class KnapsackPricing:
-    """Pieces side by side in the order of the items: Σ size · pieces ≤ capacity, and at most so many pieces an item.
+    """Pieces side by side in the order of items: Σ size · pieces ≤ capacity, and at most ``copies`` pieces of an item.
 
-    A column covers the row of an item as often as it has pieces of it, and costs ``cost`` and ``costs`` for each piece.
+    A column covers the row of an item once per piece, and costs ``cost`` plus ``costs`` per piece.
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         fields(data, ("capacity", "sizes", "copies", "rows", "cost", "costs"), ("kind", "uses"))
         self.number = number
-        self.capacity = whole(data["capacity"])
-        self.sizes = [whole(size) for size in data["sizes"]]
-        self.copies = [whole(copies) for copies in data["copies"]]
-        self.rows = [whole(row) for row in data["rows"]]
+        self.capacity = integer(data["capacity"])
+        self.sizes = [integer(size) for size in data["sizes"]]
+        self.copies = [integer(copies) for copies in data["copies"]]
+        self.rows = [integer(row) for row in data["rows"]]
         self.cost = exact(data["cost"])
         self.costs = [exact(cost) for cost in data["costs"]] if data["costs"] else [Fraction(0)] * len(self.sizes)
         if not len(self.sizes) == len(self.copies) == len(self.rows) == len(self.costs):
@@ -182,21 +185,18 @@ class KnapsackPricing:
         if (self.capacity + 1) * layers > WORK_LIMIT:
             raise UnreadableError(f"expected a capacity times pieces of at most {WORK_LIMIT:,}, not {self.capacity}")
         if len(set(self.rows)) < len(self.rows) or not all(0 <= row < num_rows for row in self.rows):
-            raise WrongError("expected a row of its own for each item")
+            raise WrongError("expected a different row for each item")
 
     def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
         return [self.cost, *self.costs]
 
     def subtracts(self, row: int) -> bool:
-        """Whether a column may have an entry below 0 in a row: all are numbers of pieces."""
         return False
 
     def column(self, structure: Any) -> tuple[Fraction, dict[int, int]]:
-        """Cost and entries of a column."""
         size, cost, entries = 0, self.cost, dict[int, int]()
         for item, pieces in structure:
-            if not (0 <= whole(item) < len(self.sizes) and 1 <= whole(pieces) <= self.copies[item]):
+            if not (0 <= integer(item) < len(self.sizes) and 1 <= integer(pieces) <= self.copies[item]):
                 raise WrongError(f"a column has {pieces} pieces of item {item}")
             if self.rows[item] in entries:
                 raise WrongError(f"a column names item {item} twice")
@@ -208,7 +208,6 @@ class KnapsackPricing:
         return cost, entries
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """The least reduced cost of the node's columns, times the duals' denominator."""
         best: Any = max(self._forward(self._gains(duals, unit), counts, state)[-1])
         return Fraction(unit * self.cost - best)
 
@@ -221,11 +220,12 @@ class KnapsackPricing:
         cuts: Sequence[tuple[int, Mapping[int, int], int]],
         stated: Fraction,
     ) -> Fraction:
-        """``stated`` if no column has a smaller reduced cost, cuts included; else one that is smaller.
+        """Return ``stated`` if no reduced cost with cuts is smaller, otherwise a smaller one.
 
-        Labels go from the last item to the first: where they are, what they have earned, and what is left of the sums
-        of the cuts.  One that earns no more than is stated whatever comes before it is given up; so is one that another
-        in its place outdoes even if that pays for every cut of which it has more left.
+        Labels run from the last item to the first. Each has a position, its earnings, and the remainders of the sums of
+        cuts. A label is dropped if it cannot earn more than stated with any items before it. It is also dropped if
+        another label at its position earns at least as much even after paying every cut of which it has a larger
+        remainder.
         """
         most, gains, extra = unit * self.cost - stated, self._gains(duals, unit), self._extra(counts)
         before = self._forward(gains, counts, state)
@@ -238,7 +238,7 @@ class KnapsackPricing:
             size, gain, earned = self.sizes[item], gains[item], extra.get(item, {})
             where = self._positions(item, state)
             open_ = where if isinstance(where, range) else set(where)
-            counted = [
+            weighted = [
                 (c, q, weights[self.rows[item]], dual)
                 for c, (q, weights, dual) in enumerate(cuts)
                 if self.rows[item] in weights
@@ -254,9 +254,9 @@ class KnapsackPricing:
                             if position < 0 or position not in open_:
                                 break
                             value += gain + earned.get(position, 0)
-                            if counted:
+                            if weighted:
                                 changed = list(rests)
-                                for c, q, weight, dual in counted:
+                                for c, q, weight, dual in weighted:
                                     changed[c] += weight
                                     if changed[c] >= q:
                                         value += dual * (changed[c] // q)
@@ -275,11 +275,11 @@ class KnapsackPricing:
         gains: list[Any] = []
         for row, cost in zip(self.rows, self.costs, strict=True):
             gain = duals[row] - unit * cost
-            gains.append(gain.numerator if gain.denominator == 1 else gain)  # whole numbers are quicker
+            gains.append(gain.numerator if gain.denominator == 1 else gain)  # integers are faster
         return gains
 
     def _extra(self, counts: Mapping[Place, int]) -> dict[int, dict[int, int]]:
-        """What pieces earn beside the dual value of their row: by item and position."""
+        """Return what pieces earn in addition to the dual value of their row, by item and position."""
         extra: dict[int, dict[int, int]] = {}
         for (problem, *place), dual in counts.items():
             if problem == self.number:
@@ -290,20 +290,20 @@ class KnapsackPricing:
         return extra
 
     def close(self, state: CheckerState, item: int, gone: Container[int]) -> None:
-        """Let no piece of an item be at some positions."""
+        """Remove positions of an item."""
         state.open[self.number, item] = [p for p in self._positions(item, state) if p not in gone]
 
     def keep(self, state: CheckerState, item: int, positions: Sequence[int]) -> None:
-        """Let pieces of an item be at these positions alone, which are open and increasing."""
+        """Set the open positions of an item, in increasing order."""
         state.open[self.number, item] = positions
 
     def _positions(self, item: int, state: CheckerState) -> Sequence[int]:
-        """Where a piece may be, increasing."""
+        """Return the open positions of an item in increasing order."""
         everywhere = range(self.capacity + 1 - self.sizes[item])
         return state.open.get((self.number, item), everywhere)
 
     def _forward(self, gains: Sequence[Any], counts: Mapping[Place, int], state: CheckerState) -> list[list[Any]]:
-        """For the items before each, and for all of them: the best packing that ends at each position."""
+        """Return, before each item and after all, the best packing that ends at each position."""
         values: list[Any] = [0] + [NO] * self.capacity
         found, extra = [values], self._extra(counts)
         for item, size in enumerate(self.sizes):
@@ -312,18 +312,18 @@ class KnapsackPricing:
                 layer = values
                 values = values.copy()
                 for _ in range(min(self.copies[item], self.capacity // size)):
-                    layer = self._placed(layer, where, size, gains[item], extra.get(item))
+                    layer = self._add_piece(layer, where, size, gains[item], extra.get(item))
                     if isinstance(where, range):
                         values[size:] = map(max, values[size:], layer[size:])
-                    else:  # few positions are left
+                    else:  # only few positions are open
                         for end in (position + size for position in where):
                             if layer[end] > values[end]:
                                 values[end] = layer[end]
             found.append(values)
         return found
 
-    def _placed(self, layer: list[Any], where: Sequence[int], size: int, gain: Any, extra: Any) -> list[Any]:
-        """What one more piece makes of the values of positions."""
+    def _add_piece(self, layer: list[Any], where: Sequence[int], size: int, gain: Any, extra: Any) -> list[Any]:
+        """Return the values of positions after one more piece."""
         if isinstance(where, range) and not extra:
             return [NO] * size + [value + gain for value in layer[: len(where)]]
         placed: list[Any] = [NO] * (self.capacity + 1)
@@ -336,9 +336,9 @@ class KnapsackPricing:
     def through(
         self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState
     ) -> tuple[Fraction, list[tuple[int, list[tuple[int, Any]]]]]:
-        """The least reduced cost, and for each item what columns with a piece at each position earn at the most.
+        """Return the least reduced cost, and by item what columns with a piece at each position earn at most.
 
-        Positions that no column has are left out.
+        Positions without columns are omitted.
         """
         gains, extra = self._gains(duals, unit), self._extra(counts)
         before = self._forward(gains, counts, state)
@@ -352,7 +352,7 @@ class KnapsackPricing:
                 continue
             if most * len(where) > TABLE_LIMIT:
                 raise UnreadableError(f"expected copies times positions of at most {TABLE_LIMIT:,}")
-            ends: list[list[Any]] = []  # the best from a piece at each position on, with 0, 1, ... more to come
+            ends: list[list[Any]] = []  # the best from a piece at each position on, with 0, 1, ... further pieces
             rest = after
             for _ in range(most):
                 ends.append([gain + earned.get(p, 0) + rest[p + size] for p in where])
@@ -364,7 +364,7 @@ class KnapsackPricing:
             for end in reversed(ends):
                 best = [max(b, layer[p] + e) for b, p, e in zip(best, where, end, strict=True)]
                 if end is not ends[0]:
-                    layer = self._placed(layer, where, size, gain, earned)
+                    layer = self._add_piece(layer, where, size, gain, earned)
             found.append((item, [(p, b) for p, b in zip(where, best, strict=True) if b != NO]))
             after = rest
         return unit * self.cost - max(before[-1]), found
@@ -373,7 +373,7 @@ class KnapsackPricing:
 def _keep(
     here: list[tuple[Any, tuple[int, ...]]], value: Any, rests: tuple[int, ...], cuts: Sequence[tuple[int, Any, int]]
 ) -> None:
-    """Add a label to those in its place, unless one of them outdoes it."""
+    """Add a label to those at its position unless one dominates it."""
     for other, others in here:
         if other >= value:
             paid = other
@@ -386,7 +386,7 @@ def _keep(
 
 
 class Trusted:
-    """A pricing problem that the checker does not know: what is said of it is believed, and counted."""
+    """A pricing problem of unknown kind; statements about it are trusted, and counted."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         fields(data, (), ("kind", "uses", "name"))
@@ -394,7 +394,6 @@ class Trusted:
         self.num_rows = num_rows
 
     def subtracts(self, row: int) -> bool:
-        """Whether a column may have an entry below 0 in a row: nothing is known of it."""
         return True
 
     def prices(self) -> list[Fraction]:
@@ -402,7 +401,7 @@ class Trusted:
 
     def column(self, structure: Any) -> tuple[Fraction, dict[int, Fraction]]:
         fields(structure, ("cost", "rows"))
-        entries = {whole(row): exact(entry) for row, entry in structure["rows"]}
+        entries = {integer(row): exact(entry) for row, entry in structure["rows"]}
         if len(entries) < len(structure["rows"]) or not all(0 <= row < self.num_rows for row in entries):
-            raise WrongError("a column has an entry in a row that is not there, or two in one")
+            raise WrongError("a column has an entry in a row that does not exist, or two in one row")
         return exact(structure["cost"]), entries

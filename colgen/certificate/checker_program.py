@@ -1,4 +1,4 @@
-"""The program of a certificate: rows and pricing problems; its answers, and the splits of its nodes."""
+"""The program of a certificate: rows, pricing problems, solutions, and splits of nodes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from colgen.certificate.checker_pricing import (
     exact,
     fields,
     holds,
+    integer,
     sides,
-    whole,
 )
 from colgen.certificate.checker_routes import Routes
 from colgen.certificate.checker_trees import TreePricing
@@ -39,14 +39,14 @@ KINDS: dict[str, Any] = {
     "block": BlockPricing,
     "trusted": Trusted,
 }
-"""Pricing problems."""
+"""The pricing problems by kind."""
 
 
 @dataclass
 class Claims:
-    """How many claims were checked, and how many are trusted.
+    """Numbers of checked and trusted claims.
 
-    ``refuses``: the checker formulates the instance itself, and so wants a reason for each.
+    With ``refuses``, trusted claims are an error, because the checker formulates the instance itself.
     """
 
     checked: int = 0
@@ -56,12 +56,12 @@ class Claims:
     def trust(self, what: str) -> None:
         """Count a claim without a reason."""
         if self.refuses:
-            raise WrongError(f"{what} without a reason is refused, for the checker formulates this instance itself")
+            raise WrongError(f"{what} without a reason is refused, because the checker formulates this instance itself")
         self.trusted += 1
 
 
 class Program:
-    """Minimise the costs of columns subject to rows; maximising is minimising the negative."""
+    """Minimize the costs of columns subject to rows; for maximization the objective is negated."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         fields(data, ("sense", "step", "rows", "pricing"))
@@ -73,25 +73,25 @@ class Program:
         self.uses = [sides(problem["uses"]) for problem in data["pricing"]]
         self.pricing = [KINDS[problem["kind"]](k, problem, len(self.rows)) for k, problem in enumerate(data["pricing"])]
         if any(low is None or low < 0 for low, _ in self.uses):
-            raise WrongError("expected pricing problems to be used no less than zero times")
+            raise WrongError("expected pricing problems to be used a nonnegative number of times")
         if any(side is not None and side.denominator != 1 for use in self.uses for side in use):
-            raise WrongError("expected pricing problems to be used a whole number of times")
+            raise WrongError("expected pricing problems to be used an integer number of times")
         self._check_step()
 
     def _check_step(self) -> None:
-        """That every objective is a multiple of the step: all costs are, and what they are multiplied by is whole."""
+        """Check that every cost, and thus every objective, is a multiple of the step."""
         if self.step is None:
             return
         costs = (price for problem in self.pricing for price in problem.prices())
         if self.step <= 0 or any((cost / self.step).denominator != 1 for cost in costs):
-            raise WrongError("the costs are no multiples of the step")
+            raise WrongError("the costs are not multiples of the step")
 
     def rounded(self, bound: Fraction) -> Fraction:
-        """A bound, as high as the step allows."""
+        """Round a bound up to a multiple of the step."""
         return bound if self.step is None else math.ceil(bound / self.step) * self.step
 
     def split(self, state: CheckerState, split: Any, count: int, claims: Claims) -> list[CheckerState]:
-        """The states of a node's children, which cover it."""
+        """Return the states of the children of a node, which cover it."""
         if split == "trusted":
             claims.trust("a split")
             if not count:
@@ -100,7 +100,7 @@ class Program:
             below.trusted = True
             return [below.copy() for _ in range(count)]
         if state.trusted:
-            raise WrongError("a split proves nothing where decisions are trusted")
+            raise WrongError("a split proves nothing under trusted decisions")
         claims.checked += 1
         if "pair" in split:
             fields(split, ("pair",))
@@ -115,9 +115,9 @@ class Program:
         return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """A whole quantity is at most t or at least t + 1; the second may be missing where it cannot be."""
-        k, item, first, last = (whole(x) for x in split["pieces"])
-        most = whole(split["at_most"])
+        """An integer quantity is at most t or at least t + 1; the second child may be missing if it is impossible."""
+        k, item, first, last = (integer(x) for x in split["pieces"])
+        most = integer(split["at_most"])
         problem: Any = self.pricing[k] if 0 <= k < len(self.pricing) else None
         if (
             problem is None
@@ -125,11 +125,11 @@ class Program:
             or not 0 <= item < len(problem.rows)
             or not (most >= 0 and 0 <= first <= last <= problem.capacity)
         ):
-            raise WrongError("the split speaks of what is not there")
+            raise WrongError("the split refers to parts that do not exist")
         row = problem.rows[item]
         demanded = self.rows[row][1]
         if any(each.subtracts(row) for each in self.pricing):
-            demanded = None  # more pieces than demanded may be there, and others take them away
+            demanded = None  # negative entries allow more pieces than demanded
         if count not in (1, 2) or (count == 1 and (demanded is None or most < demanded)):
             raise WrongError("the children do not cover the node: more pieces are possible")
         at_most, at_least = state.copy(), state.copy()
@@ -137,7 +137,7 @@ class Program:
             problem.close(at_most, item, range(first, last + 1))
         else:
             self._count(at_most, (k, item, first, last), 0, most)
-        if demanded is not None and most + 1 >= demanded:  # all of them there: none elsewhere
+        if demanded is not None and most + 1 >= demanded:  # all pieces are there, and none elsewhere
             everywhere = range(problem.capacity + 1)
             problem.close(at_least, item, set(everywhere).difference(range(first, last + 1)))
             for other in self.pricing:
@@ -147,29 +147,29 @@ class Program:
         return [at_most, at_least][:count]
 
     def _split_arc(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """A tree has an arc, and so no other into its modifier, or it does not."""
-        h, m = (whole(x) for x in split["arc"])
+        """A tree has an arc, and no other into its modifier, or does not have it."""
+        h, m = (integer(x) for x in split["arc"])
         if len(self.pricing) != 1 or not isinstance(self.pricing[0], TreePricing) or count != 2:
-            raise WrongError("the split speaks of what is not there")
+            raise WrongError("the split refers to parts that do not exist")
         if not (0 <= h < self.pricing[0].size and 1 <= m < self.pricing[0].size):
-            raise WrongError("the split speaks of an arc that is not there")
+            raise WrongError("the split refers to an arc that does not exist")
         if self.uses[0][1] != 1:
-            raise WrongError("the children do not cover the node: of several trees some may have the arc")
+            raise WrongError("the children do not cover the node: only some of several trees may have the arc")
         others = {(g, m) for g in range(self.pricing[0].size) if g != h}
         return [replace(state.copy(), closed=state.closed | gone) for gone in (others, {(h, m)})]
 
     def _split_within(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """Points of blocks that lie within bounds are at most t, or at least t + 1."""
-        (k, bounds), most = split["within"], whole(split["at_most"])
-        problem: Any = self.pricing[k] if 0 <= whole(k) < len(self.pricing) else None
+        """At most t or at least t + 1 points of blocks lie within bounds."""
+        (k, bounds), most = split["within"], integer(split["at_most"])
+        problem: Any = self.pricing[k] if 0 <= integer(k) < len(self.pricing) else None
         if not isinstance(problem, BlockPricing) or most < 0 or count != 2:
-            raise WrongError("the split speaks of what is not there")
+            raise WrongError("the split refers to parts that do not exist")
         box = problem.box(bounds)
         at_most, at_least = state.copy(), state.copy()
         ((v, low, high), *others), uses = box, self.uses[k][1]
         if most:
             self._count(at_most, (k, box), 0, most)
-        else:  # none of them is there, which is more than any count says
+        else:  # no point is there, so counts are not needed
             at_most.counts.pop((k, box), None)
             if others or None not in (low, high):
                 at_most.without = (*state.without, (k, box))
@@ -177,7 +177,7 @@ class Program:
                 at_most.narrow(k, v, None if high is None else high + 1, None if low is None else low - 1)
         if uses is None or most + 1 < uses:
             self._count(at_least, (k, box), most + 1, None)
-        else:  # all of them are
+        else:  # all points are there
             at_least.counts.pop((k, box), None)
             for each in box:
                 at_least.narrow(k, *each)
@@ -189,13 +189,13 @@ class Program:
         state.counts[place] = (max(before[0], low), least)
 
     def _split_pair(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """Two rows that are covered once each: by one set, or by two; two items in one cluster, or in two."""
-        u, v = (whole(x) for x in split["pair"])
+        """Two rows that are covered once are in one set or in two; two items are in one cluster or in two."""
+        u, v = (integer(x) for x in split["pair"])
         clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)
         if len(self.pricing) != 1 or not (
             clusters or isinstance(self.pricing[0], StableSets) or state.listed is not None
         ):
-            raise WrongError("the split speaks of what is not there")
+            raise WrongError("the split refers to parts that do not exist")
         if clusters and self.uses[0][1] != 1:
             raise WrongError("the children do not cover the node: several clusterings may differ")
         once = range(self.pricing[0].size if clusters else len(self.rows))
@@ -214,8 +214,8 @@ class Program:
         return [together, apart]
 
 
-def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fraction:
-    """The objective of an answer, as if minimising, after looking at every row."""
+def check_answer(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fraction:
+    """Return the objective of a solution, for minimization, after checking every row."""
     activity = [Fraction(0)] * len(program.rows)
     used = [Fraction(0)] * len(program.pricing)
     total = Fraction(0)
@@ -224,8 +224,8 @@ def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fra
         claims.trust("an answer")
         return program.sign * exact(answer["objective"])
     for k, value, structure in answer["columns"]:
-        if whole(value) < 1 or not 0 <= whole(k) < len(program.pricing):
-            raise WrongError("a column of the answer is used a whole number of times")
+        if integer(value) < 1 or not 0 <= integer(k) < len(program.pricing):
+            raise WrongError("expected a pricing problem and a positive number of uses for each column of the answer")
         cost, entries = program.pricing[k].column(structure)
         if isinstance(program.pricing[k], Trusted):
             claims.trust("a column")

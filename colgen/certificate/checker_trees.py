@@ -1,4 +1,4 @@
-"""Dependency trees as the checker weighs them: potentials leave a sum over arcs, whose best tree bounds all others."""
+"""Dependency trees: potentials reduce scores to a sum over arcs, whose best tree bounds all others."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from fractions import Fraction
 from operator import add, sub
 from typing import Any
 
-from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, table, whole
+from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, integer, table
 
 Weights = list[list[Any]]
-"""By head and modifier; 0 is the root, ``NO`` where there is no arc."""
+"""Weights by head and modifier; 0 is the root, and ``NO`` means that there is no arc."""
 
 
 class TreePricing(Scored):
-    """Trees over words 1, ..., n with the root 0, projective or not, perhaps with one modifier of the root alone.
+    """Trees over words 1, ..., n with the root 0, projective or not, optionally with a single modifier of the root.
 
-    A column is the head of each word, and scores its arcs, the chains of two of them (``grandparents``, by grandparent,
-    parent and child) and the ``factors``: sets of arcs that it has all of.
+    A column is the head of each word. It scores its arcs, the chains of two of them (``grandparents``, by grandparent,
+    parent and child) and the ``factors``: sets of arcs that all belong to it.
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
@@ -28,9 +28,11 @@ class TreePricing(Scored):
         for k, row in enumerate(self.arcs):
             row[0] = row[k] = NO
         self.chains = [table(each, n, n) for each in data["grandparents"] or ()]
-        self.factors = [([(whole(h), whole(m)) for h, m in arcs], whole(score)) for arcs, score in data["factors"]]
+        self.factors = [
+            ([(integer(h), integer(m)) for h, m in arcs], integer(score)) for arcs, score in data["factors"]
+        ]
         if type(self.single) is not bool or type(self.projective) is not bool or len(self.chains) not in (0, n):
-            raise WrongError("expected scores of arcs and of chains, and what trees are wanted")
+            raise WrongError("expected scores of arcs and of chains, and the kind of trees")
         words = range(1, n)
         if any(not arcs or len(set(arcs)) < len(arcs) for arcs, _ in self.factors):
             raise WrongError("expected factors of different arcs")
@@ -38,8 +40,7 @@ class TreePricing(Scored):
             raise WrongError("expected factors over arcs from the root or a word to another word")
 
     def column(self, heads: Any) -> tuple[Fraction, dict[int, int]]:
-        """Cost and entries of a column: the head of each word."""
-        head = [0, *(whole(h) for h in heads)]
+        head = [0, *(integer(h) for h in heads)]
         if len(head) != self.size or not all(0 <= h < self.size for h in head):
             raise WrongError("expected a head for each word")
         for word in range(1, self.size):
@@ -47,7 +48,7 @@ class TreePricing(Scored):
             for _ in head:
                 at = head[at]
             if at:
-                raise WrongError(f"word {word} does not hang from the root")
+                raise WrongError(f"word {word} is not connected to the root")
         spans = [sorted((h, m)) for m, h in enumerate(head) if m]
         if self.projective and any(a < c < b < d for a, b in spans for c, d in spans):
             raise WrongError("arcs cross each other")
@@ -57,22 +58,19 @@ class TreePricing(Scored):
         if self.chains:
             total += sum(self.chains[head[p]][p][c] for c, p in enumerate(head) if p)
         if total == NO:
-            raise WrongError("an arc is none that may be used, or a chain of two")
+            raise WrongError("an arc or a chain is forbidden")
         total += sum(score for arcs, score in self.factors if all(head[m] == h for h, m in arcs))
         return Fraction(total, self.unit), {}
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """The least reduced cost of all columns, times the duals' denominator.
-
-        Where costs do not count it is 1 if there are no columns.
-        """
+        """Return the least reduced cost; without costs it is 1 if there are no columns."""
         open_ = [[NO if (h, m) in state.closed else x for m, x in enumerate(row)] for h, row in enumerate(self.arcs)]
         if unit == 0:
             if self.projective:
                 if state.given is not None:
-                    raise WrongError("whether there is a projective tree needs no potentials")
+                    raise WrongError("the existence of a projective tree needs no potentials")
                 return Fraction(self.best_projective(open_) == NO)
-            # All trees score nothing, which is no less than nothing.
+            # All trees score 0, so a negative bound proves infeasibility.
             fields(state.given, ("words", "sets", "root"))
             nothing = [[x if x == NO else 0 for x in row] for row in open_]
             return Fraction(self._covered(nothing, state.given) < 0)
@@ -85,18 +83,18 @@ class TreePricing(Scored):
         return self.reduced(constant + best, unit)
 
     def _tilt(self, weights: Weights, given: Any) -> int:
-        """Make arcs pay for chains and factors, which then score no more; what is left over is returned.
+        """Add the scores of chains and factors to arcs so that no tree scores less; return the constant.
 
-        A chain g, p, c is there at the most where the arc (g, p) is, and for each arc (p, c) under a word there is one.
-        A product of arcs is no more than the sum of shares that add up to its score, each with its arc; a negative one
-        no more than a part of it times the number of its arcs that are there beyond all but one.
+        A chain g, p, c exists at most if the arc (g, p) does, and each arc (p, c) below a word has one. A product of
+        arcs is at most the sum of shares that add up to its score, one per arc. A product with a negative score is at
+        most a part of it times the number of its arcs in the tree beyond all but one.
         """
         size, constant, there = self.size, 0, [[x != NO for x in row] for row in weights]
         if self.chains:
             pi = table(given["chains"], size, size)
             if any(NO in row for row in pi):
                 raise WrongError("expected a potential for each arc")
-            # What a chain pays to the arc below it; where that is not there, more than any chain scores.
+            # The payment of a chain to the arc below it; infinite if that arc does not exist.
             paid = [
                 [x if open_ else -NO for x, open_ in zip(*each, strict=True)] for each in zip(pi, there, strict=True)
             ]
@@ -104,35 +102,35 @@ class TreePricing(Scored):
                 for p in range(1, size):
                     if there[g][p]:
                         earned = sum(gain for gain in map(sub, chains[p], paid[p]) if gain > 0)
-                        earned -= max(chains[p][g] - paid[p][g], 0)  # no word is its own grandparent
+                        earned -= max(chains[p][g] - paid[p][g], 0)  # a word is not its own grandparent
                         weights[g][p] += earned + (pi[g][p] if g else 0)
         if len(given["factors"]) != len(self.factors):
             raise WrongError("expected shares of each factor")
         for (arcs, score), shares in zip(self.factors, given["factors"], strict=True):
             if score >= 0:
-                if len(shares) != len(arcs) or min(map(whole, shares)) < 0 or sum(shares) < score:
-                    raise WrongError("expected shares of 0 or more that add up to a factor's score")
+                if len(shares) != len(arcs) or min(map(integer, shares)) < 0 or sum(shares) < score:
+                    raise WrongError("expected nonnegative shares that add up to the score of a factor")
                 each = shares
             else:
-                if len(shares) != 1 or not score <= whole(shares[0]) <= 0:
-                    raise WrongError("expected a part of a factor's score")
+                if len(shares) != 1 or not score <= integer(shares[0]) <= 0:
+                    raise WrongError("expected a part of the score of a factor")
                 each = shares * len(arcs)
-            if all(there[h][m] for h, m in arcs):  # else no tree has them all
+            if all(there[h][m] for h, m in arcs):  # otherwise no tree has all of them
                 constant -= shares[0] * (len(arcs) - 1) if score < 0 else 0
                 for (h, m), share in zip(arcs, each, strict=True):
                     weights[h][m] += share
         return constant
 
     def _covered(self, weights: Weights, given: Any) -> int:
-        """What no tree scores more than: sets of words that a tree enters, words once, pay for all arcs into them.
+        """Return an upper bound on the scores of trees: words, and sets that a tree enters, pay for all arcs into them.
 
         Source: J. Edmonds, *Optimum branchings* (1967); D. R. Fulkerson, *Packing rooted directed cuts* (1974).
         """
-        words = [0, *map(whole, given["words"])]
-        sets = [(set(map(whole, members)), whole(y)) for members, y in given["sets"]]
-        root = whole(given["root"])
+        words = [0, *map(integer, given["words"])]
+        sets = [(set(map(integer, members)), integer(y)) for members, y in given["sets"]]
+        root = integer(given["root"])
         if len(words) != self.size or any(y > 0 or not s <= set(range(1, self.size)) for s, y in sets):
-            raise WrongError("expected potentials of words, and of sets of them that are no more than 0")
+            raise WrongError("expected potentials of words, and nonpositive potentials of sets of words")
         if root and not self.single:
             raise WrongError("the root may have more than one modifier")
         for m in range(1, self.size):
@@ -140,15 +138,15 @@ class TreePricing(Scored):
             for h in range(self.size):
                 paid = words[m] + sum(y for s, y in around if h not in s) + (0 if h else root)
                 if weights[h][m] > paid:
-                    raise WrongError(f"the arc from {h} to {m} scores more than is paid for it")
+                    raise WrongError(f"the arc from {h} to {m} scores more than its potentials")
         if any(not s for s, _ in sets):
-            raise WrongError("no arc enters an empty set")
+            raise WrongError("expected sets that are not empty")
         return sum(words) + sum(y for _, y in sets) + root
 
     def best_projective(self, weights: Weights) -> Any:
-        """The best projective tree (Eisner, 1996), ``NO`` if there is none."""
+        """Return the score of the best projective tree (Eisner, 1996), or ``NO``."""
         size = self.size
-        # Complete spans by their left and their right end, whose head is the one or the other; and those of an arc.
+        # Complete spans by left and right end, with the head at either end; and spans of an arc.
         right = [[NO] * size for _ in range(size)]
         left, left_at, arc_right, arc_left = ([[NO] * size for _ in range(size)] for _ in range(4))
         for i in range(size):

@@ -1,8 +1,8 @@
 """Certificates of problems whose pricing problems are knapsacks: exact bounds, fixings and splits.
 
-Dual values are multiplied by a number and rounded to whole ones; any dual values prove a bound, so that rounding costs
-a little of it and never its truth.  The dynamic program adds whole numbers below 2^53, which floating point does
-exactly.  Few digits are tried first: most leaves have room to lose some, and short numbers are quick to check.
+Dual values are scaled and rounded to integers. Any dual values prove a valid bound, so rounding only weakens it
+slightly. The dynamic program adds integers below 2^53, which is exact in floating point. Few digits are tried first:
+most leaves can lose some, and short numbers are fast to check.
 """
 
 from __future__ import annotations
@@ -28,26 +28,18 @@ Place = tuple[int, int, int, int]
 """Pieces of an item of a pricing problem at positions from first to last: (problem, item, first, last)."""
 
 _DIGITS = (2.0**18, 2.0**30, 2.0**48)
-"""The largest dual value becomes a whole number of about this size: tried in order."""
+"""Approximate sizes of the largest scaled dual value, tried in order."""
 
 _EXACT = 2.0**53
-"""Sums of whole numbers up to here are exact in floating point."""
+"""Sums of integers up to this are exact in floating point."""
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """Dual values as whole numbers over a common denominator.
+    """Dual values as integers over a common denominator ``scale``.
 
-    Attributes
-    ----------
-    duals
-        Of the formulation's rows.
-    counts
-        Of pieces that branching has counted.
-    scale
-        What they were multiplied by.
-    cuts
-        Divisor, weights by rows, and dual value of each.
+    They belong to rows, to pieces counted by branching, and to cuts, each with a divisor, weights by row, and a dual
+    value.
     """
 
     duals: list[int]
@@ -58,7 +50,7 @@ class Rounded:
 
 @dataclass(frozen=True)
 class CertifierState:
-    """What is decided at a node: the arcs that are open in each network (None: all), and pieces counted."""
+    """The decisions at a node: open arcs of each network (None for all), and counted pieces."""
 
     open: tuple[NDArray[np.bool_] | None, ...]
     counts: Mapping[Place, tuple[int, int | None]] = field(default_factory=dict)
@@ -66,7 +58,7 @@ class CertifierState:
 
 @dataclass(frozen=True)
 class _Solved:
-    """Pricing problems at rounded dual values: what the duals are divided by, the least reduced costs, the bound."""
+    """Pricing problems solved at rounded dual values: denominator of the duals, least reduced costs, bound."""
 
     unit: int
     least: list[Fraction]
@@ -77,17 +69,12 @@ class _Solved:
 
 
 class KnapsackCertifier(Certifier):
-    """Certificates where pricing problems are knapsacks and dual values those of their items' rows.
+    """Certificates of problems whose pricing problems are knapsacks and whose dual values are those of item rows.
 
-    Subclasses say what the formulation is, where its dual values are found in the master's (:meth:`values`), and what
-    the children of a node decide (:meth:`pieces`).
-
-    Parameters
-    ----------
-    program
-        The formulation: rows all with two sides, and pricing problems of the kind ``knapsack``.
-    fixes
-        What reductions close: ``positions`` or whole ``items``.
+    Subclasses implement :meth:`values`, which maps dual values of the master to those of the formulation, and
+    :meth:`pieces`, which returns the decisions of children. ``program`` returns the formulation: rows with two sides,
+    and pricing problems of the kind ``knapsack``. ``fixes`` names what reductions close: ``positions`` or whole
+    ``items``.
     """
 
     checks_nodes = True
@@ -104,21 +91,21 @@ class KnapsackCertifier(Certifier):
         return self._program
 
     def values(self, duals: Duals) -> tuple[NDArray[np.float64], Mapping[Place, float]] | None:
-        """Dual values of the formulation's rows and of pieces counted; None where others count."""
+        """Return dual values of the rows of the formulation and of counted pieces, or None if there are others."""
         raise NotImplementedError
 
     def cuts(self, duals: Duals) -> Sequence[tuple[int, Mapping[int, int], float]]:
-        """Rank-1 cuts over the formulation's rows: divisor, weights by rows, and dual value of each."""
+        """Return rank-1 cuts over the rows of the formulation: divisor, weights by row, and dual value."""
         return ()
 
-    def lifted(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
-        """Dual values that prove no more, but of other columns: None where there are none."""
+    def lift(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
+        """Return other dual values with at most the same bound, which cover other columns, or None."""
         return None
 
     def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:
-        """What children count: the place, how many at most in the one child, and the order: that one first.
+        """Return the counted place, the maximum number in one child, and the order of children with that child first.
 
-        The other child, if there is one, has more.
+        The other child, if it exists, has more.
         """
         raise NotImplementedError
 
@@ -153,7 +140,7 @@ class KnapsackCertifier(Certifier):
     ) -> tuple[Record, CertifierState] | None:
         if goal is None:
             return None
-        for rounded in reversed(list(self._each(point, goal))):  # of most digits, unless there are too many
+        for rounded in reversed(list(self._each(point, goal))):  # most digits first
             solved = self._solve(state, rounded, True)
             if solved is not None:
                 break
@@ -175,13 +162,13 @@ class KnapsackCertifier(Certifier):
                 np.add.at(left, net.items[there & ~gone], 1)
                 some = np.zeros(net.num_items, dtype=np.bool_)
                 some[net.items[gone]] = True
-                whole = some & (left == 0)
-                closed += int(whole.sum())
-                gone = whole[net.items]
+                is_closed = some & (left == 0)
+                closed += int(is_closed.sum())
+                gone = is_closed[net.items]
             else:
                 closed += int(gone.sum())
             if gone.any():
-                masks[k] = self._shut(k, masks[k], gone if net.origin is None else net.origin[gone])
+                masks[k] = self._close_arcs(k, masks[k], gone if net.origin is None else net.origin[gone])
         if not closed:
             return None
         record = {
@@ -192,7 +179,7 @@ class KnapsackCertifier(Certifier):
             "least": [as_exact(each) for each in solved.least],
             "bound": as_exact(sign_of(self) * solved.total / solved.unit),
             "closed": closed,
-            **self._cuts_said(rounded),
+            **self._cuts_record(rounded),
         }
         return record, replace(state, open=tuple(masks))
 
@@ -208,8 +195,8 @@ class KnapsackCertifier(Certifier):
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
-    def _shut(self, k: int, mask: NDArray[np.bool_] | None, arcs: Any) -> NDArray[np.bool_]:
-        """A mask without some more arcs."""
+    def _close_arcs(self, k: int, mask: NDArray[np.bool_] | None, arcs: Any) -> NDArray[np.bool_]:
+        """Return a mask without some more arcs."""
         shut = np.ones(self._networks[k].num_arcs, dtype=np.bool_) if mask is None else mask.copy()
         shut[arcs] = False
         return shut
@@ -219,7 +206,7 @@ class KnapsackCertifier(Certifier):
         return slice(int(net.first_arc[item]), int(net.first_arc[item + 1]))
 
     def _inside(self, place: Place) -> NDArray[np.int64]:
-        """The arcs of a place."""
+        """Return the arcs of a place."""
         k, item, first, last = place
         arcs = self._arcs(k, item)
         positions = self._networks[k].positions[arcs]
@@ -228,25 +215,27 @@ class KnapsackCertifier(Certifier):
 
     def _at_most(self, state: CertifierState, place: Place, most: int) -> CertifierState:
         if most:
-            return self._counted(state, place, 0, most)
+            return self._count_pieces(state, place, 0, most)
         masks = list(state.open)
-        masks[place[0]] = self._shut(place[0], masks[place[0]], self._inside(place))
+        masks[place[0]] = self._close_arcs(place[0], masks[place[0]], self._inside(place))
         return replace(state, open=tuple(masks))
 
     def _at_least(self, state: CertifierState, place: Place, least: int) -> CertifierState:
         program, (k, item, *_) = self.formulation(), place
         row = program["pricing"][k]["rows"][item]
-        if least >= program["rows"][row][1]:  # all of them there: none elsewhere
+        if least >= program["rows"][row][1]:  # all pieces are there, and none elsewhere
             masks = list(state.open)
             arcs = self._arcs(k, item)
-            masks[k] = self._shut(k, masks[k], np.setdiff1d(np.arange(arcs.start, arcs.stop), self._inside(place)))
+            masks[k] = self._close_arcs(
+                k, masks[k], np.setdiff1d(np.arange(arcs.start, arcs.stop), self._inside(place))
+            )
             for other, problem in enumerate(program["pricing"]):
                 if other != k and row in problem["rows"]:
-                    masks[other] = self._shut(other, masks[other], self._arcs(other, problem["rows"].index(row)))
+                    masks[other] = self._close_arcs(other, masks[other], self._arcs(other, problem["rows"].index(row)))
             state = replace(state, open=tuple(masks))
-        return self._counted(state, place, least, None)
+        return self._count_pieces(state, place, least, None)
 
-    def _counted(self, state: CertifierState, place: Place, low: int, high: int | None) -> CertifierState:
+    def _count_pieces(self, state: CertifierState, place: Place, low: int, high: int | None) -> CertifierState:
         before = state.counts.get(place, (0, None))
         most = min((side for side in (before[1], high) if side is not None), default=None)
         return replace(state, counts={**state.counts, place: (max(before[0], low), most)})
@@ -254,14 +243,14 @@ class KnapsackCertifier(Certifier):
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def _each(self, point: WitnessPoint, goal: Fraction | None) -> Iterator[Rounded]:
-        """Whole dual values, and those lifted."""
-        for rounded in self._rounded(point):
+        """Yield rounded dual values, and lifted ones."""
+        for rounded in self._round(point):
             yield rounded
-            if (other := self.lifted(rounded, goal)) is not None:
+            if (other := self.lift(rounded, goal)) is not None:
                 yield other
 
-    def _rounded(self, point: WitnessPoint) -> Iterator[Rounded]:
-        """A point's dual values as whole numbers, of ever more digits."""
+    def _round(self, point: WitnessPoint) -> Iterator[Rounded]:
+        """Yield the dual values of a point as integers with increasing numbers of digits."""
         found = self.values(point.duals) if isinstance(point.duals, Duals) else None
         if found is None:
             return
@@ -273,23 +262,23 @@ class KnapsackCertifier(Certifier):
                 yield Rounded([0] * len(values), {}, 1, [])
             return
         for digits in _DIGITS:
-            # A power of two, so that only rounding to whole numbers changes anything.
+            # A power of two, so that only rounding to integers changes values.
             scale = max(math.ldexp(1.0, math.frexp(digits / largest)[1] - 1), 1.0)
             if digits == _DIGITS[-1] and self._most_pieces() * largest * scale * 2.0 >= _EXACT:
                 scale = max(math.ldexp(1.0, math.frexp(_EXACT / (4.0 * largest * self._most_pieces()))[1] - 1), 1.0)
             duals = [int(x) for x in np.rint(sign_of(self) * values * scale).tolist()]
-            whole = {place: round(sign_of(self) * dual * scale) for place, dual in counts.items()}
+            rounded = {place: round(sign_of(self) * dual * scale) for place, dual in counts.items()}
             cuts = [(q, weights, round(sign_of(self) * dual * scale)) for q, weights, dual in paid]
-            kept = {place: dual for place, dual in whole.items() if dual}
+            kept = {place: dual for place, dual in rounded.items() if dual}
             yield Rounded(duals, kept, int(scale), [cut for cut in cuts if cut[-1] < 0])
 
     def _most_pieces(self) -> float:
-        """In a column, and so the most terms of a sum; two a piece, of its row and of what counts it."""
+        """Return the maximum number of terms in a sum: two per piece of a column, for its row and its count."""
         problems = self.formulation()["pricing"]
         return max(2.0 * float(each["capacity"] // max(min(each["sizes"]), 1) + 1) for each in problems)
 
     def _solve(self, state: CertifierState, rounded: Rounded, costs_count: bool) -> _Solved | None:
-        """Solve all pricing problems at rounded dual values; None where that proves nothing."""
+        """Solve all pricing problems at rounded dual values; return None if that proves nothing."""
         pricing = self.formulation()["pricing"]
         total = self._sides(state, rounded)
         if total is None:
@@ -349,7 +338,7 @@ class KnapsackCertifier(Certifier):
     def _profits(
         self, number: int, problem: Record, net: PackingNetwork, rounded: Rounded, unit: int
     ) -> NDArray[np.float64] | None:
-        """Return the profit of each arc of a network; None where floating point would round them."""
+        """Return the profit of each arc of a network; None if floating point would round them."""
         gains = np.array(rounded.duals, dtype=float)[np.array(problem["rows"], dtype=np.int64)]
         if problem["costs"]:
             gains = gains - sign_of(self) * unit * np.array(problem["costs"], dtype=float)
@@ -364,7 +353,7 @@ class KnapsackCertifier(Certifier):
         return profits
 
     def _unit(self, best: list[int], unit: int) -> int | None:
-        """Return Farley's divisor: where columns have no limit, the least at which none of them improves."""
+        """Return Farley's divisor: for columns without limit, the smallest at which none of them improves."""
         sign = sign_of(self)
         for problem, most in zip(self.formulation()["pricing"], best, strict=True):
             cost = sign * Fraction(problem["cost"])
@@ -377,7 +366,7 @@ class KnapsackCertifier(Certifier):
         return unit
 
     def _exact(self, problem: Record, gains: NDArray[np.float64]) -> bool:
-        """Whether what packings earn is exact in floating point: what they earn by size is that of the capacity."""
+        """Return whether earnings of packings are exact in floating point; earnings by size sum to the capacity."""
         sizes = np.array(problem["sizes"], dtype=float)
         by_size = float(np.floor((gains / sizes).min(initial=math.inf))) if len(sizes) else 0.0
         rest = float(np.abs(gains - max(by_size, 0.0) * sizes).max(initial=0.0))
@@ -393,7 +382,7 @@ class KnapsackCertifier(Certifier):
         rounded: Rounded,
         total: Fraction,
     ) -> int | None:
-        """What no packing earns more than that pays for cuts: as little as proves one step more, if so."""
+        """Return an upper bound on earnings minus cut charges, only as tight as one more step requires."""
         uses = int(total // rounded.scale)
         if uses < 1:
             return None
@@ -415,11 +404,11 @@ class KnapsackCertifier(Certifier):
             "counts": [[*place, dual] for place, dual in rounded.counts.items()],
             "least": [as_exact(each) for each in solved.least],
             "bound": bound,
-            **self._cuts_said(rounded),
+            **self._cuts_record(rounded),
             **({} if weight else {"worth": as_exact(solved.total)}),
         }
 
-    def _cuts_said(self, rounded: Rounded) -> Record:
+    def _cuts_record(self, rounded: Rounded) -> Record:
         if not rounded.cuts:
             return {}
         named = [(q, [row for row, w in weights.items() for _ in range(w)], dual) for q, weights, dual in rounded.cuts]
@@ -427,5 +416,5 @@ class KnapsackCertifier(Certifier):
 
 
 def sign_of(certifier: Certifier) -> int:
-    """What makes of an objective one to be minimised."""
+    """Return the factor that turns the objective into one to minimize."""
     return int(certifier.sense.sign)

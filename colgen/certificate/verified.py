@@ -1,4 +1,4 @@
-"""Writes certificates and reads them back: what is told of one is what the checker has found in its file."""
+"""Writing certificates and checking the written file."""
 
 from __future__ import annotations
 
@@ -10,39 +10,47 @@ from colgen.certificate.checker import check
 from colgen.certificate.checker_files import lines_of
 from colgen.certificate.checker_pricing import WrongError
 from colgen.certificate.witness import Witness
-from colgen.certificate.writing import Ended, Written, write_certificate
+from colgen.certificate.writing import CertificateCounts, FinishedRun, write_certificate
 
 
-def write_verified(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> tuple[Written, list[str]]:
-    """Write what a run has proved, and check the file; also what to tell of it.
+def write_verified(
+    path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun
+) -> tuple[CertificateCounts, list[str]]:
+    """Write a certificate of a run, and check the file; return the counts and notes about it.
 
-    Nothing that fails here costs the run's answer.  Where a certifier fails, or the checker refuses what it has
-    written, the certificate names the answer and asks to be trusted.
+    No failure here affects the result of the run. If a certifier fails, or the checker refuses the file, a certificate
+    is written that only names the answer and is trusted.
     """
     try:
-        return _verified(path, certifier, witness, ended)
+        return _write_and_check(path, certifier, witness, run)
     except OSError as error:
-        return Written(), [f"The certificate could not be written: {error}."]
+        return CertificateCounts(), [f"The certificate could not be written: {error}."]
     except KeyboardInterrupt:
-        return Written(), ["The certificate was not finished: interrupted."]
+        return CertificateCounts(), ["The certificate was not finished: interrupted."]
     except WrongError as error:
         fault = f"the checker refuses line {error.line}: {error}"
-    except Exception as error:  # of a certifier, which may be anybody's
+    except Exception as error:  # certifiers of users may raise anything
         fault = f"{type(error).__name__}: {error}"
     try:
-        written, notes = _verified(path, Certifier(ended.sense, str(certifier.name)), Witness(), ended)
+        counts, notes = _write_and_check(path, Certifier(run.sense, str(certifier.name)), Witness(), run)
     except (Exception, KeyboardInterrupt) as error:
-        return Written(), [f"The certificate could not be written: {fault}; then {type(error).__name__}: {error}."]
-    return written, [f"No proof could be written down, so that the certificate asks to be trusted ({fault}).", *notes]
+        return CertificateCounts(), [
+            f"The certificate could not be written: {fault}; then {type(error).__name__}: {error}."
+        ]
+    return counts, [f"The proof could not be written, so all claims are trusted ({fault}).", *notes]
 
 
-def _verified(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> tuple[Written, list[str]]:
-    written = write_certificate(path, certifier, witness, ended)
-    told = f"The certificate has {written.leaves} leaves; {written.trusted} claims are trusted"
+def _write_and_check(
+    path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun
+) -> tuple[CertificateCounts, list[str]]:
+    counts = write_certificate(path, certifier, witness, run)
+    text = f"The certificate has {counts.leaves} leaves; {counts.trusted} claims are trusted"
     if not os.path.isfile(path):  # a stream cannot be read back
-        return written, [f"{told}."]
+        return counts, [f"{text}."]
     verdict = check(lines_of(str(path)))
-    if (verdict.leaves, verdict.claims.trusted) != (written.leaves, written.trusted):
-        counts = f"{verdict.leaves} leaves and {verdict.claims.trusted} claims that are trusted"
-        raise WrongError(f"the checker counts {counts}, not {written.leaves} and {written.trusted}")
-    return written, [f"{told}. It was read back and checked."]
+    if (verdict.leaves, verdict.claims.trusted) != (counts.leaves, counts.trusted):
+        raise WrongError(
+            f"the checker counts {verdict.leaves} leaves and {verdict.claims.trusted} trusted claims, "
+            f"not {counts.leaves} and {counts.trusted}"
+        )
+    return counts, [f"{text}. The file was checked."]

@@ -1,4 +1,4 @@
-"""What a run has proved of the nodes of its tree, kept as it goes, for who writes a certificate afterwards."""
+"""A record of the dual values by which a run proves its nodes, for a certificate."""
 
 from __future__ import annotations
 
@@ -7,23 +7,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 NodeName: TypeAlias = int | tuple[int, int]
-"""A node's number; or that of its parent and its place among the children, where it was tried before it had one."""
+"""The number of a node, or for a tried child the number of its parent and its place among the children."""
 
 
 @dataclass(frozen=True)
 class WitnessPoint:
-    """Dual values at which something was proved of a node.
+    """Dual values of the master's rows that prove something about a node.
 
-    Attributes
-    ----------
-    duals
-        Of the master's rows.
-    bound
-        That they prove in floating point; of phase 1 the ideal value.
-    costs_count
-        False for dual values of phase 1, which show that the node holds no answer.
-    fixes
-        Whether reductions have forbidden something by them.
+    ``bound`` is their bound in floating point, the ideal value in phase 1. In phase 1 dual values prove infeasibility,
+    and costs do not count. ``fixes`` is True if reductions used them.
     """
 
     duals: Any
@@ -33,16 +25,16 @@ class WitnessPoint:
 
 
 class Witness:
-    """Sees what the tree proves.  The engine calls it where there is one, and nothing depends on what it does."""
+    """Records proofs of nodes; the engine only writes to it."""
 
     def __init__(self) -> None:
         self._points: dict[NodeName, list[WitnessPoint]] = {}
 
-    def saw(self, node: NodeName, point: WitnessPoint) -> None:
-        """Dual values of a node, in the order in which the run has come to them."""
+    def record(self, node: NodeName, point: WitnessPoint) -> None:
+        """Record dual values of a node, in the order of the run."""
         if point.duals is not None:
             self._points.setdefault(node, []).append(point)
 
     def of(self, node: NodeName) -> Sequence[WitnessPoint]:
-        """What was proved of a node."""
+        """Return the recorded points of a node."""
         return self._points.get(node, ())

@@ -1,4 +1,4 @@
-"""Writes certificates: leads the problem's certifier through the tree that the run has left."""
+"""Writing certificates: the certifier of the problem is called for the nodes of the finished tree."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ VERSION = 1
 _START = b'{"certificate":'
 
 _LEVEL = 1
-"""Of compression: zlib's own takes five times as long, for a sixth of the size."""
+"""Compression level; the default of zlib takes 5 times as long for a file smaller by 1/6."""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a run has ended, and whether its bound is the tree's own: another solver's is trusted."""
+class FinishedRun:
+    """The end of a run; ``own_bound`` is False if the bound is that of another solver, which is trusted."""
 
     sense: Sense
     termination: Termination
@@ -46,15 +46,10 @@ class Ended:
 
 
 @dataclass
-class Written:
-    """What a certificate proves.
+class CertificateCounts:
+    """Counts of a written certificate.
 
-    Attributes
-    ----------
-    leaves, trusted
-        How many leaves it has, and how many claims have no reason.
-    short
-        Nodes of which the run says more than exact arithmetic proves.
+    ``short`` lists the nodes for which the run claims more than exact arithmetic proves.
     """
 
     leaves: int = 0
@@ -62,39 +57,33 @@ class Written:
     short: list[int] = field(default_factory=list)
 
 
-def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> Written:
-    """Write what a run has proved; a name that ends in ``.gz`` is compressed.
+def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun) -> CertificateCounts:
+    """Write the proof of a run; files whose name ends in ``.gz`` are compressed.
 
-    The checker refuses claims without a reason where it makes the formulation of the instance itself.  A certificate
-    that has some is written without the instance: all of it is trusted, and counted so.
+    The checker refuses trusted claims if it makes the formulation from the instance. A certificate with such claims is
+    written without the instance, and is trusted as a whole.
     """
-    written = _write(path, certifier, witness, ended)
-    if written.trusted and formulates(certifier.instance()["kind"]):
-        short = written.short
-        written = _write(path, Certifier(certifier.sense, certifier.name), witness, ended)
-        written.short = short
-    return written
+    counts = _write(path, certifier, witness, run)
+    if counts.trusted and formulates(certifier.instance()["kind"]):
+        short = counts.short
+        counts = _write(path, Certifier(certifier.sense, certifier.name), witness, run)
+        counts.short = short
+    return counts
 
 
-def _write(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> Written:
-    written = Written()
+def _write(path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun) -> CertificateCounts:
+    counts = CertificateCounts()
     with writing(path, "wb") as file:
         packed = gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) if str(path).endswith(".gz") else None
-        for line in _lines(certifier, witness, ended, written):
+        for line in _lines(certifier, witness, run, counts):
             (packed or file).write(line.encode() + b"\n")
         if packed is not None:
             packed.close()
-    return written
+    return counts
 
 
 def check_replaceable(path: Path | str) -> None:
-    """That a certificate is written over none but an older one: an instance's own name may have been given.
-
-    Raises
-    ------
-    InputError
-        If the file holds anything else.
-    """
+    """Raise an ``InputError`` unless a path is free or an older certificate: it may be the name of an instance."""
     if not os.path.isfile(path):
         return
     with contextlib.suppress(OSError, EOFError, zlib.error), open(path, "rb") as raw:
@@ -104,41 +93,38 @@ def check_replaceable(path: Path | str) -> None:
         start = (gzip.GzipFile(fileobj=raw) if packed else raw).read(len(_START))
         if not start or start == _START:
             return
-    raise InputError(
-        f"certificate: expected a new file or an older certificate, {path} holds something else: name another file, "
-        "or remove it"
-    )
+    raise InputError(f"certificate: {path} exists and is not a certificate: remove it or use another file name")
 
 
 def _text(record: Record) -> str:
     return json.dumps(record, separators=(",", ":"))
 
 
-def _lines(certifier: Certifier, witness: Witness, ended: Ended, written: Written) -> Iterator[str]:
+def _lines(certifier: Certifier, witness: Witness, run: FinishedRun, counts: CertificateCounts) -> Iterator[str]:
     yield _text({"certificate": "colgen", "version": VERSION})
-    # As its digest wants it: an instance may be most of what is written.
+    # In the form of the digest, because the instance may be most of the file.
     instance = json.dumps(certifier.instance(), sort_keys=True, separators=(",", ":"))
     yield f'{{"instance":{instance},"sha256":"{hashlib.sha256(instance.encode()).hexdigest()}"}}'
     formulation = certifier.formulation()
     yield _text({"formulation": formulation if certifier.states_formulation else None})
     step = None if formulation["step"] is None else Fraction(formulation["step"])
-    sign, objective = int(ended.sense.sign), None
-    if ended.answer is None:
+    sign, objective = int(run.sense.sign), None
+    if run.answer is None:
         yield _text({"answer": None})
     else:
-        objective = certifier.objective(ended.answer)
-        columns = certifier.columns(ended.answer)
+        objective = certifier.objective(run.answer)
+        columns = certifier.columns(run.answer)
         kinds = [columns] if isinstance(columns, str) else [formulation["pricing"][k]["kind"] for k, *_ in columns]
-        written.trusted += kinds.count("trusted")
+        counts.trusted += kinds.count("trusted")
         yield _text({"answer": {"objective": as_exact(objective), "columns": columns}})
     goal = None if objective is None else sign * objective
-    done = ended.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
-    tree = _Tree(certifier, witness, ended, goal, written)
+    done = run.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
+    tree = _Tree(certifier, witness, run, goal, counts)
     number, bounds, unknown = 4, list[Fraction | None](), False
     for record in tree.proved() if done else tree.root():
         number += 1
         if "claim" in record:
-            written.leaves += 1
+            counts.leaves += 1
             claim = record["claim"]
             if claim is None:
                 unknown = True
@@ -159,7 +145,7 @@ def _lines(certifier: Certifier, witness: Witness, ended: Ended, written: Writte
         "objective": None if objective is None else as_exact(objective),
         "bound": None if least is None else as_exact(sign * least),
         "lines": number + 1,
-        "leaves": written.leaves,
+        "leaves": counts.leaves,
     }
     yield _text({"end": end})
 
@@ -172,16 +158,16 @@ class _Tree:
     """The tree of a run, node by node."""
 
     def __init__(
-        self, certifier: Certifier, witness: Witness, ended: Ended, goal: Fraction | None, written: Written
+        self, certifier: Certifier, witness: Witness, run: FinishedRun, goal: Fraction | None, counts: CertificateCounts
     ) -> None:
-        self._certifier, self._witness, self._goal, self._written = certifier, witness, goal, written
-        self._ended = ended
+        self._certifier, self._witness, self._goal, self._written = certifier, witness, goal, counts
+        self._ended = run
         step = certifier.formulation()["step"]
-        # What floating point may have taken for enough.
+        # Bounds that may have been sufficient in floating point.
         near = TOLERANCES.diagnostic * max(1.0, abs(float(goal or 0))) if step is None else float(Fraction(step))
         self._enough = -math.inf if goal is None else float(goal) - near * (1.0 + TOLERANCES.diagnostic)
         self._children: dict[int, list[NodeRecord]] = {}
-        for record in ended.nodes:
+        for record in run.nodes:
             if record.parent is not None:
                 self._children.setdefault(record.parent, []).append(record)
         self._tried: dict[int, tuple[int, int]] = {}
@@ -190,10 +176,10 @@ class _Tree:
             self._tried.update((record.number, (parent, k)) for k, record in enumerate(children))
 
     def root(self) -> Iterator[Record]:
-        """What is proved of the root, of a run that has not come to its end: its best bound.
+        """Yield the best proved bound of the root, for a run that was stopped.
 
-        What floating point says of dual values that were found after reductions holds with these, which are not told:
-        the point that says most need not be the one that proves most.
+        Bounds in floating point that were found after reductions depend on these, which are not in the certificate. So
+        the point with the best such bound need not prove the best exact bound.
         """
         if not self._ended.own_bound:
             yield self._trusted(0)
@@ -212,7 +198,7 @@ class _Tree:
         yield self._trusted(0) if best is None else {"node": 0, "claim": best}
 
     def _stated(self, points: Sequence[WitnessPoint]) -> Fraction:
-        """What points say at the most, as if minimising: rounded up where objectives have a step."""
+        """Return the best bound of points in floating point, for minimization, rounded up to the step."""
         bound = max((self._ended.sense.sign * p.bound for p in points), default=-math.inf)
         if not math.isfinite(bound):
             return Fraction(-(10**30))
@@ -222,7 +208,7 @@ class _Tree:
         return math.ceil(bound / Fraction(step) - TOLERANCES.integrality) * Fraction(step)
 
     def proved(self) -> Iterable[Record]:
-        """All of it, without fixings where that does: each costs the checker several dynamic programs."""
+        """Return the whole proof, without fixings if possible: each takes the checker several dynamic programs."""
         if not self._ended.own_bound:
             return [self._trusted(0)]
         answer, goal = self._ended.answer, self._goal
@@ -245,7 +231,10 @@ class _Tree:
             yield record
 
     def _whole(self, *, fixing: bool) -> Iterator[Record]:
-        """A node whose own dual values prove what is wanted is a leaf, whatever the run has made of it."""
+        """Yield the proof of the tree.
+
+        A node whose own dual values suffice is a leaf, even if the run has branched there.
+        """
         certifier, goal = self._certifier, self._goal
         stack: list[tuple[int, Any, tuple[WitnessPoint, ...]]] = [(0, certifier.start(), ())]
         while stack:
@@ -291,11 +280,11 @@ class _Tree:
                 yield self._trusted(node)
 
     def _pointless(self) -> tuple[WitnessPoint, ...]:
-        """Where claims need no dual values one is made without any."""
+        """Return a point without dual values for claims that need none."""
         return () if self._certifier.needs_duals else (WitnessPoint(None, self._ended.bound),)
 
     def _reaches(self, claim: Record) -> bool:
-        """Whether a claim proves what is wanted: one that needs no dual values says what is true, and may not."""
+        """Return whether the bound of a claim reaches the goal."""
         bound, step = claim.get("bound"), self._certifier.formulation()["step"]
         if bound is None or self._goal is None:
             return True
@@ -303,13 +292,13 @@ class _Tree:
         return (worth if step is None else math.ceil(worth / Fraction(step)) * Fraction(step)) >= self._goal
 
     def _promises(self, point: WitnessPoint) -> bool:
-        """Whether floating point says that a claim may hold: it is worth a look."""
+        """Return whether the bound in floating point suggests that a claim holds."""
         if not point.costs_count:
             return True
         return self._goal is not None and self._ended.sense.sign * point.bound >= self._enough
 
     def _trusted(self, node: int) -> Record:
-        """What the run has found of a node, without a reason; nothing, where it was cut short without any bound."""
+        """Return a claim without a reason; without any bound the node is left open."""
         bound = self._goal
         if self._ended.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
             if not math.isfinite(self._ended.bound):

@@ -14,9 +14,9 @@ import numpy as np
 from colgen.branching.rules import TemplateBound
 from colgen.certificate import checker_blocks
 from colgen.certificate.certifier import Certifier, Record, Split, as_exact
-from colgen.certificate.checker_bounds import point_of, used
+from colgen.certificate.checker_bounds import bound_of_uses, point_of
 from colgen.certificate.checker_pricing import CheckerState, WrongError
-from colgen.certificate.checker_program import Claims, Program, answered
+from colgen.certificate.checker_program import Claims, Program, check_answer
 from colgen.certificate.witness import WitnessPoint
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
@@ -146,7 +146,7 @@ class BlockCertifier(Certifier):
             )
             columns = self._in_blocks([value if type(value) is int else as_exact(value) for value in values])
             try:
-                answered(self._program, {"columns": columns, "objective": as_exact(objective)}, Claims())
+                check_answer(self._program, {"columns": columns, "objective": as_exact(objective)}, Claims())
             except WrongError:
                 continue
             self._told = solution, columns, objective
@@ -190,7 +190,7 @@ class BlockCertifier(Certifier):
         try:
             point = point_of(program, state, record, unit * weight)
             least = [problem.least(point.duals, point.unit, point.counts, state) for problem in program.pricing]
-            total = point.total + sum(used(program, k, each) for k, each in enumerate(least))
+            total = point.total + sum(bound_of_uses(program, k, each) for k, each in enumerate(least))
         except WrongError:
             return None
         record["least"] = list(map(as_exact, least))

@@ -49,13 +49,7 @@ class Cluster(Protocol):
         ...
 
     def result(self, task: Task) -> Any:
-        """Return the result of a finished task, or raise its exception.
-
-        Raises
-        ------
-        StillPending
-            If the result was lost; the task counts as unfinished again.
-        """
+        """Return the result of a finished task or raise its exception; ``StillPending`` if the result was lost."""
         ...
 
     def cancel(self, tasks: Collection[Task]) -> None:
@@ -264,10 +258,7 @@ _NAMES = ("submit", "as_completed", "result", "cancel", "is_lost", "count", "iso
 def open_cluster(client: Any, workers: int | None = None) -> tuple[Cluster, bool]:
     """Return the cluster for a client, an address or None, and whether the caller must close it.
 
-    Raises
-    ------
-    InputError
-        If the argument is no cluster or its address does not respond.
+    An invalid argument, or an address that does not respond, is an ``InputError``.
     """
     check_client(client)
     if client is None or client == PROCESSES:

@@ -42,7 +42,7 @@ class Executor:
 
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
-            raise InputError(f"expected one worker or more, not {workers}")
+            raise InputError(f"workers: expected at least 1, not {workers}")
         self.workers = workers or usable_processors()
 
     def map(self, work: Callable[[Seeds], R], seeds: Seeds, *, piece: int | None = None) -> Iterator[R]:
@@ -58,7 +58,7 @@ class Executor:
             Seeds per piece; by default such that every worker gets several pieces.
         """
         if piece is not None and piece < 1:
-            raise InputError(f"expected one seed or more in a piece, not {piece}")
+            raise InputError(f"piece: expected at least 1 seed, not {piece}")
         size = piece or max(1, -(-len(seeds) // (_PIECES_PER_WORKER * self.workers)))
         pieces = [seeds[k : k + size] for k in range(0, len(seeds), size)]
         if self.workers == 1 or len(pieces) <= 1:
@@ -80,7 +80,7 @@ def seeds_from(seed: int, count: int, first: int = 0) -> Seeds:
     The seeds are a counter spread over 64 bits: good generators make independent streams of them.
     """
     if seed < 0 or count < 0 or first < 0:
-        raise InputError(f"expected a seed and counts of zero or more, not {seed}, {count} and {first}")
+        raise InputError(f"expected a nonnegative seed, count and first number, not {seed}, {count} and {first}")
     origin = np.random.SeedSequence(seed).generate_state(1, np.uint64)
     return origin + np.arange(first, first + count, dtype=np.uint64) * np.uint64(0xD1342543DE82EF95)
 

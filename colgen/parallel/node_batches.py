@@ -55,18 +55,9 @@ def merge_incumbent(search: BranchAndPrice, solution: Solution | None, source: s
 class InBatches(Relaxation):
     """Evaluates open nodes in parallel, each in a seat with its own branch and price, master and oracles.
 
-    The first seat evaluates the root. Other seats are made when first needed, and start with its columns.
-
-    Parameters
-    ----------
-    first
-        Its run is the run of the whole search.
-    another
-        Makes another seat; its run shares the budget and has no stop rules.
-    width
-        Maximum number of seats.
-    workers
-        Threads; their number does not change the tree.
+    The first seat evaluates the root; its run is that of the whole search. Other seats, at most ``width``, are made
+    when first needed, and start with its columns. Their runs share the budget and have no stop rules. The number of
+    ``workers`` does not change the tree.
     """
 
     def __init__(

@@ -95,14 +95,9 @@ class Known:
 class Task:
     """A subtree to search, with its limits.
 
-    Attributes
-    ----------
-    made, known
-        Pickled by :func:`pack`, and a pickled :class:`Known`.
-    links, node
-        The root of the subtree as plain data, because decisions may refer to objects of their own process.
-    enough
-        Seconds after which no node is started; at least one is evaluated.
+    ``made`` and ``known`` are pickled, by :func:`pack` and from :class:`Known`. The root of the subtree (``links``,
+    ``node``) is plain data, because decisions may refer to objects of their own process. No node is started after
+    ``enough`` seconds; at least one is evaluated.
     """
 
     made: bytes
@@ -119,18 +114,9 @@ class Task:
 class SubtreeResult:
     """The result of the search of a subtree.
 
-    Attributes
-    ----------
-    links, done, left
-        Closed and open nodes, numbered by the worker, with all their decisions.
-    lost, why_lost
-        As in :class:`Subtree`.
-    incumbent
-        A better incumbent, or None.
-    columns
-        New columns that are basic at the end.
-    stop
-        Why the search of the whole tree must end, or None.
+    Closed nodes (``done``) and open ones (``left``) are numbered by the worker. ``lost`` and ``why_lost`` are as in
+    :class:`Subtree`. ``columns`` are new and basic at the end. ``stop`` is the reason to end the search of the whole
+    tree.
     """
 
     links: Sequence[Any]
@@ -208,16 +194,8 @@ def writer_of(search: BranchAndPrice) -> DecisionWriter:
 class OnCluster(Relaxation):
     """Sends the subtrees of open nodes to a cluster; the root is evaluated in this process.
 
-    Parameters
-    ----------
-    first
-        Its run is the run of the whole search.
-    made
-        The result of :func:`pack`.
-    free
-        Whether to return each subtree at once instead of waiting for a batch of ``width`` subtrees.
-    node_limit
-        Node limit of the whole tree.
+    The run of ``first`` is that of the whole search, and ``made`` is the result of :func:`pack`. With ``free``, each
+    subtree is returned at once; otherwise the search waits for a batch of ``width`` subtrees.
     """
 
     def __init__(

@@ -16,19 +16,12 @@ def bounded(seconds: float, function: Callable[..., T], *arguments: Any, **keywo
 
     HiGHS may exceed its own time limit by minutes on large models. The start of the process does not count. The
     function, its arguments and its result are pickled. Scripts must call this below ``if __name__ == "__main__":``,
-    because the new process imports them.
+    because the new process imports them. Exceptions of the function are raised.
 
     Returns
     -------
     result, seconds
         The returned value, or None if time ran out, and the time taken, at most ``seconds``.
-
-    Raises
-    ------
-    Exception
-        If the function raised it.
-    RuntimeError
-        If the process ended without a result.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()

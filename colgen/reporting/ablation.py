@@ -16,6 +16,7 @@ from colgen.core.renamed import refuse_old
 from colgen.core.result import Result, Termination, write_csv
 from colgen.core.text import number
 from colgen.problem import Problem
+from colgen.reporting.axes import check_by
 from colgen.reporting.compared import Compared, make_line
 from colgen.reporting.comparison import Comparison
 from colgen.reporting.methods import (
@@ -196,8 +197,7 @@ class Ablation:
         """Draw the dual bounds on one instance by round or second, or for several the shares proved over time."""
         from colgen.reporting.ablation_pictures import draw_bounds, draw_profile
 
-        if by not in ("round", "second"):
-            raise InputError(f"by: expected 'round' or 'second', not {by!r}")
+        check_by(by)
         return draw_bounds(self.lines, by, ax) if len(self.instances) == 1 else draw_profile(self.lines, ax)
 
     def __str__(self) -> str:

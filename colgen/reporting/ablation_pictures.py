@@ -7,9 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from colgen.reporting.axes import COLOURS, STYLES, finish, new_axes
+from colgen.reporting.axes import COLOURS, STYLES, finish, finite, focus, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,11 +25,8 @@ def draw_bounds(lines: Sequence[Compared], by: str, ax: Axes | None) -> Axes:
         y = [i.global_bound for i in rounds] + [line.dual_bound]
         typical += [y[len(y) // 2], line.dual_bound]
         every = max(1, len(x) // 8)
-        ax.plot(x, _finite(y), color=colour, ls=style, marker=marker, ms=4, markevery=every, lw=1.1, label=line.name)
-    shown = [value for value in typical if math.isfinite(value)]
-    if shown and max(shown) > min(shown):  # early bounds are weak and would flatten the rest
-        margin = 0.1 * (max(shown) - min(shown))
-        ax.set_ylim(min(shown) - margin, max(shown) + margin)
+        ax.plot(x, finite(y), color=colour, ls=style, marker=marker, ms=4, markevery=every, lw=1.1, label=line.name)
+    focus(ax, typical)
     ax.set_xlabel("round" if by == "round" else "time (seconds)")
     ax.set_ylabel("dual bound (the problem's units)")
     ax.set_title(f"Bounds, {lines[0].instance}" if lines[0].instance else "Bounds", loc="left")
@@ -74,7 +69,3 @@ def _end(line: Compared, by: str) -> float:
     if by == "round":
         return float(len(line.trace))
     return line.trace[-1].seconds if line.trace else line.seconds
-
-
-def _finite(values: Sequence[float]) -> np.ndarray:
-    return np.where(np.isfinite(values), values, math.nan)

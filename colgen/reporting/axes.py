@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +50,25 @@ def new_axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
     """Return the axes of a new figure."""
     axes: Axes = new_figure(size).subplots()
     return axes
+
+
+def check_by(by: str) -> None:
+    """Raise an ``InputError`` unless a horizontal axis is named ``round`` or ``second``."""
+    if by not in ("round", "second"):
+        raise InputError(f"by: expected 'round' or 'second', not {by!r}")
+
+
+def finite(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace infinite values, which are not drawn, by NaN."""
+    return np.where(np.isfinite(values), values, math.nan)
+
+
+def focus(ax: Axes, typical: Sequence[float]) -> None:
+    """Limit the vertical axis to typical values: early bounds are weak and would flatten the rest."""
+    shown = [value for value in typical if math.isfinite(value)]
+    if shown and max(shown) > min(shown):
+        margin = 0.1 * (max(shown) - min(shown))
+        ax.set_ylim(min(shown) - margin, max(shown) + margin)
 
 
 def set_integer_ticks(axis: Axis) -> None:

@@ -13,6 +13,7 @@ from colgen.core.errors import InputError
 from colgen.core.numbers import integer, real
 from colgen.core.renamed import refuse_old
 from colgen.core.text import number, one_line, percent, plural
+from colgen.reporting.axes import check_by
 from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measure
 from colgen.reporting.tables import align, count, table
 
@@ -96,8 +97,7 @@ class Comparison(Sequence[Compared]):
         """Draw the dual bounds on one instance by round or second, or for several the shares proved over time."""
         from colgen.reporting.ablation_pictures import draw_bounds, draw_profile
 
-        if by not in ("round", "second"):
-            raise InputError(f"by: expected 'round' or 'second', not {by!r}")
+        check_by(by)
         return draw_bounds(self._lines, by, ax) if len(self.instances) == 1 else draw_profile(self._lines, ax)
 
     def __str__(self) -> str:

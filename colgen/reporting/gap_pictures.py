@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.tolerances import TOLERANCES
-from colgen.reporting.axes import COLOURS, STYLES, finish, new_axes
+from colgen.reporting.axes import COLOURS, STYLES, check_by, finish, finite, focus, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,23 +60,19 @@ def runs(results: Mapping[str, Result], by: By = "second", ax: Axes | None = Non
     typical: list[float] = []
     for name, each, (style, marker), colour in _name_runs(results, by):
         x = _horizontal(each, by)
-        bounds = _finite([*(i.global_bound for i in each.iterations), each.dual_bound])
-        answers = _finite([*(i.incumbent for i in each.iterations), each.objective])
+        bounds = finite([*(i.global_bound for i in each.iterations), each.dual_bound])
+        answers = finite([*(i.incumbent for i in each.iterations), each.objective])
         look = _look(colour, style, marker, len(x))
         ax.step(x, answers, where="post", lw=2.2, label=f"{name}: best answer", **look)
         ax.plot(x, bounds, lw=1.0, label=f"{name}: bound", **look)
         typical += [bounds[len(bounds) // 2], bounds[-1], answers[len(answers) // 2], answers[-1]]
-    shown = [value for value in typical if math.isfinite(value)]
-    if shown and max(shown) > min(shown):  # early bounds are weak and would flatten the rest
-        margin = 0.1 * (max(shown) - min(shown))
-        ax.set_ylim(min(shown) - margin, max(shown) + margin)
+    focus(ax, typical)
     ax.set_ylabel("objective (the problem's units)")
     return _finish(ax, by, "Answers and bounds")
 
 
 def _name_runs(result: Result | Mapping[str, Result], by: str) -> zip[tuple[str, Result, tuple[str, str], str]]:
-    if by not in ("round", "second"):
-        raise InputError(f"by: expected 'round' or 'second', not {by!r}")
+    check_by(by)
     results = {"": result} if isinstance(result, Result) else result
     if not results or not all(isinstance(each, Result) for each in results.values()):
         raise InputError("expected a result, or several by name")
@@ -106,7 +102,3 @@ def _horizontal(result: Result, by: str) -> Floats:
 def _gaps(result: Result, by: str) -> tuple[Floats, Floats]:
     gaps = [*(record.gap(result.sense) for record in result.iterations), result.gap]
     return _horizontal(result, by), np.array(gaps, dtype=np.float64)
-
-
-def _finite(values: list[float]) -> Floats:
-    return np.where(np.isfinite(values), values, math.nan)

@@ -57,7 +57,7 @@ def read_rounds(path: Path | str) -> list[Iteration]:
     rounds: list[Iteration] = []
     table = csv.DictReader(io.StringIO(lines))
     if table.fieldnames is not None and not set(_NAMES) <= set(table.fieldnames):
-        raise InputError(f"{path}: expected a log of --log, a table with {', '.join(_NAMES[:4])}, ...")
+        raise InputError(f"{path}: expected a log written by --log, a table with {', '.join(_NAMES[:4])}, ...")
     for row in table:
         try:
             values = {name: int(row[name]) if name in _INTEGERS else float(row[name]) for name in _NAMES}

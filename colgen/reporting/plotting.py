@@ -28,7 +28,9 @@ from colgen.reporting.axes import (
     INCUMBENT,
     MASTER,
     NODE,
+    check_by,
     finish,
+    finite,
     new_axes,
     new_figure,
     set_integer_ticks,
@@ -68,21 +70,20 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
 
     With more than one node the dual bound is the global one, and that of the node is a thin line.
     """
-    if by not in ("round", "second"):
-        raise InputError(f"by: expected 'round' or 'second', not {by!r}")
+    check_by(by)
     ax = new_axes() if ax is None else ax
     rounds = result.iterations
     x = _horizontal(rounds, by)
     _shade_phase_1(ax, rounds, x)
     second_phase = np.array([i.phase == 2 for i in rounds], dtype=bool)
-    node_bound = _finite(np.where(second_phase, [i.dual_bound for i in rounds], math.nan))
-    objective = _finite(np.where(second_phase, [i.objective for i in rounds], math.nan))
+    node_bound = finite(np.where(second_phase, [i.dual_bound for i in rounds], math.nan))
+    objective = finite(np.where(second_phase, [i.objective for i in rounds], math.nan))
     # The end differs from the last round: heuristics and the tree may have closed the gap.
     end = float(len(rounds)) if by == "round" else result.seconds.get("total", x[-1] if len(x) else 0.0)
     to_end = np.append(x, max(end, x[-1]) if len(x) else end)
-    global_bound = _finite(np.array([*(i.global_bound for i in rounds), result.dual_bound], dtype=float))
+    global_bound = finite(np.array([*(i.global_bound for i in rounds), result.dual_bound], dtype=float))
     answer = math.nan if result.answer is None else result.objective  # the objective of a relaxation is no incumbent
-    incumbent = _finite(np.array([*(i.incumbent for i in rounds), answer], dtype=float))
+    incumbent = finite(np.array([*(i.incumbent for i in rounds), answer], dtype=float))
     few = len(rounds) <= 60
     ax.plot(x, objective, color=MASTER, lw=1.4, marker="." if few else "", ms=4, label="restricted master")
     if any(i.node for i in rounds):
@@ -335,11 +336,6 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
-
-
-def _finite(values: Floats) -> Floats:
-    """Replace infinite values, which are not drawn, by NaN."""
-    return np.where(np.isfinite(values), values, math.nan)
 
 
 def _horizontal(rounds: Sequence[Iteration], by: str) -> Floats:

@@ -127,10 +127,10 @@ def report(
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{html.escape(result.termination.value)}</p>",
         notes,
-        _summary(result),
+        table((), ((name, _number(value)) for name, value in _figures(result).items())),
         *_show_answer(result, picture),
         "<h2>Course</h2>",
-        _course(result),
+        _show_pictures(lambda: _pictures(result)),
         *_tree(result),
         *_nodes(result),
         *_columns(result),
@@ -237,10 +237,6 @@ def _json(result: Result) -> str:
     return json.dumps({**result.to_dict(), **surroundings()}, indent=2, ensure_ascii=False)
 
 
-def _summary(result: Result) -> str:
-    return table((), ((name, _number(value)) for name, value in _figures(result).items()))
-
-
 def _figures(result: Result) -> dict[str, float]:
     """Return the main figures of a run by name."""
     spent = sorted((stage, seconds) for stage, seconds in result.seconds.items() if seconds)
@@ -255,10 +251,6 @@ def _figures(result: Result) -> dict[str, float]:
         "rows generated": result.rows_generated,
         **{f"seconds, {stage}": float(f"{seconds:.3g}") for stage, seconds in spent},
     }
-
-
-def _course(result: Result) -> str:
-    return _show_pictures(lambda: _pictures(result))
 
 
 def _show_pictures(pictures: Callable[[], Iterable[Figure]]) -> str:

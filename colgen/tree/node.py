@@ -21,14 +21,8 @@ from colgen.solvers.linear import lp as programs
 class Node:
     """A node of the tree.
 
-    Attributes
-    ----------
-    path
-        The decisions from the root, shared with its ancestors.
-    bound
-        The dual bound of the parent, before rounding.
-    start
-        Data of the parent for a warm start.
+    Its ``path`` of decisions is shared with its ancestors. ``bound`` is the dual bound of the parent, before rounding.
+    ``start`` holds data of the parent for a warm start.
     """
 
     number: int = 0
@@ -53,14 +47,8 @@ class Node:
 class Subtree:
     """The result of searching the subtree of a node in another process.
 
-    Attributes
-    ----------
-    done
-        Closed nodes, parents before children.
-    left
-        Open nodes.
-    lost, why_lost
-        Dual bound of the leaves that cannot be resolved (hopeless without such leaves), and the reason.
+    It has closed nodes (``done``, parents before children) and open ones (``left``). ``lost`` is the dual bound of
+    leaves that cannot be resolved, hopeless without such leaves, and ``why_lost`` the reason.
     """
 
     done: Sequence[NodeRecord]
@@ -131,8 +119,8 @@ def check_against_incumbent(run: Run, pricing: Sequence[Pricing], node: Node, bo
         return
     if run.contradicts(bound, incumbent.objective) and admits(node.decisions, incumbent):
         raise InvalidBoundError(
-            f"node {node.number} has the dual bound {bound:g}, but the incumbent of objective "
-            f"{incumbent.objective:g} lies in it: an oracle states an invalid bound "
+            f"node {node.number} has the dual bound {bound:g}, but contains the incumbent of objective "
+            f"{incumbent.objective:g}: an oracle states an invalid bound "
             f"({', '.join(oracle.name for oracle in pricing)})"
         )
 

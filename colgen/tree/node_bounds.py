@@ -1,4 +1,4 @@
-"""The bound of a node: proved by its bounding, rounded exactly, and improved after reduce_and_solve-cost fixing."""
+"""The bound of a node: proved by its bounding, rounded exactly, and improved after reduced-cost fixing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class NodeBounds:
     ) -> None:
         """Record what dual values prove of a node, if a certificate is wanted."""
         if self.search.witness is not None:
-            self.search.witness.saw(node, WitnessPoint(duals, bound, costs_count, fixes))
+            self.search.witness.record(node, WitnessPoint(duals, bound, costs_count, fixes))
 
     def _extend_deadline(self, context: PricingContext) -> PricingContext | None:
         """Extend the deadline if a warm start has used all the time, to price its guess; return None if too late."""
@@ -138,7 +138,7 @@ class NodeBounds:
         self._duals = rows.guess(duals) if rows is not None and isinstance(duals, Mapping) else duals
 
     def add_priced(self, found: Proved) -> None:
-        """Add the columns of a pricing round at price_guess dual values."""
+        """Add the columns of a pricing round at guessed dual values."""
         if found.new:
             self.run.columns_generated += self.master.add(found.new.columns, (), found.new.origins)
 
@@ -184,7 +184,7 @@ class NodeBounds:
         return run.sense.worst(sharp, bound)
 
     def reduce_and_solve(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
-        """Fix by reduce_and_solve cost and solve again, until no reduction applies."""
+        """Fix by reduced cost and solve again, until no reduction applies."""
         while self.search.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
             context = self.reduction_context(node, relaxed)
             found: list[Decision] = []

@@ -24,8 +24,7 @@ _ATTEMPTS = 8
 """Maximum number of runs of the heuristics at a node that cannot be decided otherwise."""
 
 _RANGE, _PART = 16.0, 0.5
-"""Ratio of the largest to the smallest perturbation of dual values; in half of the calls, half of the values are zero.
-"""
+"""Ratio of the largest to the smallest perturbation of dual values; in half of the calls half of the values are 0."""
 
 
 class NodeHeuristics:

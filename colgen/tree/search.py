@@ -143,7 +143,7 @@ class _Search:
         self._stop: Termination | None = None
 
     def may_continue(self) -> bool:
-        """Whether nothing stops the search before its next node."""
+        """Return whether nothing stops the search before its next node."""
         if self._stop is None:
             self._stop = self._run.reason  # set in a round that also decided its node
         if self._stop is None and self._is_full(0):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.checker_chains import Labellings as Checked
-from colgen.certificate.scaling import listed, places, whole_numbers
+from colgen.certificate.scaling import places, to_integers, to_lists
 from colgen.certificate.witness import WitnessPoint
 from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernels.integer_labels import best_scores
@@ -53,8 +53,8 @@ class ChainCertifier(Certifier):
             "denominator": own.denominator,
             "parents": forest.parent.tolist(),
             "of_table": forest.table.tolist(),
-            "scores": listed(own.scores, np.isfinite(self._instance.scores)),
-            "tables": listed(own.tables, np.isfinite(self._instance.pairwise.tables)),
+            "scores": to_lists(own.scores, np.isfinite(self._instance.scores)),
+            "tables": to_lists(own.tables, np.isfinite(self._instance.pairwise.tables)),
         }
 
     def formulation(self) -> Record:
@@ -103,6 +103,6 @@ class _IntegerScores:
     def of(cls, instance: ChainInstance) -> _IntegerScores:
         arrays = instance.scores, instance.pairwise.tables
         nodes, shift = instance.forest.num_nodes, max(map(places, arrays))
-        scores, tables = (whole_numbers(array, shift, (32 * (nodes + 1)).bit_length()) for array in arrays)
+        scores, tables = (to_integers(array, shift, (32 * (nodes + 1)).bit_length()) for array in arrays)
         largest = max(int(np.abs(each).max(initial=0)) for each in (scores, tables))
         return cls(2**shift, scores, tables, -4 * (nodes + 1) * largest - 1)

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
-from colgen.certificate.scaling import listed, places, whole_numbers
+from colgen.certificate.scaling import places, to_integers, to_lists
 from colgen.certificate.witness import WitnessPoint
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.coreference.document import Cluster
@@ -81,7 +81,7 @@ class ClusterCertifier(Certifier):
     @cached_property
     def _data(self) -> Record:
         scores = np.asarray(self._instance.scores)
-        whole = listed(self._scores, np.isfinite(scores))
+        whole = to_lists(self._scores, np.isfinite(scores))
         return {"kind": "coreference", "name": self.name, "denominator": 2**self._shift, "scores": whole}
 
     @cached_property
@@ -92,7 +92,7 @@ class ClusterCertifier(Certifier):
     def _scores(self) -> NDArray[Any]:
         """The scores times a power of two, as integers with room for sums of all pairs over the largest denominator."""
         scores = np.asarray(self._instance.scores)
-        return whole_numbers(scores, self._shift, (4 * scores.size * _DENOMINATORS[-1]).bit_length())
+        return to_integers(scores, self._shift, (4 * scores.size * _DENOMINATORS[-1]).bit_length())
 
     def formulation(self) -> Record:
         return {"sense": "maximize", "step": None, "rows": [], "pricing": [{"kind": "clusterings", "uses": [1, 1]}]}
@@ -156,7 +156,7 @@ class ClusterCertifier(Certifier):
             near = found.values[used] * over + math.ldexp(
                 0.5, -self._shift
             )  # the conversion to integers truncates, so add one half
-            duals = whole_numbers(near, self._shift).tolist()
+            duals = to_integers(near, self._shift).tolist()
             items = found.items[used]
             least = -Fraction(self._bound(over, items, duals, pairs), scale)
             if least >= goal:

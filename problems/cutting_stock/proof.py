@@ -86,7 +86,7 @@ class PlanCertifier(KnapsackCertifier):
             for term, dual in pairs
         ]
 
-    def lifted(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
+    def lift(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
         """With so much for each unit of width that rolls that are not full earn less than full ones.
 
         Where the goal is one roll more than there is material, that is worth as many full rolls as there are, so that

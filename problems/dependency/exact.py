@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen.certificate.certifier import Record
 from colgen.certificate.checker_pricing import NO
 from colgen.certificate.checker_trees import TreePricing as Checked
-from colgen.certificate.scaling import listed, places, whole_numbers
+from colgen.certificate.scaling import places, to_integers, to_lists
 from colgen.problems.dependency.sentence import cycle_of_arcs
 from colgen.solvers.trees.eisner import Parts, best_tree
 
@@ -108,7 +108,7 @@ class IntegerScores:
         np.fill_diagonal(self._there, False)
 
     def _to_integers(self, array: Floats) -> Integers:
-        return whole_numbers(array, self.shift, self._room)
+        return to_integers(array, self.shift, self._room)
 
     @cached_property
     def data(self) -> Record:
@@ -119,8 +119,8 @@ class IntegerScores:
             "denominator": 2**self.shift,
             "single_root": bool(scores.single_root),
             "projective": bool(scores.projective),
-            "arcs": listed(self._arcs, np.isfinite(scores.arcs)),
-            "grandparents": None if chains is None or scored is None else listed(chains, scored),
+            "arcs": to_lists(self._arcs, np.isfinite(scores.arcs)),
+            "grandparents": None if chains is None or scored is None else to_lists(chains, scored),
             "factors": [[[[int(h), int(m)] for h, m in arcs], integer] for (arcs, _), integer in factors],
         }
 
@@ -224,7 +224,7 @@ class IntegerScores:
             own = np.where(there, weights, 0).astype(np.float64)
             found = best_tree(Parts(np.where(there, own, -np.inf)), allowed=there, single_root=single)
             return None if found is None else int(found[0])
-        rows = [[NO if x is None else x for x in row] for row in listed(weights, there)]
+        rows = [[NO if x is None else x for x in row] for row in to_lists(weights, there)]
         best = Checked(0, self.data, 0).best_projective(rows)
         return None if best == NO else int(best)
 

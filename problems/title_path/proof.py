@@ -14,7 +14,7 @@ from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.checker_paths import Paths
 from colgen.certificate.checker_pricing import WrongError
-from colgen.certificate.scaling import as_whole, places
+from colgen.certificate.scaling import places, to_integer_lists
 from colgen.certificate.witness import WitnessPoint
 from colgen.problems.title_path.instance import PathInstance
 from colgen.problems.title_path.master import WalkDuals
@@ -48,7 +48,7 @@ class PathCertifier(Certifier):
             "denominator": 2**shift,
             "length": self._instance.length,
             "classes": self._instance.class_numbers.tolist(),
-            **{name: as_whole(array, shift) for name, array in arrays.items()},
+            **{name: to_integer_lists(array, shift) for name, array in arrays.items()},
         }
 
     def formulation(self) -> Record:

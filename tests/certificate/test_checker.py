@@ -1,4 +1,4 @@
-"""The checker: what it believes, and what it does not, of certificates written by hand and by runs."""
+"""The checker on true and false certificates, written by hand and by runs."""
 
 import gzip
 import hashlib
@@ -14,7 +14,7 @@ import pytest
 import colgen.certificate
 from colgen import Method, NodeLimit, Record, solve
 from colgen.certificate.checker import FALSE, PROVED, TRUSTED, check, main
-from colgen.certificate.checker_bounds import fixed
+from colgen.certificate.checker_bounds import check_fixing
 from colgen.certificate.checker_pricing import CheckerState, WrongError
 from colgen.certificate.checker_program import Claims, Program
 from colgen.cli.main import main as command
@@ -45,7 +45,7 @@ def holds(lines):
 
 def fixes(program, state, fix):
     try:
-        fixed(program, state, fix, Fraction(3), Claims())
+        check_fixing(program, state, fix, Fraction(3), Claims())
     except WrongError:
         return False
     return True
@@ -53,7 +53,7 @@ def fixes(program, state, fix):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A certificate that says more than it needs: with a fixing, and two splits."""
+    """A certificate with a fixing and two splits, more than the proof needs."""
     path = tmp_path_factory.mktemp("proof") / "tree.jsonl"
     certified(TREE, path)
     *head, leaf, end = map(json.loads, lines_of(path))
@@ -65,7 +65,7 @@ def tree(tmp_path_factory):
     left, right = program.split(CheckerState(), outer, 2, claims)
     states = [right, *reversed(program.split(left, inner, 2, claims))]
     while not fixes(program, right.copy(), fix):
-        fix["closed"] += 1  # the checker alone knows
+        fix["closed"] += 1  # only the checker knows the number
     fixes(program, right, fix)
 
     def claimed(state):
@@ -85,7 +85,7 @@ def tree(tmp_path_factory):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whole_trees_are_proved(tmp_path, seed):
+def test_complete_trees_are_proved(tmp_path, seed):
     path, file = tmp_path / "proof.jsonl.gz", tmp_path / "rolls.txt"
     instance = bin_packing(40, seed) if seed % 2 else uniform(6, seed, demands=(1, 5))
     result = certified(instance, path)
@@ -100,10 +100,10 @@ def test_the_certificate_of_another_instance_is_refused(tmp_path, capsys):
     certified(TREE, path)
     write(CuttingStockInstance(132, TREE.widths, (2, 3, 7)), file)
     assert main([str(path), str(file)]) == FALSE
-    assert "line 2: the instance is another one" in capsys.readouterr().out
+    assert "line 2: the instance differs" in capsys.readouterr().out
 
 
-def test_a_run_that_was_cut_short_proves_its_bound(tmp_path):
+def test_a_stopped_run_proves_its_bound(tmp_path):
     path = tmp_path / "proof.jsonl"
     certified(bin_packing(60, 3), path, stop=NodeLimit(1), method=Method(heuristics=()))
     verdict = check(lines_of(path))
@@ -111,7 +111,7 @@ def test_a_run_that_was_cut_short_proves_its_bound(tmp_path):
     assert verdict.claims.trusted == 0
 
 
-def test_the_first_false_line_is_named(tree):
+def test_the_first_false_line_is_reported(tree):
     answer = json.loads(tree[3])
     answer["answer"]["columns"][0][1] += 1
     with pytest.raises(WrongError, match="row") as caught:
@@ -119,7 +119,7 @@ def test_the_first_false_line_is_named(tree):
     assert caught.value.line == 4
 
 
-def test_numbers_beyond_floating_point_are_refused_as_others(tmp_path):
+def test_large_numbers_are_checked_like_others(tmp_path):
     path = tmp_path / "proof.jsonl"
     certified(TREE, path)
     *head, leaf, end = map(json.loads, lines_of(path))
@@ -130,7 +130,7 @@ def test_numbers_beyond_floating_point_are_refused_as_others(tmp_path):
 
 
 def test_a_fixing_replaces_the_column_that_a_problem_needs():
-    # One column is used.  It costs 10, and 9 with the item: fixing must not count it beside a column of its own.
+    # One column is used. It costs 10, and 9 with the item: fixing must not count both.
     pricing = {"kind": "knapsack", "uses": [1, 1], "capacity": 1, "sizes": [1], "copies": [1], "rows": [0]}
     formulation = {
         "sense": "minimize",
@@ -154,21 +154,21 @@ def test_a_fixing_replaces_the_column_that_a_problem_needs():
         check(map(json.dumps, records))
 
 
-def test_what_is_left_out_is_missed(tree):
+def test_missing_lines_are_detected(tree):
     for k in range(4, len(tree)):
         with pytest.raises(WrongError):
             check([*tree[:k], *tree[k + 1 :]])
-    with pytest.raises(WrongError, match="breaks off"):
+    with pytest.raises(WrongError, match="ends early"):
         check(tree[:-1])
 
 
-def test_mutations_that_change_the_meaning_are_found(tree):
+def test_mutations_that_change_the_meaning_are_detected(tree):
     assert check(tree).leaves > 1
     assert not unfound([tree], range(60))
 
 
-def test_the_checker_needs_nothing_else(tmp_path):
-    """Alone in a package of its own, with the standard library only."""
+def test_the_checker_needs_only_the_standard_library(tmp_path):
+    """Run it in a package of its own."""
     path, home = tmp_path / "proof.jsonl", Path(colgen.certificate.__file__).parent
     certified(TREE, path)
     alone = tmp_path / "colgen" / "certificate"
@@ -184,19 +184,19 @@ def test_the_checker_needs_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"certificate": "colgen", "version": 2}'])
-def test_what_is_no_certificate_is_said_to_be_none(tmp_path, text, capsys):
+def test_a_file_that_is_no_certificate_is_unreadable(tmp_path, text, capsys):
     path = tmp_path / "proof.jsonl"
     path.write_text(text)
     assert main([str(path)]) == FALSE
     assert "line" in capsys.readouterr().out
 
 
-def test_a_file_of_a_format_that_the_checker_does_not_read_is_not_compared(tmp_path, capsys):
+def test_a_file_of_an_unknown_format_is_not_compared(tmp_path, capsys):
     path, file = tmp_path / "proof.jsonl", tmp_path / "rolls.txt"
     certified(TREE, path)
     file.write_text('{"roll": 132, "items": [], "conflicts": []}')
     assert main([str(path), str(file)]) == TRUSTED
-    assert "not checked against the file: the file states more" in capsys.readouterr().out
+    assert "not checked against the file: the file has more" in capsys.readouterr().out
 
 
 TRUSTING = stated([{"kind": "trusted", "uses": [0, None]}], [])
@@ -236,14 +236,14 @@ def test_an_answer_beyond_the_bound_of_all_leaves_is_a_contradiction(sense, boun
 
 
 @pytest.mark.parametrize(("sense", "bound"), [("minimize", 1), ("maximize", 3)])
-def test_an_answer_within_the_bound_is_none(sense, bound):
+def test_an_answer_within_the_bound_is_no_contradiction(sense, bound):
     claims = [{"node": 0, "claim": {"trusted": bound}}]
     records = certificate(HAND, 2, "trusted", claims, {**TRUSTING, "sense": sense}, proves="bound", bound=bound)
     assert check(map(json.dumps, records)).bound == bound
 
 
 @pytest.mark.parametrize(("columns", "proves"), [([[0, 3, [[0, 1]]], [0, 1, [[1, 2]]]], "answer"), (None, "nothing")])
-def test_a_node_that_is_left_open_proves_no_bound(tmp_path, columns, proves, capsys):
+def test_an_open_node_proves_no_bound(tmp_path, columns, proves, capsys):
     objective = None if columns is None else 4
     nodes = [
         {"node": 0, "split": {"pieces": [0, 1, 0, 10], "at_most": 1}, "children": [1, 2]},

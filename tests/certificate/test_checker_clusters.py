@@ -59,7 +59,7 @@ def test_false_claims_are_refused(triangle):
         checked.least((), Fraction(-1), {}, CheckerState(given={"over": 1, "triangles": [triangle]}))
 
 
-def test_items_are_together_or_apart():
+def test_items_may_be_together_or_apart():
     data = {"kind": "clusterings", "uses": [1, 1], "denominator": 1, "scores": [[0, 1], [1, 0]]}
     program = Program({"sense": "maximize", "step": None, "rows": [], "pricing": [data]})
     together, apart = program.split(CheckerState(), {"pair": [0, 1]}, 2, Claims())

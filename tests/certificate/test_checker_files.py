@@ -1,4 +1,4 @@
-"""Files of certificates: what is damaged, too large or no JSON ends in one sentence."""
+"""Certificate files: damaged, too large or invalid ones raise one clear error."""
 
 import gzip
 import hashlib
@@ -70,7 +70,7 @@ def test_damaged_files(tmp_path, capsys, content):
     path.write_bytes(content)
     with pytest.raises(UnreadableError, match="damaged"):
         list(lines_of(str(path)))
-    if content != PACKED["cut"]:  # whose second line is wrong before the end is missed
+    if content != PACKED["cut"]:  # its second line is wrong first
         assert main([str(path)]) == UNREADABLE
         assert "damaged" in capsys.readouterr().err
 
@@ -93,12 +93,12 @@ LARGE = {
 
 
 @pytest.mark.parametrize("instance", LARGE.values(), ids=list(LARGE))
-def test_numbers_that_nothing_can_be_computed_with(instance):
+def test_numbers_that_are_too_large(instance):
     with pytest.raises(UnreadableError, match="at most"):
         check([HEAD.decode(), json.dumps({"instance": instance, "sha256": _digest(instance)}), '{"formulation": null}'])
 
 
-def test_digits_that_are_escaped():
+def test_escaped_digits():
     with pytest.raises(UnreadableError, match="at most 4,300 digits"):
         checker_pricing.exact("1" * 5_000)
     assert checker_pricing.exact("-1" + "0" * 4_000 + "/7") < 0
@@ -109,7 +109,7 @@ QUOTED = {"no character": "\\ud800", "several lines": "\\nProved optimal: 2.", "
 
 @pytest.mark.parametrize("text", QUOTED.values(), ids=list(QUOTED))
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-def test_what_is_quoted_of_a_certificate_is_one_line_that_can_be_shown(tmp_path, text, encoding):
+def test_quotations_of_a_certificate_are_printable_and_on_one_line(tmp_path, text, encoding):
     path = tmp_path / "proof.jsonl"
     instance = '{"kind": "colouring", "vertices": "' + text + '", "edges": []}'
     line = '{"instance": ' + instance + ', "sha256": "' + _digest(json.loads(instance)) + '"}'
@@ -122,7 +122,7 @@ def test_what_is_quoted_of_a_certificate_is_one_line_that_can_be_shown(tmp_path,
     )
     assert (run.returncode, run.stderr) == (FALSE, b"")
     assert run.stdout.count(b"\n") == 1
-    assert b"line 3: expected a whole number, not " in run.stdout
+    assert b"line 3: expected an integer, not " in run.stdout
 
 
 def _digest(instance):

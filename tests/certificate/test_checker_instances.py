@@ -1,4 +1,4 @@
-"""Files as the checker reads them, against those who wrote them."""
+"""Instance files: the checker's readers against the templates."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_cutting_stock(tmp_path, instance):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_templates_write_is_the_instance(tmp_path, seed):
+def test_files_of_templates_are_read(tmp_path, seed):
     path = tmp_path / "file.txt"
     for module, problem, instance in (
         (assignment, Assignment, assignment.random(2, 5, seed)),
@@ -75,11 +75,11 @@ def test_orders_in_json():
         ("2\n10\n6 3\n5 2 1\n", "line 4"),
         ("2\n10\n6 3\n5 nan\n", "line 4"),
         ("3\n10\n6 3\n5 1.5\n5 0.5\n", "line 4"),
-        ("3\n10\n6 3\n5 2\n", "announces 3"),
+        ("3\n10\n6 3\n5 2\n", "expected 3"),
         ("2\n11\n6 3\n5 2\n", "'roll'"),
     ],
 )
-def test_packings_that_are_not_the_file_s(text, message):
+def test_packings_that_differ_from_the_file(text, message):
     compare("2\n10\n6 3\n5 2\n", PACKING)
     refused(text, PACKING, message)
 
@@ -88,8 +88,8 @@ def test_packings_that_are_not_the_file_s(text, message):
     ("text", "message"),
     [
         ("no graph\n", "line 1"),
-        ("", "no graph"),
-        ("c alone\n", "no graph"),
+        ("", "no line p edge"),
+        ("c alone\n", "no line p edge"),
         ("p edge 0 0\n", "line 1"),
         (TRIANGLE_TEXT + "p edge 4 3\n", "line 5"),
         (TRIANGLE_TEXT + "e 1 5\n", "line 5"),
@@ -100,7 +100,7 @@ def test_packings_that_are_not_the_file_s(text, message):
         (TRIANGLE_TEXT.replace("4 3", "5 3"), "'vertices'"),
     ],
 )
-def test_graphs_that_are_not_the_file_s(text, message):
+def test_graphs_that_differ_from_the_file(text, message):
     refused(text, TRIANGLE, message)
 
 
@@ -116,20 +116,20 @@ def test_graphs_as_publishers_write_them(text):
     assert compare(text, TRIANGLE) is None
 
 
-def test_assignments_that_are_not_the_file_s():
+def test_assignments_that_differ_from_the_file():
     compare(TASKS_TEXT, TASKS)
     refused(TASKS_TEXT.replace("9 10", "9 11"), TASKS, "'capacities'")
-    refused(TASKS_TEXT + "1\n", TASKS, "another number of numbers")
+    refused(TASKS_TEXT + "1\n", TASKS, "as many numbers")
     refused(TASKS_TEXT + "x\n", TASKS, "line 7")
-    refused("", TASKS, "another number of numbers")
+    refused("", TASKS, "as many numbers")
 
 
-def test_what_the_file_does_not_have():
+def test_fields_that_the_file_does_not_have():
     refused(TRIANGLE_TEXT, {**TRIANGLE, "conflicts": None}, "'conflicts'")
     refused(TRIANGLE_TEXT, {name: value for name, value in TRIANGLE.items() if name != "edges"}, "'edges'")
 
 
-def test_all_customers_of_a_file_count(tmp_path):
+def test_all_customers_of_a_file_are_compared(tmp_path):
     rows = ["0 0 0 0 1000 0", "3 5 5 0 1000 0", "6 8 5 0 1000 0", "30 40 5 0 1000 0"]
     text = solomon(*rows)
     compare(text, routes_of(tmp_path, text))
@@ -149,7 +149,7 @@ def test_all_customers_of_a_file_count(tmp_path):
         refused(changed, routes_of(tmp_path, text), message)
 
 
-def test_distances_may_be_whole(tmp_path):
+def test_distances_may_be_integers(tmp_path):
     whole = solomon("0 0 0 0 1000 0", "3 4 5 0 1000 0", "6 8 5 0 1000 0")
     assert compare(whole, routes_of(tmp_path, whole)) is None
     rounded = solomon("0 0 0 0 1000 0", "3 5 5 0 1000 0")
@@ -175,5 +175,5 @@ def test_formats_that_the_checker_does_not_read(instance, text):
         compare(text, instance)
 
 
-def test_of_other_kinds_nothing_is_known():
+def test_other_kinds_have_no_formulation():
     assert formulation_of({"kind": "mine"}) is None

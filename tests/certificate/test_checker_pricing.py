@@ -1,4 +1,4 @@
-"""Pricing problems as the checker solves them, against enumeration."""
+"""The checker's pricing problems against enumeration."""
 
 import itertools
 import random
@@ -12,14 +12,14 @@ from colgen.certificate.checker_pricing import (
     KnapsackPricing,
     UnreadableError,
     WrongError,
-    counted,
+    check_count,
     exact,
-    whole,
+    integer,
 )
 
 
 def drawn(seed):
-    """A knapsack, its packings with the positions of their pieces, dual values, and what is counted."""
+    """A knapsack, its packings with the positions of their pieces, dual values, and counts."""
     chance = random.Random(seed)
     n, capacity = chance.randint(1, 4), chance.randint(4, 14)
     sizes, copies = [chance.randint(1, 7) for _ in range(n)], [chance.randint(1, 3) for _ in range(n)]
@@ -53,7 +53,7 @@ def reduced(knapsack, laid, duals, counts):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_knapsacks_and_what_goes_through_a_position(seed):
+def test_knapsacks_and_columns_through_a_position(seed):
     knapsack, state, packings, duals, counts = drawn(seed)
     least = min(reduced(knapsack, laid, duals, counts) for laid in packings)
     assert knapsack.least(duals, Fraction(2), counts, state) == least
@@ -73,7 +73,7 @@ def test_numbers_are_exact():
         with pytest.raises((WrongError, ValueError)):
             exact(value)
     with pytest.raises(WrongError):
-        whole(True)
+        integer(True)
 
 
 def test_tables_of_fixings_are_counted_before_they_are_made(monkeypatch):
@@ -86,9 +86,9 @@ def test_tables_of_fixings_are_counted_before_they_are_made(monkeypatch):
 
 
 def test_labels_are_counted():
-    counted(10, None, "walks")
-    counted(10, 10, "walks")
-    with pytest.raises(WrongError, match="more walks than are wanted"):
-        counted(11, 10, "walks")
+    check_count(10, None, "walks")
+    check_count(10, 10, "walks")
+    with pytest.raises(WrongError, match="more walks than the limit"):
+        check_count(11, 10, "walks")
     with pytest.raises(UnreadableError, match="at most 8,388,608 routes"):
-        counted(2**23 + 1, None, "routes")
+        check_count(2**23 + 1, None, "routes")

@@ -10,8 +10,8 @@ from colgen.certificate.checker_routes import Routes
 from colgen.problems.vehicle_routing import VehicleRouting, random
 
 
-def test_listed_routes_are_all_that_are_within_a_reduced_cost():
-    """Against all orders of all sets of customers."""
+def test_all_routes_within_a_reduced_cost_are_listed():
+    """Compare with all orders of all sets of customers."""
     instance = random(4, customers=6)
     checked = Routes(0, VehicleRouting(instance).certifier().formulation()["pricing"][0], 6)
     duals = [50, 30, 80, 20, 60, 40]
@@ -29,7 +29,7 @@ def test_listed_routes_are_all_that_are_within_a_reduced_cost():
 
 
 @pytest.mark.parametrize("route", [[], [1, 1], [0], [7], [1, 2, 3, 4, 5, 6]])
-def test_what_no_vehicle_drives_is_no_column(route):
+def test_infeasible_routes_are_refused(route):
     checked = Routes(0, VehicleRouting(random(4, customers=6)).certifier().formulation()["pricing"][0], 6)
     with pytest.raises(WrongError, match="route"):
         checked.column(route)

@@ -1,4 +1,4 @@
-"""The checker's trees: against all of them."""
+"""The checker's trees against enumeration."""
 
 from fractions import Fraction
 from itertools import product
@@ -27,7 +27,7 @@ def potentials_of(arcs, single):
 
 
 def best_of(checked):
-    """The best of all trees, None if there is none."""
+    """Return the best tree, or None."""
     values = []
     for heads in product(range(checked.size), repeat=checked.size - 1):
         try:
@@ -49,14 +49,14 @@ def test_the_best_tree_is_that_of_enumeration(seed, projective, single):
 
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("projective", [True, False])
-def test_where_there_is_no_tree_costs_do_not_count(projective, single):
+def test_infeasibility_is_proved_without_costs(projective, single):
     checked = trees(0, projective, single)
     for closed in (
         frozenset(),
         frozenset((h, 2) for h in range(5)),  # no head for a word
-        frozenset((0, m) for m in range(5)),  # nothing hangs from the root
-        frozenset((h, m) for h in range(1, 5) for m in range(5)),  # all of it does, if it may
-        frozenset((h, m) for h in (0, 3, 4) for m in (1, 2)),  # two words hang from each other
+        frozenset((0, m) for m in range(5)),  # no arc from the root
+        frozenset((h, m) for h in range(1, 5) for m in range(5)),  # only arcs from the root
+        frozenset((h, m) for h in (0, 3, 4) for m in (1, 2)),  # a cycle of two words
     ):
         left = trees(0, projective, single)
         for h, m in closed:
@@ -68,6 +68,6 @@ def test_where_there_is_no_tree_costs_do_not_count(projective, single):
 
 
 @pytest.mark.parametrize("heads", [[0], [2, 1, 0, 0], [0, 9, 0, 0], [0, -1, 0, 0]])
-def test_what_is_no_tree_is_refused(heads):
+def test_invalid_trees_are_refused(heads):
     with pytest.raises(WrongError):
         trees(1, False, False).column(heads)

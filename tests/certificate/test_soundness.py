@@ -14,7 +14,7 @@ import pytest
 
 from colgen.certificate import checker_routes
 from colgen.certificate.checker import check
-from colgen.certificate.checker_bounds import bound_of, fixed, point_of, used
+from colgen.certificate.checker_bounds import bound_of, bound_of_uses, check_fixing, point_of
 from colgen.certificate.checker_pricing import CheckerState, WrongError, holds
 from colgen.certificate.checker_program import Claims, Program
 from tests.fuzz.handmade import sealed
@@ -254,7 +254,9 @@ class Drawn:
                 least.append(problem.at_least(*arguments, point.cuts, problem.least(*arguments) + 2))
             else:
                 least.append(problem.least(*arguments))
-        return point.total + sum(used(self.program, k, each) for k, each in enumerate(least)), list(map(str, least))
+        return point.total + sum(bound_of_uses(self.program, k, each) for k, each in enumerate(least)), list(
+            map(str, least)
+        )
 
     def fix(self, node, state):
         """A fixing below the node; whether there is one."""
@@ -265,13 +267,13 @@ class Drawn:
         number = "left" if what == "columns" else "closed"
         fix = {"what": what, **{key: value for key, value in claim.items() if key != "weight"}, number: -1}
         try:
-            fixed(self.program, state.copy(), fix, self.answer[0], Claims())
+            check_fixing(self.program, state.copy(), fix, self.answer[0], Claims())
         except WrongError as told:
             first = str(told).split()[0]
             if not first.isdigit():
                 return False
             fix[number] = int(first)
-        fixed(self.program, state, fix, self.answer[0], Claims())
+        check_fixing(self.program, state, fix, self.answer[0], Claims())
         self.lines.append({"node": node, "fix": fix})
         return True
 

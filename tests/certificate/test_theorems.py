@@ -1,4 +1,4 @@
-"""Certifiers of knapsacks: what they claim is what the checker finds."""
+"""Certifiers of knapsacks: the checker confirms their claims."""
 
 import json
 
@@ -13,7 +13,7 @@ from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, na
 
 
 @pytest.mark.parametrize("instance", [CuttingStockInstance(132, (44, 33, 12), (2, 3, 6)), natural(7)])
-def test_what_is_said_of_nodes_is_proved_exactly(tmp_path, instance):
+def test_claims_of_nodes_are_proved_exactly(tmp_path, instance):
     path = tmp_path / "proof.jsonl"
     result = solve(CuttingStock(instance), record=Record(certificate=path))
     verdict = check(path.read_text().splitlines())
@@ -34,7 +34,7 @@ def test_assignments(tmp_path, seed):
 
 
 class Short(CuttingStock):
-    """Its certifier finds no dual values that prove anything."""
+    """A problem whose certifier finds no dual values that prove a bound."""
 
     def certifier(self):
         certifier = super().certifier()
@@ -50,7 +50,7 @@ def test_a_bound_that_exact_arithmetic_does_not_reach_is_within_tolerance(tmp_pa
     assert not check(path.read_text().splitlines()).checked
 
 
-def test_no_dual_value_of_a_fixing_can_be_changed_unseen(tmp_path):
+def test_changes_of_dual_values_of_a_fixing_are_detected(tmp_path):
     path = tmp_path / "proof.jsonl"
     solve(Assignment(random(3, 14, 4)), record=Record(certificate=path))
     lines = path.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Certificates are read back before a run tells of them, and nothing about them costs its answer."""
+"""Certificates are checked after writing, and their failures keep the result of the run."""
 
 import gzip
 import itertools
@@ -24,7 +24,7 @@ from colgen.reporting.live_log import LogFile
 
 
 class Failing(Certifier):
-    """What a certifier may get wrong."""
+    """A certifier with one of several faults."""
 
     def __init__(self, sense, how):
         super().__init__(sense, "failing")
@@ -48,11 +48,11 @@ def best():
 
 
 @pytest.mark.parametrize(("how", "told"), [("false", "refuses line 4"), ("raises", "ValueError: not enough values")])
-def test_what_a_certifier_gets_wrong_is_trusted(tmp_path, best, how, told):
+def test_a_faulty_certifier_gives_a_trusted_certificate(tmp_path, best, how, told):
     path = tmp_path / "proof.jsonl"
     result = solve(problem(how), record=Record(certificate=path))
     assert (result.termination, result.objective) == (Termination.OPTIMAL, best)
-    assert any("asks to be trusted" in note and told in note for note in result.notes)
+    assert any("are trusted" in note and told in note for note in result.notes)
     verdict = check(lines_of(str(path)))
     assert (verdict.objective, verdict.stated) == (best, False)
     assert verdict.claims.trusted
@@ -76,7 +76,7 @@ def test_a_full_disk_keeps_the_answer(best):
 def test_an_older_certificate_may_be_replaced(tmp_path, name):
     for _ in range(2):
         result = solve(Unguessed(random(2, 8, 0)), record=Record(certificate=tmp_path / name))
-        assert any("read back" in note for note in result.notes)
+        assert any("was checked" in note for note in result.notes)
     (tmp_path / name).write_text("")
     solve(Unguessed(random(2, 8, 0)), record=Record(certificate=tmp_path / name))
 
@@ -86,20 +86,20 @@ def test_an_older_certificate_may_be_replaced(tmp_path, name):
     [b"2\n10\n6 3\n5 2\n", gzip.compress(b"2\n10\n", mtime=0), b"\x1f\x8bxx"],
     ids=["an instance", "packed", "damaged"],
 )
-def test_nothing_else_is_replaced(tmp_path, content):
+def test_other_files_are_not_replaced(tmp_path, content):
     path = tmp_path / "rolls.txt"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="holds something else"):
+    with pytest.raises(InputError, match="not a certificate"):
         solve(Unguessed(random(2, 8, 0)), record=Record(certificate=path))
     assert path.read_bytes() == content
 
 
-def test_what_a_run_writes_has_files_of_its_own(tmp_path):
+def test_files_of_a_run_must_be_different(tmp_path):
     path = tmp_path / "a"
     with pytest.raises(InputError, match="a file of its own"):
         solve(Unguessed(random(2, 8, 0)), record=Record(certificate=str(path)), progress=LogFile(path))
     solve(Unguessed(random(2, 8, 0))).pool.save(path)
-    with pytest.raises(InputError, match="this is start"):
+    with pytest.raises(InputError, match="start"):
         solve(Unguessed(random(2, 8, 0)), record=Record(certificate=path), start=path)
 
 

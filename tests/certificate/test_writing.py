@@ -1,4 +1,4 @@
-"""Certificates of problems that nobody has written a certifier for."""
+"""Certificates of problems without a certifier."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from colgen import InputError, Problem, Record, solve
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.checker import check
 from colgen.certificate.witness import Witness, WitnessPoint
-from colgen.certificate.writing import Ended, write_certificate
+from colgen.certificate.writing import FinishedRun, write_certificate
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -18,7 +18,7 @@ from colgen.problems.assignment.template import Unguessed
 
 
 class Mine(Unguessed):
-    """A problem of somebody who has written no certifier."""
+    """A problem without a certifier."""
 
     def certifier(self):
         return Problem.certifier(self)
@@ -43,7 +43,7 @@ def test_without_a_certifier_all_is_trusted_and_counted(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", 3, "no/such/folder/proof"])
-def test_where_nothing_can_be_written_is_said_before_any_work(name):
+def test_an_invalid_path_is_refused_before_any_work(name):
     with pytest.raises(InputError, match="certificate: expected the name of a file"):
         solve(Unguessed(random(2, 8, 0)), record=Record(certificate=name))
 
@@ -52,13 +52,13 @@ def test_a_witness_keeps_the_order():
     witness = Witness()
     first, second = WitnessPoint([1.0], 2.0), WitnessPoint([1.0], 3.0, fixes=True)
     for point in (first, second, WitnessPoint(None, 4.0)):
-        witness.saw(0, point)
+        witness.record(0, point)
     assert list(witness.of(0)) == [first, second]
     assert not witness.of(1)
 
 
 class Scripted(Certifier):
-    """Points prove what their dual values say, and not what floating point says of them."""
+    """A certifier whose points prove their dual values, not their bounds in floating point."""
 
     def claim(self, state, point, goal):
         return {"bound": point.duals} if goal is None or point.duals >= goal else None
@@ -68,30 +68,30 @@ class Scripted(Certifier):
 def test_a_root_is_proved_by_the_point_that_proves_most(tmp_path, proves, bound):
     path, witness = tmp_path / "proof.jsonl", Witness()
     for duals, says in zip(proves, (5.0, 4.5), strict=True):
-        witness.saw(0, WitnessPoint(duals, says))
-    ended = Ended(Sense.MINIMIZE, Termination.NODE_LIMIT, 5.0, None, ())
+        witness.record(0, WitnessPoint(duals, says))
+    ended = FinishedRun(Sense.MINIMIZE, Termination.NODE_LIMIT, 5.0, None, ())
     write_certificate(path, Scripted(Sense.MINIMIZE, "scripted"), witness, ended)
     claims = [json.loads(line)["claim"] for line in path.read_text().splitlines() if "claim" in line]
     assert claims == [{"bound": bound}]
 
 
 @pytest.mark.parametrize("answer", [None, Solution(7.0, ())])
-def test_a_run_without_any_bound_claims_none(tmp_path, answer):
+def test_a_run_without_a_bound_claims_none(tmp_path, answer):
     path = tmp_path / "proof.jsonl"
-    ended = Ended(Sense.MINIMIZE, Termination.TIME_LIMIT, -math.inf, answer, ())
+    ended = FinishedRun(Sense.MINIMIZE, Termination.TIME_LIMIT, -math.inf, answer, ())
     write_certificate(path, Certifier(Sense.MINIMIZE, ""), Witness(), ended)
     verdict = check(path.read_text().splitlines())
     assert (verdict.proves, verdict.bound) == ("nothing" if answer is None else "answer", None)
 
 
-def test_a_bound_that_rounding_has_put_beyond_the_answer_is_the_answer(tmp_path):
+def test_a_bound_rounded_beyond_the_answer_becomes_the_answer(tmp_path):
     path = tmp_path / "proof.jsonl"
-    ended = Ended(Sense.MAXIMIZE, Termination.TIME_LIMIT, 7.0 - 1e-12, Solution(7.0, ()), ())
+    ended = FinishedRun(Sense.MAXIMIZE, Termination.TIME_LIMIT, 7.0 - 1e-12, Solution(7.0, ()), ())
     write_certificate(path, Certifier(Sense.MAXIMIZE, ""), Witness(), ended)
     assert check(path.read_text().splitlines()).bound == 7
 
 
-def test_instances_that_the_checker_formulates_are_not_written_with_trust(tmp_path):
+def test_trusted_certificates_have_no_instance_that_the_checker_formulates(tmp_path):
     path = tmp_path / "proof.jsonl"
     result = solve(Unproved(random(2, 8, 0)), record=Record(certificate=path))
     verdict = check(path.read_text().splitlines())

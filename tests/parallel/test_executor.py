@@ -69,8 +69,8 @@ def test_seeds_continue_where_others_end():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: Executor(0), "worker.*0"),
-        (lambda: list(Executor(1).map(drawn, seeds_from(0, 1), piece=0)), "seed.*0"),
+        (lambda: Executor(0), "workers: .*0"),
+        (lambda: list(Executor(1).map(drawn, seeds_from(0, 1), piece=0)), "piece: .*0"),
         (lambda: seeds_from(-1, 1), "seed.*-1"),
         (lambda: seeds_from(1, -1), "count.*-1"),
     ],

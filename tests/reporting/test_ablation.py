@@ -87,8 +87,8 @@ def test_contradicting_methods_cause_a_warning():
     cheaper = Cheaper(problem.costs - 1, problem.sizes, problem.capacities)
     found = ablation(problem, {"right": Method(), "wrong": cheaper})
     assert not found.agree
-    assert "differ" in str(found)
-    assert "differ" in found._repr_html_()
+    assert "contradict" in str(found)
+    assert "contradict" in found._repr_html_()
 
 
 def test_an_interrupt_keeps_the_measurements():

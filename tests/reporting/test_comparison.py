@@ -77,8 +77,8 @@ def test_contradicting_proofs_cause_a_warning():
 
     table = compare(INSTANCE, {"right": CuttingStock, "wrong": lambda i: Wrong()})
     assert not table.agree
-    assert "differ" in str(table)
-    assert "differ" in table._repr_html_()
+    assert "contradict" in str(table)
+    assert "contradict" in table._repr_html_()
 
 
 def test_limits_and_infeasible_models_are_reported():
@@ -192,7 +192,7 @@ def test_an_objective_near_its_bound_is_not_proved_at_a_small_scale():
 def test_an_answer_that_beats_a_proved_bound_causes_a_warning():
     table = compare(None, {"model": linear(1.0), "better": lambda _: 3.5})
     assert not table.agree
-    assert "differ" in str(table)
+    assert "contradict" in str(table)
     assert compare(None, {"model": linear(1.0), "worse": lambda _: 2.5}).agree
 
 

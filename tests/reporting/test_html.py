@@ -72,7 +72,7 @@ def test_a_problem_is_one_line_and_shows_its_data_and_methods():
     shown = "".join(parsed(problem._repr_html_()).itertext())
     assert "ndarray of 300 x 300" in shown
     assert "_hidden" not in shown
-    assert "It states master, pricing, branching." in shown
+    assert "It defines master, pricing, branching." in shown
     assert repr(Problem()) == "<Problem>"
 
 
@@ -84,7 +84,7 @@ def test_a_solution_and_a_check_are_one_line(result):
     assert repr(report) == "<Report: CuttingStock: 1 finding (5 priced points, 1 column, 0.5 s)>"
     shown = parsed(report._repr_html_())
     rows = ["|".join(row.itertext()) for row in shown.findall(".//tr")]
-    assert rows == ["kind|where|what was seen|times", "bound|Knapsack|is <wrong>|3"]
+    assert rows == ["kind|where|finding|times", "bound|Knapsack|is <wrong>|3"]
     assert "not all was <seen>" in "".join(shown.itertext())
 
 
