@@ -88,7 +88,7 @@ class CombinatorialDual:
     def is_feasible(self) -> bool:
         return self.score > -math.inf
 
-    def known(self) -> tuple[Ints, Floats]:
+    def scored_parts(self) -> tuple[Ints, Floats]:
         """Return the parts (g, p, c) scored so far, shape (parts, 3), and their scores."""
         dual = self._dual
         parents, children = np.nonzero(dual.touched)
@@ -99,7 +99,7 @@ class CombinatorialDual:
 
     def improving(self) -> Ints:
         """Return the first columns of a linear program: the tree's parts, and known parts that π does not price out."""
-        triples, scores = self.known()
+        triples, scores = self.scored_parts()
         g, p, c = triples.T
         used = (self.heads[p] == g) & (self.heads[c] == p)
         chosen: Ints = triples[used | (scores > self.pi[p, c] - _NEAR * self.unit)]

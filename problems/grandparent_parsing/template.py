@@ -250,7 +250,7 @@ class GrandparentParsing(Problem):
         return [oracle for oracle in self.oracles if isinstance(oracle, PartOracle)]
 
     def _holds(self, key: Key) -> bool:
-        return self._is_stated and self._master is not None and key in self._master.table.position
+        return self._has_program and self._master is not None and key in self._master.table.position
 
     def master(self) -> Rows | RestrictedMaster:
         return self.rows() if self._feasible_dual is None else _Master(self)
@@ -290,7 +290,7 @@ class GrandparentParsing(Problem):
             return ()
         for oracle in self.part_oracles:
             if isinstance(oracle, GrandparentParts):
-                oracle.store_scores(*self._feasible_dual.known())
+                oracle.store_scores(*self._feasible_dual.scored_parts())
         cuts = TreeCuts(self.tokens)  # these cuts prove the dual's bound
         return [cuts.row(members) for members in self._feasible_dual.sets()]
 
@@ -436,7 +436,7 @@ class GrandparentParsing(Problem):
     def scored(self) -> dict[str, int]:
         """Number of parts of each type that have been scored."""
         found = {oracle.kind: oracle.scored for oracle in self.part_oracles}
-        if self._feasible_dual is not None and not self._is_stated:
+        if self._feasible_dual is not None and not self._has_program:
             found["grandparent"] += self._feasible_dual.scored
         return found
 
@@ -447,8 +447,8 @@ class GrandparentParsing(Problem):
         return {oracle.kind: max(len(oracle.made), own) for oracle in self.part_oracles}
 
     @property
-    def _is_stated(self) -> bool:
-        return self._master is not None and self._master.is_stated
+    def _has_program(self) -> bool:
+        return self._master is not None and self._master.has_program
 
     def finish(self, result: Result) -> Result:
         return drop_forbidden_answer(self.scores, result, siblings=self.siblings)
@@ -465,7 +465,7 @@ class GrandparentParsing(Problem):
         return score
 
 
-class _UnstatedRows(LinkingRows):
+class _LazyRows(LinkingRows):
     """Rows of a master that builds its linear program on first use; dual values of trees do not need it."""
 
     def __init__(self, master: _Master) -> None:
@@ -475,44 +475,44 @@ class _UnstatedRows(LinkingRows):
         return 0
 
     def __contains__(self, key: object) -> bool:
-        return key in self._stated()
+        return key in self._delegate()
 
     def signed(self, duals: Any) -> Any:
-        return duals if isinstance(duals, TreeDuals) else self._stated().signed(duals)
+        return duals if isinstance(duals, TreeDuals) else self._delegate().signed(duals)
 
     def guess(self, duals: Any) -> Any:
-        return duals if isinstance(duals, TreeDuals) else self._stated().guess(duals)
+        return duals if isinstance(duals, TreeDuals) else self._delegate().guess(duals)
 
     def linking(self) -> Linking | None:
-        return self._stated().linking()
+        return self._delegate().linking()
 
-    def _stated(self) -> LinkingRows:
+    def _delegate(self) -> LinkingRows:
         master = self._master()
         assert master is not None  # the master owns these rows
-        master.state()
+        master.build_program()
         return master.rows
 
 
-class _UnstatedNode(NodeSwitch):
+class _LazyNode(NodeSwitch):
     """Nodes of a master that builds its linear program on first use."""
 
     def __init__(self, master: _Master) -> None:
         self._master = weakref.ref(master)
-        self.answered = False
+        self.begins_feasible = False
 
     def begin_feasible(self) -> None:
-        self.answered = True
+        self.begins_feasible = True
 
     def apply(self, decisions: Sequence[Decision]) -> None:
-        self._stated().apply(decisions)
+        self._delegate().apply(decisions)
 
     def restore(self, basis: SavedBasis | Basis) -> None:
-        self._stated().restore(basis)
+        self._delegate().restore(basis)
 
-    def _stated(self) -> NodeSwitch:
+    def _delegate(self) -> NodeSwitch:
         master = self._master()
         assert master is not None  # the master owns this node
-        master.state()
+        master.build_program()
         return master.node
 
 
@@ -529,37 +529,37 @@ class _Master(LinearMaster):
         self._problem = problem
         problem._master = self
         self._waiting: list[Column] = []
-        self.node = _UnstatedNode(self)
-        self.rows = _UnstatedRows(self)  # type: ignore[assignment]
+        self.node = _LazyNode(self)
+        self.rows = _LazyRows(self)  # type: ignore[assignment]
         self._arcs: list[tuple[int, int, int]] = []
         self._seen = 0
         if rows is not None:
-            self.state(rows)
+            self.build_program(rows)
 
     def __getattr__(self, name: str) -> Any:
         # An attribute of the linear master is missing because the program has not been built yet.
-        if name.startswith("__") or self.is_stated:
+        if name.startswith("__") or self.has_program:
             raise AttributeError(name)
-        self.state()
+        self.build_program()
         return getattr(self, name)
 
     @property
-    def is_stated(self) -> bool:
+    def has_program(self) -> bool:
         return "formulation" in vars(self)
 
     @property
     def is_built(self) -> bool:
-        return self.is_stated and super().is_built
+        return self.has_program and super().is_built
 
-    def state(self, rows: Rows | None = None) -> None:
+    def build_program(self, rows: Rows | None = None) -> None:
         """Build the rows and columns; the default rows are the problem's."""
-        answered = isinstance(self.node, _UnstatedNode) and self.node.answered
+        begins_feasible = isinstance(self.node, _LazyNode) and self.node.begins_feasible
         cuts, rows = self._problem.begin(), self._problem.rows() if rows is None else rows
         super().__init__(rows, dual_first=True, scale=_PART * self._problem.standard.unit)
         if cuts:
             super().add((), cuts)
         self.add(self._waiting)
-        if answered or self._problem.start != "dual":
+        if begins_feasible or self._problem.start != "dual":
             self.node.begin_feasible()  # trees of arcs from the root need no other parts
 
     def solve(self, budget: Budget | None = None) -> MasterSolution:
@@ -568,16 +568,16 @@ class _Master(LinearMaster):
         return super().solve(budget)
 
     def pool(self, duals: Any) -> Pool | None:
-        return super().pool(duals) if self.is_stated else None
+        return super().pool(duals) if self.has_program else None
 
     @property
     def precision(self) -> Precision:  # type: ignore[override]
         standard = self._problem.standard
-        return super().precision if self.is_stated else Precision(standard.unit, standard.constant)
+        return super().precision if self.has_program else Precision(standard.unit, standard.constant)
 
     @property
     def num_columns(self) -> int:
-        return super().num_columns if self.is_stated else len(self._waiting)
+        return super().num_columns if self.has_program else len(self._waiting)
 
     def bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         if not isinstance(duals, TreeDuals):
@@ -585,7 +585,7 @@ class _Master(LinearMaster):
         return sum((result.total or 0.0 for result in results), self._problem.standard.constant)
 
     def find(self, columns: Sequence[Column]) -> NDArray[np.integer[Any]]:
-        return super().find(columns) if self.is_stated else np.full(len(columns), NOWHERE, dtype=np.int64)
+        return super().find(columns) if self.has_program else np.full(len(columns), NOWHERE, dtype=np.int64)
 
     def _arc_columns(self) -> tuple[Sequence[Ints], Ints]:
         """Return heads and modifiers of the arcs in the master, and their column positions."""
@@ -620,7 +620,7 @@ class _Master(LinearMaster):
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         whose = np.broadcast_to(origins, len(columns))
-        if not self.is_stated and not rows and not (whose >= 0).any():
+        if not self.has_program and not rows and not (whose >= 0).any():
             self._waiting += columns
             return len(columns)
         batch = columns if isinstance(columns, Columns) else Columns.of(columns)

@@ -48,7 +48,7 @@ def test_lazy_and_dense_scores_agree(seed, single_root):
         assert lazy.bound >= program.objective - 1e-6
         heads = tuple(lazy.heads[1:].tolist())
         assert instance.check(heads) == pytest.approx(lazy.score)
-        for (g, p, c), score in zip(*(array.tolist() for array in lazy.known()), strict=True):
+        for (g, p, c), score in zip(*(array.tolist() for array in lazy.scored_parts()), strict=True):
             assert score == pytest.approx(instance.grandparent_scores[g, p, c])
         problem = GrandparentParsing(weights.scorer(sentence))
         result = solve(problem, relaxation=True)
@@ -80,7 +80,7 @@ def test_a_proved_guess_needs_no_linear_program():
     arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
     problem = GrandparentParsing(arcs, np.zeros((4, 4, 4)))
     result = solve(problem, record=Record(duals=True))
-    assert not problem._is_stated
+    assert not problem._has_program
     assert result.answer == (0, 1, 2)
     assert (result.objective, result.dual_bound) == (15.0, 15.0)
     (record,) = result.iterations
