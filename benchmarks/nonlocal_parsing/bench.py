@@ -121,7 +121,7 @@ def measure_corpus(
     The figures of the first corpus that name no language are the benchmark's headline.
     """
     name = corpus.name
-    options.say(f"{name}: {len(corpus.learn)} sentences to learn from, {len(corpus.test)} to test on")
+    options.say(f"{name}: {len(corpus.learn)} sentences for training, {len(corpus.test)} for testing")
     figures: list[Figure] = []
     chosen: Model | None = None
     for label, model in train_models(corpus, plan, options):

@@ -69,7 +69,7 @@ def viterbi_pruned(instance: ChainInstance, margin: float | None = None) -> Labe
 def beam_search(instance: ChainInstance, width: int) -> Labellings:
     """Return labellings of chains found by beam search; their bounds are inf because nothing is proved."""
     if width < 1:
-        raise InputError(f"width must be 1 or more, not {width}")
+        raise InputError(f"width must be at least 1, not {width}")
     starts = _starts(instance)
     labels, values = beam.beam_search(instance.scores, starts, _single_table(instance), width)
     return Labellings(starts, labels, values, np.full(instance.num_trees, np.inf))

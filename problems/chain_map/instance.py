@@ -151,11 +151,11 @@ class ChainInstance:
         """
         parts = [as_scores(part) for part in scores]
         if not parts:
-            raise InputError("expected scores of one chain or more, got none")
+            raise InputError("expected scores of at least one chain, got none")
         for part in parts:
             if part.ndim != 2 or not part.size or part.shape[1] != parts[0].shape[1]:
                 raise InputError(
-                    "expected scores of shape (tokens, labels) for each chain, with one token or more and the same "
+                    "expected scores of shape (tokens, labels) for each chain, with at least one token and the same "
                     f"labels everywhere, got the shape {part.shape}"
                 )
         forest = one_chain(len(parts[0])) if len(parts) == 1 else chains(np.array([len(part) for part in parts]))
@@ -225,7 +225,7 @@ class ChainInstance:
             edges should be symmetric.
         """
         if not len(graph) or not nx.is_forest(graph.to_undirected(as_view=True)):
-            raise InputError("expected a graph of one node or more without cycles")
+            raise InputError("expected a graph without cycles and with at least one node")
         given = {node: data.get(scores) for node, data in graph.nodes(data=True)} if isinstance(scores, str) else scores
         missing = [node for node in graph if given.get(node) is None]
         if missing:

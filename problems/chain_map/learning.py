@@ -66,7 +66,7 @@ class Tagger(SavedModel):
             If there is no sentence, or one without words.
         """
         if not sentences or not all(sentences):
-            raise InputError("expected one sentence or more, each of one word or more")
+            raise InputError("expected at least one sentence, each with at least one word")
         scores = np.empty((sum(map(len, sentences)), len(self.tags)), dtype=np.float32)
         held = self.weights
         add_up_sparse(self.extractor.look_up(sentences), held.starts, held.labels, held.weights, scores)
@@ -126,7 +126,7 @@ class TaggedExamples:
     def of(cls, sentences: Sequence[Tagged], tags: Sequence[str]) -> TaggedExamples:
         """Index the features of sentences; ``tags`` must contain all their tags."""
         if not sentences:
-            raise InputError("expected one tagged sentence or more to learn from")
+            raise InputError("training needs at least one tagged sentence, got none")
         words = [sentence.words for sentence in sentences]
         index = build_index(words, _MIN_COUNT)
         numbers = {tag: k for k, tag in enumerate(tags)}

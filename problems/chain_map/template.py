@@ -242,7 +242,7 @@ def certify(instance: ChainInstance, labels: ArrayLike, rounds: int = 1) -> Labe
     """
     given = np.asarray(labels)
     if rounds < 1:
-        raise InputError(f"rounds must be 1 or more, not {rounds}")
+        raise InputError(f"rounds must be at least 1, not {rounds}")
     known = np.where(given < 0, instance.scores.argmax(axis=1), given)
     values = instance.values(known)
     values[np.minimum.reduceat(given, instance.forest.starts[:-1]) < 0] = -np.inf

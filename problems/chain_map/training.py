@@ -55,7 +55,7 @@ def train_from_folder(options: TrainOptions) -> TrainedModel:
         parts = {part: read_corpus(options.data, task, part) for part in ("dev", "test")}
     if options.quick:
         learn = learn[:_QUICK]
-    options.say(f"{len(learn)} sentences to learn from, " + ", ".join(f"{len(s)} {part}" for part, s in parts.items()))
+    options.say(f"{len(learn)} sentences for training, " + ", ".join(f"{len(s)} {part}" for part, s in parts.items()))
     examples = examples_of(learn, task)
     options.say(f"{len(examples.tags)} tags, {len(examples.index):,} features")
     epochs = {"epochs": chosen["epochs"]} if "epochs" in chosen else {"epochs": 2} if options.quick else {}

@@ -46,7 +46,7 @@ def train_from_folder(options: TrainOptions) -> TrainedModel:
     if options.quick:
         documents = documents[:_QUICK]
     learn, tune, test = split(documents)
-    options.say(f"{len(learn)} documents to learn from, {len(tune)} to tune on, {len(test)} to test on")
+    options.say(f"{len(learn)} documents for training, {len(tune)} for tuning, {len(test)} for testing")
     scorer = train(
         learn,
         tune,
@@ -56,7 +56,7 @@ def train_from_folder(options: TrainOptions) -> TrainedModel:
         say=options.say,
     )
     size = [
-        Figure("documents", len(learn), "", 1, "learned from"),
+        Figure("documents", len(learn), "", 1, "used for training"),
         Figure("mentions", sum(len(document.mentions) for document in learn), "", len(learn)),
         Figure("features", 2 * len(scorer.unary_names) + len(scorer.pair_names), "", 1),
     ]

@@ -13,7 +13,7 @@ from tests.twins.chain_map import draw
     ("scores", "transitions", "words"),
     [
         (np.zeros((2, 3)), np.zeros((2, 2)), "as many labels"),
-        (np.zeros((0, 3)), np.zeros((3, 3)), "one token or more"),
+        (np.zeros((0, 3)), np.zeros((3, 3)), "at least one token"),
         (np.zeros(3), np.zeros((3, 3)), "expected scores of shape"),
         (np.zeros((2, 3)), np.zeros((3, 2)), "scores of pairs of shape"),
         (np.full((2, 3), np.nan), np.zeros((3, 3)), "NaN"),
@@ -32,7 +32,7 @@ def test_invalid_chains_raise(scores, transitions, words):
 
 
 def test_inconsistent_chains_raise():
-    with pytest.raises(InputError, match="one chain or more"):
+    with pytest.raises(InputError, match="at least one chain"):
         ChainInstance.from_chains([], np.zeros((2, 2)))
     with pytest.raises(InputError, match="same labels"):
         ChainInstance.from_chains([np.zeros((2, 2)), np.zeros((2, 3))], np.zeros((2, 2)))
@@ -65,7 +65,7 @@ def test_objective_checks_the_labels():
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        (nx.Graph(), "one node or more"),
+        (nx.Graph(), "at least one node"),
         (nx.cycle_graph(3), "without cycles"),
         (nx.DiGraph([(0, 0)]), "without cycles"),
     ],

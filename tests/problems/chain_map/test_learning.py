@@ -174,7 +174,7 @@ def test_training_without_sentences_raises():
     examples = TaggedExamples.of([Tagged(("a", "b"), ("X", "Y"))] * 2, ("X", "Y"))
     tagger = train_perceptron("pos", examples, epochs=1, say=quiet)
     for sentences in ([], [["a"], []]):
-        with pytest.raises(InputError, match="one sentence or more"):
+        with pytest.raises(InputError, match="at least one word"):
             tagger.instance(sentences)
 
 

@@ -216,7 +216,7 @@ def test_train_from_a_folder(folder, tmp_path):
     pytest.importorskip("sklearn")
     said = []
     figures = train_model(train_from_folder, TrainOptions(folder, tmp_path / "model.npz", quick=True, say=said.append))
-    assert said[0] == "8 documents to learn from, 1 to tune on, 1 to test on"
+    assert said[0] == "8 documents for training, 1 for tuning, 1 for testing"
     assert any("network 1 of 1" in line for line in said)
     values = {figure.name: figure.value for figure in figures}
     assert values["documents"] == 8
