@@ -64,5 +64,5 @@ def test_each_promise_is_cited(folders):
     """By at least one comment or docstring of the code, and by at least one test; numbers that do not exist are not."""
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.py") if path != Path(__file__)]
     cited = {n for path in files for n in re.findall(r"[Pp]romise (\d+)", path.read_text(encoding="utf-8"))}
-    assert PROMISES == [str(k + 1) for k in range(len(PROMISES))]
+    assert [str(k + 1) for k in range(len(PROMISES))] == PROMISES
     assert cited == set(PROMISES)
