@@ -213,7 +213,7 @@ class _Checker:
         if (integer(end["lines"]), integer(end["leaves"])) != (number, self.found.leaves):
             raise WrongError(f"there are {number} lines and {self.found.leaves} leaves")
         program, objective = self.program, self.found.objective
-        bound = None if self._bound is None or self._unknown else program.rounded(self._bound)
+        bound = None if self._bound is None or self._unknown else program.round_up(self._bound)
         if objective is not None and not self._unknown and (bound is None or bound > objective):
             if not self._excludes:
                 leaves = (

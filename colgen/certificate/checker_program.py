@@ -86,7 +86,7 @@ class Program:
         if self.step <= 0 or any((cost / self.step).denominator != 1 for cost in costs):
             raise WrongError("the costs are not multiples of the step")
 
-    def rounded(self, bound: Fraction) -> Fraction:
+    def round_up(self, bound: Fraction) -> Fraction:
         """Round a bound up to a multiple of the step."""
         return bound if self.step is None else math.ceil(bound / self.step) * self.step
 

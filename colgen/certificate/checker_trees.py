@@ -73,11 +73,11 @@ class TreePricing(Scored):
             # All trees score 0, so a negative bound proves infeasibility.
             fields(state.given, ("words", "sets", "root"))
             nothing = [[x if x == NO else 0 for x in row] for row in open_]
-            return Fraction(self._covered(nothing, state.given) < 0)
+            return Fraction(self._bound_by_sets(nothing, state.given) < 0)
         own = ("chains",) * bool(self.chains) + ("factors",)
         fields(state.given, own if self.projective else (*own, "words", "sets", "root"), ("chains",))
         constant = self._tilt(open_, state.given)
-        best = self.best_projective(open_) if self.projective else self._covered(open_, state.given)
+        best = self.best_projective(open_) if self.projective else self._bound_by_sets(open_, state.given)
         if best == NO:
             raise WrongError("there is no tree")
         return self.reduced(constant + best, unit)
@@ -121,7 +121,7 @@ class TreePricing(Scored):
                     weights[h][m] += share
         return constant
 
-    def _covered(self, weights: Weights, given: Any) -> int:
+    def _bound_by_sets(self, weights: Weights, given: Any) -> int:
         """Return an upper bound on the scores of trees: words, and sets that a tree enters, pay for all arcs into them.
 
         Source: J. Edmonds, *Optimum branchings* (1967); D. R. Fulkerson, *Packing rooted directed cuts* (1974).

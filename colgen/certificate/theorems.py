@@ -391,10 +391,10 @@ class KnapsackCertifier(Certifier):
         members = [item[row] for _, weights, _ in rounded.cuts for row in weights]
         each = [weight for _, weights, _ in rounded.cuts for weight in weights.values()]
         divisors, charges = [q for q, _, _ in rounded.cuts], [float(-dual) for *_, dual in rounded.cuts]
-        asked = max((math.ceil(total) - 1) // uses, 1)
+        least_bound = max((math.ceil(total) - 1) // uses, 1)
         counts = ChargedCounts(starts, members, each, divisors, charges)
-        found = best_counted_packings(net, values, profits, counts, float(asked))
-        return int(found.bound) if found.overflowed or len(found.profits) else min(asked, int(values[0, 0]))
+        found = best_counted_packings(net, values, profits, counts, float(least_bound))
+        return int(found.bound) if found.overflowed or len(found.profits) else min(least_bound, int(values[0, 0]))
 
     def _record(self, rounded: Rounded, solved: _Solved, weight: int, bound: Any) -> Record:
         return {

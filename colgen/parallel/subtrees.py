@@ -252,7 +252,7 @@ class OnCluster(Relaxation):
     def _send(self, nodes: Sequence[Node]) -> None:
         if not nodes:
             return
-        run, known = self._first.run, pickle.dumps(self._known())
+        run, known = self._first.run, pickle.dumps(self._shared_data())
         seconds = max(run.seconds_left - _JOURNEY, 0.5 * run.seconds_left)
         limit = None if self._free else self._nodes
         if self._node_limit is not None:
@@ -268,7 +268,7 @@ class OnCluster(Relaxation):
         if len(nodes) == self.width:
             self._nodes = min(2 * self._nodes, _MOST)
 
-    def _known(self) -> Known:
+    def _shared_data(self) -> Known:
         first, run = self._first, self._first.run
         pool, duals = first.pool(), first.bounds.last_duals
         return Known(

@@ -46,8 +46,8 @@ def columns(result: Result) -> Iterator[tuple[Any, ...]]:
     for column, (reduced_cost, basic, position) in zip(pool, numbers, strict=True):
         values = answer.get(column.identity, 0.0), root.get(column.identity, 0.0)
         last = bisect_right(begins, position) - 1
-        born = result.iterations[last].number if last >= 0 else GIVEN
-        yield column.structure, column.cost, *values, reduced_cost, basic, born
+        first = result.iterations[last].number if last >= 0 else GIVEN
+        yield column.structure, column.cost, *values, reduced_cost, basic, first
 
 
 def nodes(result: Result) -> Iterator[tuple[Any, ...]]:

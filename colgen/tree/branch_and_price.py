@@ -236,7 +236,7 @@ class BranchAndPrice(Relaxation):
         if branched is not None:
             return branched
         # Completing column generation may give a solution that can be split, or an integer one.
-        if not at_end and (relaxed.unfinished or self._rounded(relaxed, solved)):
+        if not at_end and (relaxed.unfinished or self._stopped_by_rounding(relaxed, solved)):
             return self._conclude(node, self._complete(node), at_end=True)
         if self._recover(solution):
             return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._why_unresolved(node, relaxed))
@@ -410,7 +410,7 @@ class BranchAndPrice(Relaxation):
     def _stopped_early(self, relaxed: Bounded, solved: MasterSolution) -> bool:
         return not self.run.meets(relaxed.bound, solved.objective)
 
-    def _rounded(self, relaxed: Bounded, solved: MasterSolution) -> bool:
+    def _stopped_by_rounding(self, relaxed: Bounded, solved: MasterSolution) -> bool:
         """Whether column generation stopped early because the rounded bound was decided."""
         solved_early = relaxed.outcome is Outcome.SOLVED and self._stopped_early(relaxed, solved)
         return self.run.step is not None and solved_early
