@@ -94,7 +94,7 @@ def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
     Raises
     ------
     WrongError
-        At the first false line; its attribute ``line`` is the number.
+        At the first false line. Its attribute ``line`` is the number.
     UnreadableError
         A WrongError for a line that is not in the format.
     """
@@ -254,7 +254,7 @@ def _read(value: Any) -> Fraction | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Check a file and print the result; return an exit code, 0 if everything is checked and true."""
+    """Check a file and print the result. Return an exit code, 0 if everything is checked and true."""
     if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
         print("usage: python -m colgen.certificate FILE [INSTANCE]", file=sys.stderr)
         return UNREADABLE

@@ -10,7 +10,7 @@ from typing import Any
 from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, integer, table
 
 Weights = list[list[Any]]
-"""Weights by head and modifier; 0 is the root, and ``NO`` means that there is no arc."""
+"""Weights by head and modifier. 0 is the root, and ``NO`` means that there is no arc."""
 
 
 class TreePricing(Scored):
@@ -63,7 +63,7 @@ class TreePricing(Scored):
         return Fraction(total, self.unit), {}
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """Return the least reduced cost; without costs it is 1 if there are no columns."""
+        """Return the least reduced cost. Without costs it is 1 if there are no columns."""
         open_ = [[NO if (h, m) in state.closed else x for m, x in enumerate(row)] for h, row in enumerate(self.arcs)]
         if unit == 0:
             if self.projective:

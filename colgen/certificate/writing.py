@@ -35,7 +35,7 @@ _LEVEL = 1
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """The end of a run; ``own_bound`` is False if the bound is that of another solver, which is trusted."""
+    """The end of a run. ``own_bound`` is False if the bound is that of another solver, which is trusted."""
 
     sense: Sense
     termination: Termination
@@ -58,7 +58,7 @@ class CertificateCounts:
 
 
 def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun) -> CertificateCounts:
-    """Write the proof of a run; files whose name ends in ``.gz`` are compressed.
+    """Write the proof of a run. Files whose name ends in ``.gz`` are compressed.
 
     The checker refuses trusted claims if it makes the formulation from the instance. A certificate with such claims is
     written without the instance, and is trusted as a whole.
@@ -298,7 +298,7 @@ class _Tree:
         return self._goal is not None and self._run.sense.sign * point.bound >= self._enough
 
     def _trust(self, node: int) -> Record:
-        """Return a claim without a reason; without any bound the node is left open."""
+        """Return a claim without a reason. Without any bound the node is left open."""
         bound = self._goal
         if self._run.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
             if not math.isfinite(self._run.bound):

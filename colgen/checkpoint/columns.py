@@ -209,14 +209,14 @@ def finite_number(value: Any) -> float:
 
 
 def row_data(row: Row) -> Any:
-    """Return a row as plain data; if its coefficients are a function, only its name and sides."""
+    """Return a row as plain data. If its coefficients are a function, they are left out."""
     stated = row.coefficient is None and row.family is None
     entries = [[as_plain(key, "a column"), float(a)] for key, a in row.coefficients.items()] if stated else None
     return [as_plain(row.key, "the name of a row"), row.lower, row.upper, entries]
 
 
 def row_of_data(data: Any, restore: Callable[[Key, float, float], Row | None]) -> Row | None:
-    """Return the row of plain data; ``restore`` makes rows whose coefficients are a function, or returns None."""
+    """Return the row of plain data. ``restore`` makes rows whose coefficients are a function, or returns None."""
     key, lower, upper, entries = data
     name = of_plain(key)
     if entries is None:

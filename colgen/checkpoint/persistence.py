@@ -185,7 +185,7 @@ def structure_writer(problem: Problem) -> Callable[[Any], Any]:
 
 
 def _read(structures: Iterable[Any], codec: Codec) -> Iterator[Column]:
-    """Yield the columns for structures of another run; some may not exist here, or raise an error."""
+    """Yield the columns for structures of another run. Some may not exist here, or raise an error."""
     for structure in structures:
         column = None
         with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):

@@ -1,6 +1,6 @@
 """The branch-and-bound tree in a page: hover for bound and decisions, click to fold, wheel to zoom.
 
-The picture needs neither script nor matplotlib; folding and zooming need the script.
+The picture needs neither script nor matplotlib. Folding and zooming need the script.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _HINT = (
 
 
 def tree(nodes: Sequence[NodeRecord]) -> str:
-    """Return the tree as HTML elements; the page needs :data:`STYLE` and :data:`SCRIPT` once.
+    """Return the tree as HTML elements. The page needs :data:`STYLE` and :data:`SCRIPT` once.
 
     Only the first nodes of a large tree are drawn, with a note.
     """

@@ -91,7 +91,7 @@ class BranchAndPrice(Relaxation):
             rule.suit(parts.master)
 
     def start(self, warm: WarmStart, source: str) -> bool:
-        """Add the warm start before the first round; return whether it proves its own optimality.
+        """Add the warm start before the first round. Return whether it proves its own optimality.
 
         Solutions are checked, and one pricing round at the dual values proves a bound. ``source`` names the origin.
         """
@@ -121,7 +121,7 @@ class BranchAndPrice(Relaxation):
         return False
 
     def _valid_rows(self, warm: WarmStart, source: str) -> list[Row]:
-        """Return the valid rows of the warm start; one that cuts off a known solution is an error unless tentative."""
+        """Return the valid rows of the warm start. One that cuts off a known solution is an error unless tentative."""
         valid = []
         for row in warm.rows:
             cut_off = next((known for known in self.run.known if activity(row, known).violation > _ROOM), None)
@@ -266,7 +266,7 @@ class BranchAndPrice(Relaxation):
         start: NodeStart,
         exact: float | None,
     ) -> Evaluation | None:
-        """Branch by the first rule that has a candidate; return None if none has."""
+        """Branch by the first rule that has a candidate. Return None if none has."""
         for rule in self.search.branching:
             chosen = self._choose(rule, node, relaxed, solved, solution, start)
             if chosen is None:
