@@ -30,9 +30,8 @@ _ARRAYS = ("costs", "starts", "rows", "values", "upper", "lower", "integer")
 """The arrays of a batch of columns."""
 
 _KINDS = dict.fromkeys(("costs", "values", "upper", "lower"), ("f", "numbers"))
-"""Kinds of numpy types, and their names in errors."""
 _KINDS |= {"starts": ("iu", "integers"), "rows": ("iu", "integers"), "integer": ("b", "truth values")}
-"""Kinds of numpy's types, and what an error calls them."""
+"""Kinds of numpy types, and their names in errors."""
 
 _COUNT = 2**53
 """Upper limit for numbers of columns."""

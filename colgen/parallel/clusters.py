@@ -57,7 +57,7 @@ class Cluster(Protocol):
         ...
 
     def is_lost(self, error: BaseException) -> bool:
-        """Whether an exception means that the worker was lost, not that the task failed."""
+        """Return whether an exception means that the worker was lost, not that the task failed."""
         ...
 
     def close(self) -> None:

@@ -43,7 +43,7 @@ WIDTH = 16
 """Default number of subtrees in a batch."""
 
 _FIRST, _MOST = 4, 1024
-"""Node limits of a subtree: in the first batch, which doubles after each full batch, and at most."""
+"""Node limit of a subtree in the first batch, and its maximum. The limit doubles after each full batch."""
 
 _ENOUGH = 2.0
 """Seconds after which a free-running worker starts no further node and returns the subtree."""

@@ -140,7 +140,7 @@ class Ablation:
 
     @property
     def agree(self) -> bool:
-        """Whether no solution contradicts a proof, on any instance.
+        """True if no solution contradicts a proof, on any instance.
 
         Relaxations of methods with other cuts or other problems may differ, and are not compared.
         """

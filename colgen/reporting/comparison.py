@@ -50,7 +50,7 @@ class Comparison(Sequence[Compared]):
 
     @property
     def agree(self) -> bool:
-        """Whether no answer contradicts a proof: proved optima are equal, and no answer beats a bound."""
+        """True if no answer contradicts a proof: proved optima are equal, and no answer beats a bound."""
         if len(self.instances) > 1:
             return all(self.of(instance).agree for instance in self.instances)
         proved = [line.objective for line in self if line.is_optimal]

@@ -288,7 +288,7 @@ class BranchAndPrice(Relaxation):
         return None
 
     def _recover(self, solution: Solution) -> bool:
-        """Whether a branching rule turns a solution that no rule splits into a feasible one, which is offered."""
+        """Offer a feasible solution that a branching rule makes of a solution; return whether one does."""
         for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
@@ -384,7 +384,7 @@ class BranchAndPrice(Relaxation):
         return self.root is not None and self.run.meets(bound, self.root.objective)
 
     def _overuses(self, solved: MasterSolution) -> bool:
-        """Whether a solution uses more columns of some pricing problem than its multiplicity allows."""
+        """Return whether a solution uses more columns of some pricing problem than its multiplicity allows."""
         return self.master.rows is not None and self.master.rows.overuses(solved, self.pricing)
 
     def _certify(self, bound: float, duals: DualPoint) -> None:
@@ -411,7 +411,7 @@ class BranchAndPrice(Relaxation):
         return not self.run.meets(relaxed.bound, solved.objective)
 
     def _stopped_by_rounding(self, relaxed: Bounded, solved: MasterSolution) -> bool:
-        """Whether column generation stopped early because the rounded bound was decided."""
+        """Return whether column generation stopped early because the rounded bound was decided."""
         solved_early = relaxed.outcome is Outcome.SOLVED and self._stopped_early(relaxed, solved)
         return self.run.step is not None and solved_early
 

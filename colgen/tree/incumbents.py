@@ -32,7 +32,7 @@ class Incumbents:
     def offer(self, solution: Solution, source: str, *, given: bool = False) -> bool:
         """Check an integer solution and offer it. Return False if a separation rejects it or it is no improvement.
 
-        A rejected solution gets a note if the user or the problem has ``given`` it, not a heuristic.
+        A solution ``given`` by the user or the problem is never rejected without a note.
         """
         if not isinstance(solution, Solution):
             raise InputError(
@@ -96,8 +96,8 @@ class Incumbents:
     def offer_integral(self, solved: MasterSolution) -> bool:
         """Offer the integral solution of a master. Return False if it is infeasible or worse after rounding.
 
-        Values within the integrality tolerance may violate rows once rounded. A change below the tolerance also matters
-        for a column of cost 1e7.
+        Values within the integrality tolerance may violate rows once rounded. Rounding also changes the objective,
+        considerably for a column of cost 1e7.
         """
         solution = self.master.solution(solved).round()
         if self._violation(solution) is not None and self._violation(solution, exact=False) is None:

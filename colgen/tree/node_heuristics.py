@@ -35,7 +35,7 @@ class NodeHeuristics:
         self.master, self.run, self.incumbents = parts.master, parts.run, bounds.incumbents
 
     def apply(self, depth: int, quick: bool) -> bool:
-        """Whether any quick (or any slower) heuristic applies at a depth."""
+        """Return whether any quick (or any slower) heuristic applies at a depth."""
         return any(heuristic.quick is quick and heuristic.applies(depth) for heuristic in self.heuristics)
 
     def search(self, node: Node, solution: Solution, bound: float, quick: bool, attempt: int = 0) -> None:
