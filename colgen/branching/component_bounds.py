@@ -8,8 +8,8 @@ all columns that agree in all components.
 *The rule is complete.* Some box contains a fractional number of columns, unless each class has an integer total. For
 let F be the set of classes with fractional totals. A box with an integer number contains either none or at least two
 classes of F. As two classes differ in some component, a bound on it splits the box into two, which both contain classes
-of F, and one of which contains at most half of them. If the number in either part is fractional, that is the box;
-otherwise continue with the part that contains fewer. After at most log₂ |F| cuts a single class of F would remain,
+of F, and one of which contains at most half of them. If the number in either part is fractional, that is the box.
+Otherwise continue with the part that contains fewer. After at most log₂ |F| cuts a single class of F would remain,
 whose box contains a fractional number. Every integer solution lies in one of the children ``count ≤ ⌊·⌋`` and ``count ≥
 ⌈·⌉``, and λ in neither.
 
@@ -51,7 +51,7 @@ Bounds: TypeAlias = tuple[tuple[int, float, float], ...]
 
 @dataclass(frozen=True)
 class Within(Decision):
-    """``lower ≤ Σ_j λ_j ≤ upper`` over the columns in a box; ``value(column)`` is 1 for these and 0 for others."""
+    """``lower ≤ Σ_j λ_j ≤ upper`` over the columns in a box. ``value(column)`` is 1 for these and 0 for others."""
 
     box: Box
     lower: float
@@ -79,7 +79,7 @@ class OnComponents(BranchingRule):
     Raises
     ------
     InputError
-        Before the first round if an oracle does not price boxes; at a node if a component is fractional.
+        Before the first round if an oracle does not price boxes. At a node if a component is fractional.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class OnComponents(BranchingRule):
         return found
 
     def _fractional(self, points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
-        """Return boxes with a fractional number of points, and that number; none if all classes are integer."""
+        """Return boxes with a fractional number of points, and that number. None if all classes are integer."""
         return boxes(points, amounts)
 
     def recover(self, solution: Solution) -> Solution | None:
@@ -200,8 +200,8 @@ class OnPairs(OnComponents):
 class OnCoefficients(OnComponents):
     """The default rule of problems without one: branch on component bounds, where components are column coefficients.
 
-    The components are the coefficients in the block in which columns have most rows, named by the indices of the rows;
-    boxes have the block ``"coefficients of <block>"``. The rule has no candidates unless all oracles price ``Box``
+    The components are the coefficients in the block in which columns have most rows, named by the indices of the rows.
+    Boxes have the block ``"coefficients of <block>"``. The rule has no candidates unless all oracles price ``Box``
     terms, columns are integer, and these coefficients are.
     """
 

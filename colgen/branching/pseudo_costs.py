@@ -83,7 +83,7 @@ class PseudoCosts:
         return found
 
     def gains(self, candidates: Sequence[Candidate]) -> list[Floats]:
-        """Return the expected gain of each child of each candidate; unknown directions count as average."""
+        """Return the expected gain of each child of each candidate. Unknown directions count as average."""
         known = self._counts > 0
         each = np.divide(self._sums, self._counts, out=np.zeros_like(self._sums), where=known)
         average = np.array([each[known[:, d], d].mean() if known[:, d].any() else 1.0 for d in (0, 1)])

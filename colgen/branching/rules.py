@@ -36,7 +36,7 @@ class Candidate:
         Decisions of each child, in the order of exploration. Together the children keep every feasible solution of the
         node, and each cuts off its solution.
     quantity
-        The quantity branched on, the same at all nodes; the key of its pseudo-costs.
+        The quantity branched on, the same at all nodes. The key of its pseudo-costs.
     moves
         For each child the direction of the quantity, ``DOWN`` or ``UP``, and the least distance; empty without
         pseudo-costs.
@@ -53,7 +53,7 @@ class Candidate:
 Floats = NDArray[np.float64]
 
 _BITS = 32
-"""Bits of a row number; a pair of rows is one number."""
+"""Bits of a row number. A pair of rows is one number."""
 
 _LAST = (1 << _BITS) - 1
 
@@ -69,23 +69,20 @@ class BranchingRule(DecisionMaker, ABC):
 
     @abstractmethod
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        """Return the decisions of each child, in the order of exploration; empty if the rule finds nothing fractional.
+        """Return the decisions of each child, in the order of exploration. Empty if the rule finds nothing fractional.
 
         Together the children must keep every feasible solution of the node, and each must cut off ``solution``.
         """
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
-        """Return all ways to branch, the preferred first; by default only that of :meth:`branch`."""
+        """Return all ways to branch, the preferred first. By default only that of :meth:`branch`."""
         children = children_of(self, solution)
         return [Candidate(children)] if children else []
 
     def suit(self, master: RestrictedMaster) -> None:
-        """Check, before the first node, that the rule is valid for the rows of the master.
+        """Raise an ``InputError``, before the first node, if the rule is invalid for the rows of the master.
 
-        Raises
-        ------
-        InputError
-            If it is not; names what the rule expects.
+        The message names the rows that the rule expects.
         """
 
     def recover(self, solution: Solution) -> Solution | None:
@@ -102,7 +99,7 @@ def candidates_of(rule: BranchingRule, solution: Solution) -> Sequence[Candidate
 
 
 def children_of(rule: BranchingRule, solution: Solution) -> Sequence[Sequence[Decision]]:
-    """Return the children of a rule; None, as from a method without ``return``, is an error."""
+    """Return the children of a rule. None, as from a method without ``return``, is an error."""
     return require_result(
         rule.branch(solution), f"{type(rule).__name__}.branch()", "decisions of each child, () for none"
     )
@@ -131,7 +128,7 @@ class RyanFoster(BranchingRule):
     Raises
     ------
     InputError
-        Before the first round if the master has no such rows or they are of another kind; at a node if the coefficients
+        Before the first round if the master has no such rows or they are of another kind. At a node if the coefficients
         of a column are.
     """
 
@@ -252,7 +249,7 @@ class Bound(Decision):
     """``lower ≤ y ≤ upper`` for a nonnegative variable y of the original formulation, y = Σ_j x_j y_j with y_j ≥ 0.
 
     An upper bound of 0 needs no row: it forbids the columns with y_j > 0. The ``key`` of the row is ``(block, index)``,
-    where the index is the name of the variable; the oracle pays its dual value per unit of y. ``value`` returns y_j for
+    where the index is the name of the variable. The oracle pays its dual value per unit of y. ``value`` returns y_j for
     a column.
     """
 
@@ -278,7 +275,7 @@ class Bound(Decision):
 
 
 class OriginalVariables(RowFamily):
-    """Rows of variables of the original formulation; the values of a column are computed once.
+    """Rows of variables of the original formulation. The values of a column are computed once.
 
     The indices of the rows are names of variables. ``original`` returns the variables that a column sets, with their
     values.
@@ -327,7 +324,7 @@ class OnOriginalVariable(BranchingRule):
         Returns the original variables that a column sets, with their values: ``original(column) -> {variable: value}``.
         It is called once per column, for any number of branching rows.
     block
-        Block of the branching rows; an oracle reads their duals by ``duals.items(block)``.
+        Block of the branching rows. An oracle reads their duals by ``duals.items(block)``.
     recover
         Builds an integer solution if the original variables are integer but columns are not, for example by decomposing
         a flow.
@@ -395,7 +392,7 @@ class OnOriginalVariable(BranchingRule):
         return round_candidate(key, value, (self.imposed(down),), (self.imposed(up),), score)
 
     def imposed(self, bound: Bound) -> Decision:
-        """Return the decision for a bound; override it to use an equivalent decision without a row."""
+        """Return the decision for a bound. Override it to use an equivalent decision without a row."""
         return bound
 
     def recover(self, solution: Solution) -> Solution | None:

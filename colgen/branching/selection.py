@@ -58,7 +58,7 @@ def choose_first(rule: BranchingRule, solution: Solution) -> Chosen | None:
 
 
 class PseudoCostBranching(Choice):
-    """The candidate with the largest expected gains; unknown gains count as average."""
+    """The candidate with the largest expected gains. Unknown gains count as average."""
 
     def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trials: Trials) -> Chosen | None:
         found = candidates_of(rule, solution)
@@ -78,6 +78,6 @@ def merit(gains: Floats | Sequence[float], trials: Trials) -> float:
 
 
 def rank_by_merit(candidates: Sequence[Candidate], gains: Sequence[Floats], trials: Trials) -> list[int]:
-    """Return the numbers of candidates by decreasing merit; ties keep the order of the rule."""
+    """Return the numbers of candidates by decreasing merit. Ties keep the order of the rule."""
     merits = [merit(mine, trials) for mine in gains]
     return sorted(range(len(candidates)), key=lambda k: (-merits[k], k))

@@ -118,7 +118,7 @@ class StrongBranching(Choice):
     def _try(
         self, entries: Sequence[_Entry], solve: Callable[[Sequence[Decision]], Trial], trials: Trials
     ) -> list[_Entry]:
-        """Try candidates and return the best first; stop at one with a child that needs no search."""
+        """Try candidates and return the best first. Stop at one with a child that needs no search."""
         results: list[_Entry] = []
         for candidate, _ in entries:
             if trials.is_over:

@@ -72,7 +72,7 @@ class Trials:
         switch(self._parts.master, (*self._node.decisions, *decisions), self._basis)
 
     def price(self, decisions: Sequence[Decision], rounds: int | None = None) -> Trial:
-        """Run column generation for some rounds; None: until the child is solved or pruned."""
+        """Run column generation for some rounds. Without a number, continue until the child is solved or pruned."""
         parts, node, run = self._parts, self._node, self._parts.run
         self._enter(decisions)
         child = NodeState(node.number, node.depth + 1, (*node.decisions, *decisions), node.bound, node.duals)

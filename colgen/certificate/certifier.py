@@ -37,13 +37,13 @@ class Certifier:
     """
 
     checks_nodes = False
-    """True if dual values prove nodes; enumeration then closes no nodes, and only looks for solutions."""
+    """True if dual values prove nodes. Enumeration then closes no nodes, and only looks for solutions."""
 
     needs_duals = True
-    """True if claims need dual values; if not, the root is claimed even without recorded ones."""
+    """True if claims need dual values. If not, the root is claimed even without recorded ones."""
 
     states_formulation = True
-    """True if certificates contain the formulation; if not, the checker makes it from the instance."""
+    """True if certificates contain the formulation. If not, the checker makes it from the instance."""
 
     def __init__(self, sense: Sense, name: str) -> None:
         self.sense, self.name = sense, name

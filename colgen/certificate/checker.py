@@ -94,7 +94,7 @@ def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
     Raises
     ------
     WrongError
-        At the first false line; its attribute ``line`` is the number.
+        At the first false line. Its attribute ``line`` is the number.
     UnreadableError
         A WrongError for a line that is not in the format.
     """
@@ -213,7 +213,7 @@ class _Checker:
         if (integer(end["lines"]), integer(end["leaves"])) != (number, self.found.leaves):
             raise WrongError(f"there are {number} lines and {self.found.leaves} leaves")
         program, objective = self.program, self.found.objective
-        bound = None if self._bound is None or self._unknown else program.rounded(self._bound)
+        bound = None if self._bound is None or self._unknown else program.round_up(self._bound)
         if objective is not None and not self._unknown and (bound is None or bound > objective):
             if not self._excludes:
                 leaves = (
@@ -254,7 +254,7 @@ def _read(value: Any) -> Fraction | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Check a file and print the result; return an exit code, 0 if everything is checked and true."""
+    """Check a file and print the result. Return an exit code, 0 if everything is checked and true."""
     if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
         print("usage: python -m colgen.certificate FILE [INSTANCE]", file=sys.stderr)
         return UNREADABLE

@@ -106,7 +106,7 @@ class BlockPricing:
         return box
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """Return the least reduced cost; without costs it is 1 if there are no columns."""
+        """Return the least reduced cost. Without costs it is 1 if there are no columns."""
         boxes: list[tuple[Box, Any]] = [
             (box, self._over * dual) for (k, box, *_), dual in counts.items() if k == self.number
         ]
@@ -141,9 +141,9 @@ class BlockPricing:
 
 
 class _Walk:
-    """A dynamic program over integer variables; its state is the sums of rows and the boxes that still hold.
+    """A dynamic program over integer variables. Its state is the sums of rows and the boxes that still hold.
 
-    Sums of the longest row are positions in a list, counted from their minimum. Sums of other rows are a key; one is
+    Sums of the longest row are positions in a list, counted from their minimum. Sums of other rows are a key. One is
     dropped as soon as its row holds for all remaining values.
     """
 
@@ -279,7 +279,7 @@ def _finite(number: Any) -> Any:
 
 
 def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the program of a compact model over points of its blocks; other variables form a block used once.
+    """Return the program of a compact model over points of its blocks. Other variables form a block used once.
 
     Members of a block have the same variables and rows, in one order.
     """
@@ -327,7 +327,7 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _step(instance: Mapping[str, Any]) -> int | str | None:
-    """Return a number of which all objectives are multiples; None if a continuous variable has a cost, or none has."""
+    """Return a number of which all objectives are multiples. None if a continuous variable has a cost, or none has."""
     costs = [exact(cost) for cost, *_ in instance["variables"]]
     if any(cost and not each[3] for cost, each in zip(costs, instance["variables"], strict=True)):
         return None

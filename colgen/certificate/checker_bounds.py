@@ -23,7 +23,7 @@ from colgen.certificate.checker_program import Claims, Program
 
 @dataclass(frozen=True)
 class CheckedPoint:
-    """Dual values of rows and counts as integers over a common denominator; costs are multiplied by ``unit``."""
+    """Dual values of rows and counts as integers over a common denominator. Costs are multiplied by ``unit``."""
 
     unit: Fraction
     duals: list[int]
@@ -68,9 +68,10 @@ def _frozen(record: Any) -> Any:
 
 
 def _cut(program: Program, dual: Any, divisor: Any, rows: list[Any]) -> tuple[int, dict[int, int], int]:
-    """Return a rank-1 cut Σ_j ⌊Σ_i w_i a_ij / divisor⌋ x_j ≤ ⌊Σ_i w_i b_i / divisor⌋; w_i counts row i in ``rows``.
+    """Return a rank-1 cut Σ_j ⌊Σ_i w_i a_ij / divisor⌋ x_j ≤ ⌊Σ_i w_i b_i / divisor⌋.
 
-    It is valid for nonnegative integer entries, integer sides b_i and integer numbers of columns (Chvátal and Gomory).
+    The weight w_i counts row i in ``rows``. The cut is valid for nonnegative integer entries, integer sides b_i and
+    integer numbers of columns (Chvátal and Gomory).
     """
     if integer(divisor) < 2 or integer(dual) > 0:
         raise WrongError("expected a divisor of at least 2, and a dual value of an upper side")
@@ -156,11 +157,11 @@ def bound_of(program: Program, state: CheckerState, claim: Any, claims: Claims) 
 
 
 def check_fixing(program: Program, state: CheckerState, fix: Any, objective: Fraction | None, claims: Claims) -> int:
-    """Close positions or items that no better solution than the incumbent uses; return their number.
+    """Close positions or items that no better solution than the incumbent uses. Return their number.
 
-    A solution that uses one has a column with it. The bound of these solutions is the bound of the dual values, with
-    the reduced cost of that column instead of the share of one column: the least reduced cost, or 0 if that is positive
-    and no column is needed.
+    A solution that uses one has a column with it. The bound of these solutions is that of the dual values, with the
+    reduced cost of this column instead of the share of one column. That share is the least reduced cost, or 0 if it is
+    positive and no column is needed.
     """
     if objective is None or state.trusted:
         raise WrongError("there is no answer to compare with")

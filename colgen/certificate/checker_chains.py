@@ -13,7 +13,7 @@ from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, 
 
 
 class Labellings(Scored):
-    """A label for each node of some trees, children before parents; a tree without a labelling costs 0.
+    """A label for each node of some trees, children before parents. A tree without a labelling costs 0.
 
     A column labels all nodes, and costs the scores of its labels and of the label pairs of edges.
     """
@@ -40,7 +40,7 @@ class Labellings(Scored):
         self._replaced: dict[tuple[int, int], list[int]] = {}
 
     def column(self, labels: Any) -> tuple[Fraction, dict[int, int]]:
-        """Return the cost of a label per node; -1 in trees without a labelling."""
+        """Return the cost of a label per node. The label is -1 in trees without a labelling."""
         used, count, root = [0], len(self.scores[0]), list(range(len(self.parents)))
         if len(labels) != len(self.parents):
             raise WrongError("expected a label for each node")

@@ -18,14 +18,14 @@ LINE_LIMIT = 2**27
 """Maximum bytes of an uncompressed line: 128 MiB, at most a gigabyte of objects."""
 
 PART_LIMIT = 2**22
-"""Maximum number of lists and objects in a line; the smallest take 20 times the memory of their text."""
+"""Maximum number of lists and objects in a line. The smallest take 20 times the memory of their text."""
 
 TEXT_LIMIT = 2**28
 """Maximum bytes of an instance file: 0.25 GB."""
 
 
 def lines_of(path: str) -> Iterator[str]:
-    """Yield the lines of a file, which may be compressed; only one line is in memory.
+    """Yield the lines of a file, which may be compressed. Only one line is in memory.
 
     A damaged file, bytes that are not UTF-8, or a line of more than ``LINE_LIMIT`` bytes is an ``UnreadableError``.
     """
@@ -53,7 +53,7 @@ def _unreadable(line: int, message: str) -> UnreadableError:
 
 
 def text_of(path: str) -> str:
-    """Return the text of an instance file; bytes that are not UTF-8 are replaced, so that no reader accepts them."""
+    """Return the text of an instance file. Bytes that are not UTF-8 are replaced, so that no reader accepts them."""
     with open(path, "rb") as file:
         content = file.read(TEXT_LIMIT + 1)
     if len(content) > TEXT_LIMIT:
@@ -62,7 +62,7 @@ def text_of(path: str) -> str:
 
 
 def record_of(line: str, decimal: Callable[[str], Any] | None = None) -> dict[str, Any]:
-    """Return the JSON object of a line; numbers are integers, or results of ``decimal`` for their text.
+    """Return the JSON object of a line. Numbers are integers, or results of ``decimal`` for their text.
 
     Other JSON, or a name that occurs twice, is an ``UnreadableError``.
     """

@@ -10,7 +10,7 @@ from colgen.certificate.checker_pricing import CheckerState, Place, WrongError, 
 
 
 class StableSets:
-    """Sets of vertices without neighbours; a set covers the rows of its vertices and costs ``cost``."""
+    """Sets of vertices without neighbours. A set covers the rows of its vertices and costs ``cost``."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         fields(data, ("cost", "edges"), ("kind", "uses"))

@@ -38,7 +38,7 @@ def _program(rows: list[Any], pricing: list[Any], step: Any, sense: str = "minim
 
 
 def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
-    """Cover each item exactly, because superfluous pieces can be removed; pieces are ordered by decreasing width."""
+    """Cover each item exactly, because superfluous pieces can be removed. Pieces are ordered by decreasing width."""
     fields(instance, ("kind", "roll", "widths", "demands"), ("name",))
     widths, demands = [integer(width) for width in instance["widths"]], [integer(each) for each in instance["demands"]]
     if len(widths) != len(demands):
@@ -108,11 +108,11 @@ def _routes(instance: dict[str, Any]) -> dict[str, Any]:
 
 
 class UnreadError(Exception):
-    """The checker does not read files of this format; the message names it."""
+    """The checker does not read files of this format. The message names it."""
 
 
 def compare(text: str, instance: dict[str, Any]) -> str | None:
-    """Compare an instance with the text of its file; return the choice that only the instance makes, in words.
+    """Compare an instance with the text of its file. Return the choice that only the instance makes, in words.
 
     A line that is not in the format, or a different number, is a ``WrongError``. An unknown format is an
     ``UnreadError``.
@@ -138,7 +138,7 @@ Line = tuple[int, str]
 """Number and text of a line."""
 
 Readings = Iterator[tuple[dict[str, Any], str | None]]
-"""Interpretations of a file with their conventions; the instance must equal one of them."""
+"""Interpretations of a file with their conventions. The instance must equal one of them."""
 
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
@@ -226,7 +226,7 @@ def _is_collection(numbers: list[Any]) -> bool:
 
 
 def _graph_in(lines: list[Line], given: dict[str, Any]) -> Readings:
-    """Read DIMACS: comments, one line p, then edges; values and places of vertices are irrelevant."""
+    """Read DIMACS: comments, one line p, then edges. Values and places of vertices are irrelevant."""
     vertices, announced, count, edges = 0, 0, 0, set[tuple[int, int]]()
     for line in lines:
         words = line[1].split()

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 NO = float("-inf")
-"""The value of an unreachable state; it compares with integers of any size, and can be added to them."""
+"""The value of an unreachable state. It compares with integers of any size, and can be added to them."""
 
 Place = tuple[Any, ...]
 """A counted part of the columns of a pricing problem. Either pieces of an item at positions from first to last:
@@ -28,13 +28,13 @@ _FRACTION = re.compile("-?[0-9]+(/0*[1-9][0-9]*)?")
 
 
 class WrongError(Exception):
-    """A line of a certificate is false; the message gives the reason."""
+    """A line of a certificate is false. The message gives the reason."""
 
     line: int = 0
 
 
 class UnreadableError(WrongError):
-    """A file or a line is not in the format, or is too large; the message gives the reason."""
+    """A file or a line is not in the format, or is too large. The message gives the reason."""
 
 
 TABLE_LIMIT = 2**26
@@ -386,7 +386,7 @@ def _keep(
 
 
 class Trusted:
-    """A pricing problem of unknown kind; statements about it are trusted, and counted."""
+    """A pricing problem of unknown kind. Statements about it are trusted, and counted."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         fields(data, (), ("kind", "uses", "name"))

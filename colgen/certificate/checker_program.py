@@ -61,7 +61,7 @@ class Claims:
 
 
 class Program:
-    """Minimize the costs of columns subject to rows; for maximization the objective is negated."""
+    """Minimize the costs of columns subject to rows. For maximization the objective is negated."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         fields(data, ("sense", "step", "rows", "pricing"))
@@ -86,7 +86,7 @@ class Program:
         if self.step <= 0 or any((cost / self.step).denominator != 1 for cost in costs):
             raise WrongError("the costs are not multiples of the step")
 
-    def rounded(self, bound: Fraction) -> Fraction:
+    def round_up(self, bound: Fraction) -> Fraction:
         """Round a bound up to a multiple of the step."""
         return bound if self.step is None else math.ceil(bound / self.step) * self.step
 
@@ -115,7 +115,7 @@ class Program:
         return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """An integer quantity is at most t or at least t + 1; the second child may be missing if it is impossible."""
+        """An integer quantity is at most t or at least t + 1. The second child may be missing if it is impossible."""
         k, item, first, last = (integer(x) for x in split["pieces"])
         most = integer(split["at_most"])
         problem: Any = self.pricing[k] if 0 <= k < len(self.pricing) else None
@@ -189,7 +189,7 @@ class Program:
         state.counts[place] = (max(before[0], low), least)
 
     def _split_pair(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """Two rows that are covered once are in one set or in two; two items are in one cluster or in two."""
+        """Two rows that are covered once are in one set or in two. Two items are in one cluster or in two."""
         u, v = (integer(x) for x in split["pair"])
         clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)
         if len(self.pricing) != 1 or not (

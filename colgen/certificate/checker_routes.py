@@ -85,7 +85,7 @@ class Routes:
     def within(self, duals: Sequence[int], unit: Fraction, most: Fraction) -> dict[int, Fraction]:
         """Return rows, as bits, and cost of all columns of at most a reduced cost.
 
-        Of routes over the same customers only the shortest is returned; it can replace the others if length costs.
+        Of routes over the same customers only the shortest is returned. It can replace the others if length costs.
         """
         if unit <= 0:
             raise WrongError("routes can be listed only if their length costs")

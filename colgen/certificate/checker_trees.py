@@ -10,7 +10,7 @@ from typing import Any
 from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, integer, table
 
 Weights = list[list[Any]]
-"""Weights by head and modifier; 0 is the root, and ``NO`` means that there is no arc."""
+"""Weights by head and modifier. 0 is the root, and ``NO`` means that there is no arc."""
 
 
 class TreePricing(Scored):
@@ -63,7 +63,7 @@ class TreePricing(Scored):
         return Fraction(total, self.unit), {}
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """Return the least reduced cost; without costs it is 1 if there are no columns."""
+        """Return the least reduced cost. Without costs it is 1 if there are no columns."""
         open_ = [[NO if (h, m) in state.closed else x for m, x in enumerate(row)] for h, row in enumerate(self.arcs)]
         if unit == 0:
             if self.projective:
@@ -73,11 +73,11 @@ class TreePricing(Scored):
             # All trees score 0, so a negative bound proves infeasibility.
             fields(state.given, ("words", "sets", "root"))
             nothing = [[x if x == NO else 0 for x in row] for row in open_]
-            return Fraction(self._covered(nothing, state.given) < 0)
+            return Fraction(self._bound_by_sets(nothing, state.given) < 0)
         own = ("chains",) * bool(self.chains) + ("factors",)
         fields(state.given, own if self.projective else (*own, "words", "sets", "root"), ("chains",))
         constant = self._tilt(open_, state.given)
-        best = self.best_projective(open_) if self.projective else self._covered(open_, state.given)
+        best = self.best_projective(open_) if self.projective else self._bound_by_sets(open_, state.given)
         if best == NO:
             raise WrongError("there is no tree")
         return self.reduced(constant + best, unit)
@@ -121,7 +121,7 @@ class TreePricing(Scored):
                     weights[h][m] += share
         return constant
 
-    def _covered(self, weights: Weights, given: Any) -> int:
+    def _bound_by_sets(self, weights: Weights, given: Any) -> int:
         """Return an upper bound on the scores of trees: words, and sets that a tree enters, pay for all arcs into them.
 
         Source: J. Edmonds, *Optimum branchings* (1967); D. R. Fulkerson, *Packing rooted directed cuts* (1974).

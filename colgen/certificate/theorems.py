@@ -278,7 +278,7 @@ class KnapsackCertifier(Certifier):
         return max(2.0 * float(each["capacity"] // max(min(each["sizes"]), 1) + 1) for each in problems)
 
     def _solve(self, state: CertifierState, rounded: Rounded, costs_count: bool) -> _Solved | None:
-        """Solve all pricing problems at rounded dual values; return None if that proves nothing."""
+        """Solve all pricing problems at rounded dual values. Return None if that proves nothing."""
         pricing = self.formulation()["pricing"]
         total = self._sides(state, rounded)
         if total is None:
@@ -318,7 +318,7 @@ class KnapsackCertifier(Certifier):
         return _Solved(unit, least, total, networks, tables, earned)
 
     def _sides(self, state: CertifierState, rounded: Rounded) -> Fraction | None:
-        """Return the sum of dual values times sides of rows, cuts and counts; None if a side is infinite."""
+        """Return the sum of dual values times sides of rows, cuts and counts. None if a side is infinite."""
         rows = self.formulation()["rows"]
         total = Fraction(0)
         for dual, sides in zip(rounded.duals, rows, strict=True):
@@ -338,7 +338,7 @@ class KnapsackCertifier(Certifier):
     def _profits(
         self, number: int, problem: Record, net: PackingNetwork, rounded: Rounded, unit: int
     ) -> NDArray[np.float64] | None:
-        """Return the profit of each arc of a network; None if floating point would round them."""
+        """Return the profit of each arc of a network. None if floating point would round them."""
         gains = np.array(rounded.duals, dtype=float)[np.array(problem["rows"], dtype=np.int64)]
         if problem["costs"]:
             gains = gains - sign_of(self) * unit * np.array(problem["costs"], dtype=float)
@@ -366,7 +366,7 @@ class KnapsackCertifier(Certifier):
         return unit
 
     def _exact(self, problem: Record, gains: NDArray[np.float64]) -> bool:
-        """Return whether earnings of packings are exact in floating point; earnings by size sum to the capacity."""
+        """Return whether earnings of packings are exact in floating point. Earnings by size sum to the capacity."""
         sizes = np.array(problem["sizes"], dtype=float)
         by_size = float(np.floor((gains / sizes).min(initial=math.inf))) if len(sizes) else 0.0
         rest = float(np.abs(gains - max(by_size, 0.0) * sizes).max(initial=0.0))
@@ -391,10 +391,10 @@ class KnapsackCertifier(Certifier):
         members = [item[row] for _, weights, _ in rounded.cuts for row in weights]
         each = [weight for _, weights, _ in rounded.cuts for weight in weights.values()]
         divisors, charges = [q for q, _, _ in rounded.cuts], [float(-dual) for *_, dual in rounded.cuts]
-        asked = max((math.ceil(total) - 1) // uses, 1)
+        least_bound = max((math.ceil(total) - 1) // uses, 1)
         counts = ChargedCounts(starts, members, each, divisors, charges)
-        found = best_counted_packings(net, values, profits, counts, float(asked))
-        return int(found.bound) if found.overflowed or len(found.profits) else min(asked, int(values[0, 0]))
+        found = best_counted_packings(net, values, profits, counts, float(least_bound))
+        return int(found.bound) if found.overflowed or len(found.profits) else min(least_bound, int(values[0, 0]))
 
     def _record(self, rounded: Rounded, solved: _Solved, weight: int, bound: Any) -> Record:
         return {

@@ -16,7 +16,7 @@ from colgen.certificate.writing import CertificateCounts, FinishedRun, write_cer
 def write_verified(
     path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun
 ) -> tuple[CertificateCounts, list[str]]:
-    """Write a certificate of a run, and check the file; return the counts and notes about it.
+    """Write a certificate of a run, and check the file. Return the counts and notes about it.
 
     No failure here affects the result of the run. If a certifier fails, or the checker refuses the file, a certificate
     is written that only names the answer and is trusted.

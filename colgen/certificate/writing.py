@@ -35,7 +35,7 @@ _LEVEL = 1
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """The end of a run; ``own_bound`` is False if the bound is that of another solver, which is trusted."""
+    """The end of a run. ``own_bound`` is False if the bound is that of another solver, which is trusted."""
 
     sense: Sense
     termination: Termination
@@ -58,7 +58,7 @@ class CertificateCounts:
 
 
 def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun) -> CertificateCounts:
-    """Write the proof of a run; files whose name ends in ``.gz`` are compressed.
+    """Write the proof of a run. Files whose name ends in ``.gz`` are compressed.
 
     The checker refuses trusted claims if it makes the formulation from the instance. A certificate with such claims is
     written without the instance, and is trusted as a whole.
@@ -121,7 +121,7 @@ def _lines(certifier: Certifier, witness: Witness, run: FinishedRun, counts: Cer
     done = run.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
     tree = _Tree(certifier, witness, run, goal, counts)
     number, bounds, unknown = 4, list[Fraction | None](), False
-    for record in tree.proved() if done else tree.root():
+    for record in tree.prove() if done else tree.prove_root():
         number += 1
         if "claim" in record:
             counts.leaves += 1
@@ -160,8 +160,8 @@ class _Tree:
     def __init__(
         self, certifier: Certifier, witness: Witness, run: FinishedRun, goal: Fraction | None, counts: CertificateCounts
     ) -> None:
-        self._certifier, self._witness, self._goal, self._written = certifier, witness, goal, counts
-        self._ended = run
+        self._certifier, self._witness, self._goal, self._counts = certifier, witness, goal, counts
+        self._run = run
         step = certifier.formulation()["step"]
         # Bounds that may have been sufficient in floating point.
         near = TOLERANCES.diagnostic * max(1.0, abs(float(goal or 0))) if step is None else float(Fraction(step))
@@ -175,31 +175,31 @@ class _Tree:
             children.sort(key=lambda record: record.number)
             self._tried.update((record.number, (parent, k)) for k, record in enumerate(children))
 
-    def root(self) -> Iterator[Record]:
+    def prove_root(self) -> Iterator[Record]:
         """Yield the best proved bound of the root, for a run that was stopped.
 
         Bounds in floating point that were found after reductions depend on these, which are not in the certificate. So
         the point with the best such bound need not prove the best exact bound.
         """
-        if not self._ended.own_bound:
-            yield self._trusted(0)
+        if not self._run.own_bound:
+            yield self._trust(0)
             return
         certifier, state = self._certifier, self._certifier.start()
-        sign = self._ended.sense.sign
-        points = [p for p in self._witness.of(0) if p.costs_count and not p.fixes] or self._pointless()
-        stated = self._stated(points)
+        sign = self._run.sense.sign
+        points = [p for p in self._witness.of(0) if p.costs_count and not p.fixes] or self._empty_point()
+        goal = self._best_bound(points)
         for point in sorted(points, key=lambda p: -sign * p.bound):
-            claim = certifier.claim(state, point, stated)
+            claim = certifier.claim(state, point, goal)
             if claim is not None:
                 yield {"node": 0, "claim": claim}
                 return
         claims = [c for p in points if (c := certifier.claim(state, p, Fraction(-(10**30)))) is not None]
         best = max(claims, key=lambda claim: sign * Fraction(claim["bound"]), default=None)
-        yield self._trusted(0) if best is None else {"node": 0, "claim": best}
+        yield self._trust(0) if best is None else {"node": 0, "claim": best}
 
-    def _stated(self, points: Sequence[WitnessPoint]) -> Fraction:
+    def _best_bound(self, points: Sequence[WitnessPoint]) -> Fraction:
         """Return the best bound of points in floating point, for minimization, rounded up to the step."""
-        bound = max((self._ended.sense.sign * p.bound for p in points), default=-math.inf)
+        bound = max((self._run.sense.sign * p.bound for p in points), default=-math.inf)
         if not math.isfinite(bound):
             return Fraction(-(10**30))
         step = self._certifier.formulation()["step"]
@@ -207,30 +207,30 @@ class _Tree:
             return Fraction(bound)
         return math.ceil(bound / Fraction(step) - TOLERANCES.integrality) * Fraction(step)
 
-    def proved(self) -> Iterable[Record]:
+    def prove(self) -> Iterable[Record]:
         """Return the whole proof, without fixings if possible: each takes the checker several dynamic programs."""
-        if not self._ended.own_bound:
-            return [self._trusted(0)]
-        answer, goal = self._ended.answer, self._goal
+        if not self._run.own_bound:
+            return [self._trust(0)]
+        answer, goal = self._run.answer, self._goal
         if answer is not None and goal is not None:
             own = self._certifier.proof(answer, self._witness.of(0), goal)
             if own is not None:
                 return self._own(own)
         if not self._certifier.checks_nodes:
-            return self._whole(fixing=False)
-        trusted = self._written.trusted
+            return self._prove_nodes(fixing=False)
+        trusted = self._counts.trusted
         with contextlib.suppress(_ShortError):
-            return list(self._whole(fixing=False))
-        self._written.trusted = trusted
-        return self._whole(fixing=True)
+            return list(self._prove_nodes(fixing=False))
+        self._counts.trusted = trusted
+        return self._prove_nodes(fixing=True)
 
     def _own(self, records: Iterable[Record]) -> Iterator[Record]:
         for record in records:
             if "claim" in record and not self._reaches(record["claim"]):
-                self._written.short.append(record["node"])
+                self._counts.short.append(record["node"])
             yield record
 
-    def _whole(self, *, fixing: bool) -> Iterator[Record]:
+    def _prove_nodes(self, *, fixing: bool) -> Iterator[Record]:
         """Yield the proof of the tree.
 
         A node whose own dual values suffice is a leaf, even if the run has branched there.
@@ -255,17 +255,17 @@ class _Tree:
                     if claim is not None:
                         break
             if claim is None and not children:
-                points = (*reversed(tried), *above) or self._pointless()
+                points = (*reversed(tried), *above) or self._empty_point()
                 claim = next((c for p in points if (c := certifier.claim(state, p, goal)) is not None), None)
             if claim is not None:
                 if not self._reaches(claim):
-                    self._written.short.append(node)
+                    self._counts.short.append(node)
                 yield {"node": node, "claim": claim}
             elif children:
                 decisions = [child.path.own for child in children]
                 split = certifier.split(state, decisions)
                 if split is None:
-                    self._written.trusted += 1
+                    self._counts.trusted += 1
                 order = range(len(children)) if split is None else split.order
                 states = [None] * len(children) if split is None else split.states
                 numbers = [children[k].number for k in order]
@@ -276,34 +276,34 @@ class _Tree:
                 if certifier.checks_nodes and not fixing:
                     raise _ShortError
                 if certifier.checks_nodes:
-                    self._written.short.append(node)
-                yield self._trusted(node)
+                    self._counts.short.append(node)
+                yield self._trust(node)
 
-    def _pointless(self) -> tuple[WitnessPoint, ...]:
+    def _empty_point(self) -> tuple[WitnessPoint, ...]:
         """Return a point without dual values for claims that need none."""
-        return () if self._certifier.needs_duals else (WitnessPoint(None, self._ended.bound),)
+        return () if self._certifier.needs_duals else (WitnessPoint(None, self._run.bound),)
 
     def _reaches(self, claim: Record) -> bool:
         """Return whether the bound of a claim reaches the goal."""
         bound, step = claim.get("bound"), self._certifier.formulation()["step"]
         if bound is None or self._goal is None:
             return True
-        worth = self._ended.sense.sign * Fraction(bound)
+        worth = self._run.sense.sign * Fraction(bound)
         return (worth if step is None else math.ceil(worth / Fraction(step)) * Fraction(step)) >= self._goal
 
     def _promises(self, point: WitnessPoint) -> bool:
         """Return whether the bound in floating point suggests that a claim holds."""
         if not point.costs_count:
             return True
-        return self._goal is not None and self._ended.sense.sign * point.bound >= self._enough
+        return self._goal is not None and self._run.sense.sign * point.bound >= self._enough
 
-    def _trusted(self, node: int) -> Record:
-        """Return a claim without a reason; without any bound the node is left open."""
+    def _trust(self, node: int) -> Record:
+        """Return a claim without a reason. Without any bound the node is left open."""
         bound = self._goal
-        if self._ended.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
-            if not math.isfinite(self._ended.bound):
+        if self._run.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
+            if not math.isfinite(self._run.bound):
                 return {"node": node, "claim": None}
-            found = self._ended.sense.sign * Fraction(self._ended.bound)
+            found = self._run.sense.sign * Fraction(self._run.bound)
             bound = found if bound is None else min(found, bound)
-        self._written.trusted += 1
-        return {"node": node, "claim": {"trusted": None if bound is None else as_exact(self._ended.sense.sign * bound)}}
+        self._counts.trusted += 1
+        return {"node": node, "claim": {"trusted": None if bound is None else as_exact(self._run.sense.sign * bound)}}

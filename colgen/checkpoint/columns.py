@@ -30,9 +30,8 @@ _ARRAYS = ("costs", "starts", "rows", "values", "upper", "lower", "integer")
 """The arrays of a batch of columns."""
 
 _KINDS = dict.fromkeys(("costs", "values", "upper", "lower"), ("f", "numbers"))
-"""Kinds of numpy types, and their names in errors."""
 _KINDS |= {"starts": ("iu", "integers"), "rows": ("iu", "integers"), "integer": ("b", "truth values")}
-"""Kinds of numpy's types, and what an error calls them."""
+"""Kinds of numpy types, and their names in errors."""
 
 _COUNT = 2**53
 """Upper limit for numbers of columns."""
@@ -209,14 +208,14 @@ def finite_number(value: Any) -> float:
 
 
 def row_data(row: Row) -> Any:
-    """Return a row as plain data; if its coefficients are a function, only its name and sides."""
+    """Return a row as plain data. If its coefficients are a function, they are left out."""
     stated = row.coefficient is None and row.family is None
     entries = [[as_plain(key, "a column"), float(a)] for key, a in row.coefficients.items()] if stated else None
     return [as_plain(row.key, "the name of a row"), row.lower, row.upper, entries]
 
 
 def row_of_data(data: Any, restore: Callable[[Key, float, float], Row | None]) -> Row | None:
-    """Return the row of plain data; ``restore`` makes rows whose coefficients are a function, or returns None."""
+    """Return the row of plain data. ``restore`` makes rows whose coefficients are a function, or returns None."""
     key, lower, upper, entries = data
     name = of_plain(key)
     if entries is None:

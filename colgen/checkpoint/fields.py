@@ -1,4 +1,4 @@
-"""The fields of a checkpoint and their domains; all are checked before any is used."""
+"""The fields of a checkpoint and their domains. All are checked before any is used."""
 
 from __future__ import annotations
 

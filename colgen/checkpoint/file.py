@@ -35,7 +35,7 @@ class Checkpoint:
     """The file to which a run writes its state, and how often.
 
     If the file exists, the run continues from it. Ctrl-C and SIGTERM write a last checkpoint. Answers and columns in
-    the file are checked; open nodes, their bounds and cuts are trusted, because proofs depend on them. The file has a
+    the file are checked. Open nodes, their bounds and cuts are trusted, because proofs depend on them. The file has a
     checksum and the digest of the instance. A damaged file, or one of another instance, is refused.
 
     Attributes
@@ -75,7 +75,7 @@ class SavedRun:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The arguments of the command that wrote the file; empty if a program did."""
+        """The arguments of the command that wrote the file. Empty if a program did."""
         found = self.fields.get("asked", {})
         return dict(found) if isinstance(found, dict) else {}
 
@@ -98,7 +98,7 @@ class SavedRun:
 
 
 def read_checkpoint(path: Path | str) -> SavedRun | None:
-    """Read a checkpoint, or the previous one if it is damaged; return None if neither exists.
+    """Read a checkpoint, or the previous one if it is damaged. Return None if neither exists.
 
     Raises
     ------

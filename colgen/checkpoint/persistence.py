@@ -28,8 +28,8 @@ from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.open_tree import OpenTree
 
 _PER_ROW, _FEW = 3, 100
-"""Columns of a pool to use per row, and at least: more slow linear programs down, and useful ones are soon priced
-again."""
+"""Maximum number of columns of a pool per row, and the least value of this limit for a master. More columns slow linear
+programs down, and useful ones are soon priced again."""
 
 _MAX_LENGTH = 480
 """Maximum number of characters of a message."""
@@ -185,7 +185,7 @@ def structure_writer(problem: Problem) -> Callable[[Any], Any]:
 
 
 def _read(structures: Iterable[Any], codec: Codec) -> Iterator[Column]:
-    """Yield the columns for structures of another run; some may not exist here, or raise an error."""
+    """Yield the columns for structures of another run. Some may not exist here, or raise an error."""
     for structure in structures:
         column = None
         with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):

@@ -105,7 +105,7 @@ def read_pool(path: Path | str) -> SavedPool:
 
 
 def as_saved_pool(pool: Any) -> SavedPool:
-    """Return a pool of this process as :func:`read_pool` would; other pools have no origin and are an error."""
+    """Return a pool of this process as :func:`read_pool` would. Other pools have no origin and are an error."""
     origin: Origin | None = pool.origin
     if origin is None:
         raise InputError("start: expected a pool of a run in this process, or a file name")

@@ -124,7 +124,7 @@ def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[R
 def _add_columns(
     checkpoint: SavedRun, search: BranchAndPrice, from_plain: Converter, fits: Callable[[Column], bool] | None
 ) -> int:
-    """Add the columns by pricing problem; return how many of them are not of the instance."""
+    """Add the columns by pricing problem. Return how many of them are not of the instance."""
     description, arrays = checkpoint.fields["columns"], checkpoint.arrays
     if description is None or as_linear(search.master) is None or not description["count"]:
         return 0

@@ -25,7 +25,7 @@ from colgen.tree.node_data import PathWriter, node_data
 from colgen.tree.open_tree import OpenTree
 
 _SHARE = 0.01
-"""Maximum share of the time of a run for writing; checkpoints are less frequent if they take longer."""
+"""Maximum share of the time of a run for writing. Checkpoints are less frequent if they take longer."""
 
 _LARGEST_COPY = 1 << 26
 """Maximum size in bytes of a checkpoint that is copied, so that the run continues during writing."""

@@ -200,7 +200,7 @@ class BlockCertifier(Certifier):
     def _proves(self, claim: Record, total: Fraction, goal: Fraction | None) -> bool:
         if not claim["weight"]:
             return total > 0
-        return goal is not None and self._program.rounded(total / claim["unit"]) >= goal
+        return goal is not None and self._program.round_up(total / claim["unit"]) >= goal
 
     def _rounded(self, point: WitnessPoint, state: CheckerState) -> Iterator[tuple[list[int], dict[_Within, int], int]]:
         """A point's dual values as whole numbers over a denominator: of the linking rows, and of points counted."""

@@ -18,7 +18,7 @@ Task: TypeAlias = Any
 
 
 class StillPending(Exception):  # noqa: N818  (a state, not an error)
-    """The result of a finished task was lost with its worker; the task runs again."""
+    """The result of a finished task was lost with its worker. The task runs again."""
 
 
 class Cluster(Protocol):
@@ -49,7 +49,7 @@ class Cluster(Protocol):
         ...
 
     def result(self, task: Task) -> Any:
-        """Return the result of a finished task or raise its exception; ``StillPending`` if the result was lost."""
+        """Return the result of a finished task or raise its exception. Raise ``StillPending`` if it was lost."""
         ...
 
     def cancel(self, tasks: Collection[Task]) -> None:
@@ -57,7 +57,7 @@ class Cluster(Protocol):
         ...
 
     def is_lost(self, error: BaseException) -> bool:
-        """Whether an exception means that the worker was lost, not that the task failed."""
+        """Return whether an exception means that the worker was lost, not that the task failed."""
         ...
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class Processes(Cluster):
     """Local worker processes, each of which imports the modules it needs.
 
     Scripts must use this below an ``if __name__ == "__main__":`` guard. If one process ends, the standard library ends
-    all of them with their tasks; they are then replaced.
+    all of them with their tasks. They are then replaced.
     """
 
     isolates = False
@@ -138,7 +138,7 @@ _INSTALL = "pip install 'colgen[distributed]'"
 
 
 class DaskCluster(Cluster):
-    """The workers of a Dask scheduler; ``client`` is a ``distributed.Client`` that the caller closes."""
+    """The workers of a Dask scheduler. ``client`` is a ``distributed.Client`` that the caller closes."""
 
     isolates = False  # Dask also blames a task that was only waiting on the lost worker
 
@@ -211,7 +211,7 @@ class DaskCluster(Cluster):
         return isinstance(error, (distributed.KilledWorker, CancelledError))
 
     def _reconnect(self, seconds: float) -> bool:
-        """Return whether the scheduler is reachable in time; raise a ``ColgenError`` when Dask has stopped trying."""
+        """Return whether the scheduler is reachable in time. Raise a ``ColgenError`` when Dask has stopped trying."""
         until = time.monotonic() + seconds
         while self.client.status != "running":
             if self.client.status != "connecting":
@@ -222,7 +222,7 @@ class DaskCluster(Cluster):
         return True
 
     def _restore_workers(self) -> None:
-        """Replace lost workers of a local cluster; Dask gives up restarting them after frequent losses."""
+        """Replace lost workers of a local cluster. Dask gives up restarting them after frequent losses."""
         now = time.monotonic()
         if self._restore is not None and now - self._last_check > _RESTORE_INTERVAL:
             self._last_check = now
@@ -272,7 +272,7 @@ def open_cluster(client: Any, workers: int | None = None) -> tuple[Cluster, bool
 
 
 def check_client(client: Any) -> None:
-    """Raise an ``InputError`` for a value that is no cluster; does not connect to an address."""
+    """Raise an ``InputError`` for a value that is no cluster. Does not connect to an address."""
     if client is None or (isinstance(client, str) and client) or is_client(client):
         return
     if not all(hasattr(client, name) for name in _NAMES) or isinstance(client, type):

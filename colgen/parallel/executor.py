@@ -1,7 +1,7 @@
 """Independent seeded tasks on all cores, with the same results for any number of workers.
 
 The workers are threads. Kernels that release the global interpreter lock (numba's ``nogil``, most of numpy) run in
-parallel on one instance; processes would first have to start, import and receive a copy of it.
+parallel on one instance. Processes would first have to start, import and receive a copy of it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Executor:
     Parameters
     ----------
     workers
-        Number of threads; by default one for each usable processor.
+        Number of threads. By default one for each usable processor.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Executor:
         Parameters
         ----------
         piece
-            Seeds per piece; by default such that every worker gets several pieces.
+            Seeds per piece. By default such that every worker gets several pieces.
         """
         if piece is not None and piece < 1:
             raise InputError(f"piece: expected at least 1 seed, not {piece}")

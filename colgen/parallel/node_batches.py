@@ -55,7 +55,7 @@ def merge_incumbent(search: BranchAndPrice, solution: Solution | None, source: s
 class InBatches(Relaxation):
     """Evaluates open nodes in parallel, each in a seat with its own branch and price, master and oracles.
 
-    The first seat evaluates the root; its run is that of the whole search. Other seats, at most ``width``, are made
+    The first seat evaluates the root. Its run is that of the whole search. Other seats, at most ``width``, are made
     when first needed, and start with its columns. Their runs share the budget and have no stop rules. The number of
     ``workers`` does not change the tree.
     """

@@ -64,7 +64,7 @@ class Stream:
     patience
         A piece is given up after a worker has had it for this many seconds.
     ahead
-        Maximum number of pieces that are under way or finished out of order; by default 4 per worker.
+        Maximum number of pieces that are under way or finished out of order. By default 4 per worker.
     tell
         Called after each check with the numbers of finished pieces and of pieces under way.
     """
@@ -80,7 +80,7 @@ class Stream:
     _ended: dict[int, PieceResult] = field(default_factory=dict, init=False)
 
     def over(self, pieces: Iterable[Any]) -> Iterator[PieceResult]:
-        """Yield the results of pieces in order; pending pieces are cancelled if the caller stops iterating."""
+        """Yield the results of pieces in order. Pending pieces are cancelled if the caller stops iterating."""
         waiting = map(_Piece, itertools.count(), pieces)
         delivered, is_last = 0, False
         try:
@@ -172,7 +172,7 @@ class Stream:
             self._suspects.append(piece)
 
     def _give_up_slow_pieces(self) -> None:
-        """Give up pieces over their time limit; the first ``count`` pieces sent are the ones being worked on."""
+        """Give up pieces over their time limit. The first ``count`` pieces sent are the ones being worked on."""
         now = time.monotonic()
         for place, (task, piece) in enumerate(list(self._sent.items())):
             if place >= max(self.cluster.count, 1):

@@ -43,7 +43,7 @@ WIDTH = 16
 """Default number of subtrees in a batch."""
 
 _FIRST, _MOST = 4, 1024
-"""Node limits of a subtree: in the first batch, which doubles after each full batch, and at most."""
+"""Node limit of a subtree in the first batch, and its maximum. The limit doubles after each full batch."""
 
 _ENOUGH = 2.0
 """Seconds after which a free-running worker starts no further node and returns the subtree."""
@@ -78,7 +78,7 @@ def pack(maker: Maker, settings: Settings) -> bytes:
 
 @dataclass(frozen=True)
 class Known:
-    """Data that all subtrees of a batch start from; ``bound`` is the dual bound of the whole problem.
+    """Data that all subtrees of a batch start from. ``bound`` is the dual bound of the whole problem.
 
     Workers check the incumbent again. ``scale`` is the scale of differences of objectives.
     """
@@ -97,7 +97,7 @@ class Task:
 
     ``made`` and ``known`` are pickled, by :func:`pack` and from :class:`Known`. The root of the subtree (``links``,
     ``node``) is plain data, because decisions may refer to objects of their own process. No node is started after
-    ``enough`` seconds; at least one is evaluated.
+    ``enough`` seconds. At least one is evaluated.
     """
 
     made: bytes
@@ -184,7 +184,7 @@ def search_subtree(task: Task) -> SubtreeResult:
 
 
 def writer_of(search: BranchAndPrice) -> DecisionWriter:
-    """Return a writer of the decisions of a search; raise an ``InputError`` if a rule does not declare its own."""
+    """Return a writer of the decisions of a search. Raise an ``InputError`` if a rule does not declare its own."""
     return DecisionWriter([*search.search.branching, *search.search.reductions])
 
 
@@ -192,10 +192,10 @@ def writer_of(search: BranchAndPrice) -> DecisionWriter:
 
 
 class OnCluster(Relaxation):
-    """Sends the subtrees of open nodes to a cluster; the root is evaluated in this process.
+    """Sends the subtrees of open nodes to a cluster. The root is evaluated in this process.
 
     The run of ``first`` is that of the whole search, and ``made`` is the result of :func:`pack`. With ``free``, each
-    subtree is returned at once; otherwise the search waits for a batch of ``width`` subtrees.
+    subtree is returned at once. Otherwise the search waits for a batch of ``width`` subtrees.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class OnCluster(Relaxation):
     def _send(self, nodes: Sequence[Node]) -> None:
         if not nodes:
             return
-        run, known = self._first.run, pickle.dumps(self._known())
+        run, known = self._first.run, pickle.dumps(self._shared_data())
         seconds = max(run.seconds_left - _JOURNEY, 0.5 * run.seconds_left)
         limit = None if self._free else self._nodes
         if self._node_limit is not None:
@@ -268,7 +268,7 @@ class OnCluster(Relaxation):
         if len(nodes) == self.width:
             self._nodes = min(2 * self._nodes, _MOST)
 
-    def _known(self) -> Known:
+    def _shared_data(self) -> Known:
         first, run = self._first, self._first.run
         pool, duals = first.pool(), first.bounds.last_duals
         return Known(

@@ -16,7 +16,7 @@ Piece = TypeVar("Piece")
 Outcome = TypeVar("Outcome")
 
 _HERE = threading.local()
-"""True while this thread works on a piece; it then runs nested pieces itself."""
+"""True while this thread works on a piece. It then runs nested pieces itself."""
 
 _SWITCH_INTERVAL = 5e-4
 """Seconds between switches of Python threads: 10 times shorter than by default, because a piece of pricing takes

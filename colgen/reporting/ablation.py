@@ -140,7 +140,7 @@ class Ablation:
 
     @property
     def agree(self) -> bool:
-        """Whether no solution contradicts a proof, on any instance.
+        """True if no solution contradicts a proof, on any instance.
 
         Relaxations of methods with other cuts or other problems may differ, and are not compared.
         """
@@ -304,7 +304,7 @@ def _kind(source: Source) -> str:
 def _measure_run(
     source: Source, method: Variant, time_limit: float, relaxation: bool, *, first: bool
 ) -> tuple[Result, float]:
-    """Run a method and return the result and its processor seconds; repeat a run dominated by first calls."""
+    """Run a method and return the result and its processor seconds. Repeat a run dominated by first calls."""
     for again in (True, False):
         problem, chosen = apply_variant(source, method)
         compiled, started = compile_seconds(), time.process_time()

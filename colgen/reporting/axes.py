@@ -38,7 +38,7 @@ def can_draw() -> bool:
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """Return an empty figure of a size in inches; without matplotlib, raise an ``ImportError`` with the remedy."""
+    """Return an empty figure of a size in inches. Without matplotlib, raise an ``ImportError`` with the remedy."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -104,7 +104,7 @@ class Compared:
     name
         Formulation or method.
     objective, dual_bound
-        Objective of the answer and dual bound; infinite or NaN if unknown.
+        Objective of the answer and dual bound. Infinite or NaN if unknown.
     columns, rows
         Size of the last restricted master or of the complete model, or None.
     rounds, nodes
@@ -116,11 +116,11 @@ class Compared:
     sense
         Minimize or maximize, or None if unknown.
     scale
-        Largest cost of a complete model, otherwise 0; much smaller values are rounding errors.
+        Largest cost of a complete model, otherwise 0. Much smaller values are rounding errors.
     processor_seconds
         Processor time, or NaN.
     compiling
-        Seconds for compiling or loading kernels, once per process; not part of other times.
+        Seconds for compiling or loading kernels, once per process. Not part of other times.
     root_bound
         Dual bound of the root before branching, or NaN.
     stages

@@ -50,7 +50,7 @@ class Comparison(Sequence[Compared]):
 
     @property
     def agree(self) -> bool:
-        """Whether no answer contradicts a proof: proved optima are equal, and no answer beats a bound."""
+        """True if no answer contradicts a proof: proved optima are equal, and no answer beats a bound."""
         if len(self.instances) > 1:
             return all(self.of(instance).agree for instance in self.instances)
         proved = [line.objective for line in self if line.is_optimal]
@@ -143,7 +143,7 @@ def compare(
         generation, and a complete model (Pyomo or :class:`Rows`) by HiGHS with presolve. A :class:`Result` is used
         directly. Other values must be an objective, or have the attribute ``objective`` and optionally ``dual_bound``.
     time_limit
-        Seconds for each problem or model; functions that return answers have their own limits.
+        Seconds for each problem or model. Functions that return answers have their own limits.
     relaxation
         Compare relaxations: root relaxations of problems, and models without integrality. Functions that return answers
         are refused.

@@ -15,7 +15,7 @@ _NAMES = {
     "columns": ("structure", "cost", "value", "relaxation", "reduced_cost", "basic", "round"),
     "nodes": ("number", "parent", "depth", "bound", "outcome", "decision"),
 }
-"""The columns of each frame, even without lines; rounds have their own."""
+"""The columns of each frame, even without lines. Rounds have their own."""
 
 GIVEN = -1
 """The round of columns that were there before the first."""
@@ -36,7 +36,7 @@ def frame(result: Result, of: str) -> Any:
 
 
 def columns(result: Result) -> Iterator[tuple[Any, ...]]:
-    """Yield the columns of the restricted master, oldest first; none without a linear program."""
+    """Yield the columns of the restricted master, oldest first. There are none without a linear program."""
     pool = result.pool
     if pool is None:
         return
@@ -46,8 +46,8 @@ def columns(result: Result) -> Iterator[tuple[Any, ...]]:
     for column, (reduced_cost, basic, position) in zip(pool, numbers, strict=True):
         values = answer.get(column.identity, 0.0), root.get(column.identity, 0.0)
         last = bisect_right(begins, position) - 1
-        born = result.iterations[last].number if last >= 0 else GIVEN
-        yield column.structure, column.cost, *values, reduced_cost, basic, born
+        first = result.iterations[last].number if last >= 0 else GIVEN
+        yield column.structure, column.cost, *values, reduced_cost, basic, first
 
 
 def nodes(result: Result) -> Iterator[tuple[Any, ...]]:

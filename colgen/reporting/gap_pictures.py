@@ -36,7 +36,7 @@ def primal_dual_integral(result: Result) -> float:
 
 
 def gap(result: Result | Mapping[str, Result], by: By = "second", ax: Axes | None = None) -> Axes:
-    """Draw the gap of one run or several by name on a logarithmic axis; a star marks a closed gap."""
+    """Draw the gap of one run or several by name on a logarithmic axis. A star marks a closed gap."""
     ax = new_axes() if ax is None else ax
     floor = 100.0 * TOLERANCES.optimality
     top = 10.0 * floor

@@ -44,14 +44,14 @@ class LogFile:
             self._flushed = now
 
     def close(self) -> None:
-        """Flush and close the file; the next round starts a new one."""
+        """Flush and close the file. The next round starts a new one."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def read_rounds(path: Path | str) -> list[Iteration]:
-    """Return the rounds in a log, without an incomplete last line; raise an ``InputError`` if it is no log."""
+    """Return the rounds in a log, without an incomplete last line. Raise an ``InputError`` if it is no log."""
     text = read_text(path)
     lines = text[: text.rfind("\n") + 1]
     rounds: list[Iteration] = []

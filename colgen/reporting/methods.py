@@ -222,7 +222,7 @@ def _best_alone(oracle: Pricing) -> Pricing:
 
 @lru_cache(maxsize=100)
 def _alone(kind: type[Pricing]) -> type[Pricing]:
-    """Return the class of such copies; identical oracles share it, so that they still compare as identical."""
+    """Return the class of such copies. Identical oracles share it, so that they still compare as identical."""
 
     def price(self: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
         found = kind.price(self, duals, context)
@@ -258,7 +258,7 @@ def check_methods(variants: Any, instances: int) -> None:
 
 
 def apply_variant(source: Problem | Callable[[], Problem], variant: Variant) -> tuple[Problem, Method]:
-    """Return the problem and the method of a variant; parts that learn are copied, so that runs are independent."""
+    """Return the problem and the method of a variant. Parts that learn are copied, so that runs are independent."""
     if isinstance(variant, Problem):
         return variant, Method()
     problem = source if isinstance(source, Problem) else source()

@@ -66,7 +66,7 @@ _LABELLED = 5
 
 
 def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | None = None) -> Axes:
-    """Draw the objective of the restricted master, the dual bound and the incumbent; phase 1 is shaded.
+    """Draw the objective of the restricted master, the dual bound and the incumbent. Phase 1 is shaded.
 
     With more than one node the dual bound is the global one, and that of the node is a thin line.
     """

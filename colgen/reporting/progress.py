@@ -34,7 +34,7 @@ HEADER = "  round  nodes phase     objective         bound     incumbent  gap % 
 
 
 def line(iteration: Iteration, sense: Sense, nodes: int) -> str:
-    """Return a round as a log line; the bound is that of the node as long as there is no global one.
+    """Return a round as a log line. The bound is that of the node as long as there is no global one.
 
     ``nodes`` counts evaluated nodes, as in the summary of the result. Node numbers are larger, because open nodes have
     them too.
@@ -180,7 +180,7 @@ def quiet(iteration: Iteration, sense: Sense, pace: Pace, nodes: int) -> str:
 
 @contextmanager
 def _quiet_line(sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """Show one line in the output of a notebook cell, updated a few times per second; the last round stays."""
+    """Show one line in the output of a notebook cell, updated a few times per second. The last round stays."""
     display = importlib.import_module("IPython.display")
     handle = display.display(display.Pretty(""), display_id=True)
     pace, newest, last, nodes = Pace(), None, -math.inf, set[int]()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 500
-"""Maximum number of table lines; a longer log shows its first and last rounds."""
+"""Maximum number of table lines. A longer log shows its first and last rounds."""
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #111; background: #fff; max-width: 72rem; margin: 2rem auto;
@@ -164,7 +164,7 @@ def side_by_side(results: Mapping[str, Result], path: str | Path, title: str = "
 
 
 def _names_of(columns: Sequence[Mapping[str, float]]) -> Iterable[str]:
-    """Return the names of all figures in order; stages without time are missing in some runs."""
+    """Return the names of all figures in order. Stages without time are missing in some runs."""
     return dict.fromkeys(name for column in columns for name in column)
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table with escaped texts; without a head if ``head`` is empty."""
+    """Return an HTML table with escaped texts. Without a head if ``head`` is empty."""
     top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
 
 
 def align(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> str:
-    """Return a table for a terminal; the first ``words`` columns and the last are texts, the others numbers."""
+    """Return a table for a terminal. The first ``words`` columns and the last are texts, the others numbers."""
     every = [head, *rows]
     widths = [max(len(row[k]) for row in every) for k in range(len(head))]
     left = (*range(words), len(head) - 1)

@@ -1,6 +1,6 @@
 """The branch-and-bound tree in a page: hover for bound and decisions, click to fold, wheel to zoom.
 
-The picture needs neither script nor matplotlib; folding and zooming need the script.
+The picture needs neither script nor matplotlib. Folding and zooming need the script.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ stroke-width: 3; } .tree g.folded { stroke-width: 4; stroke-dasharray: 2 1; } .t
 
 SCRIPT = """
 for (const tree of document.querySelectorAll(".tree")) {
-  const svg = tree.querySelector(":scope > svg"), told = tree.querySelector("output"), hint = told.textContent;
+  const svg = tree.querySelector(":scope > svg"), output = tree.querySelector("output"), hint = output.textContent;
   const nodes = new Map([...svg.querySelectorAll("g")].map(g => [g.dataset.n, g]));
   const edges = new Map([...svg.querySelectorAll("line")].map(line => [line.dataset.n, line]));
   const above = g => nodes.get(g.dataset.p);
@@ -58,7 +58,7 @@ for (const tree of document.querySelectorAll(".tree")) {
   };
   const show = g => {
     for (const line of edges.values()) line.classList.remove("of");
-    told.textContent = g ? g.querySelector("title").textContent : hint;
+    output.textContent = g ? g.querySelector("title").textContent : hint;
     for (; g; g = above(g)) edges.get(g.dataset.n)?.classList.add("of");
   };
   const parents = new Set([...nodes.values()].map(g => g.dataset.p));
@@ -109,7 +109,7 @@ _HINT = (
 
 
 def tree(nodes: Sequence[NodeRecord]) -> str:
-    """Return the tree as HTML elements; the page needs :data:`STYLE` and :data:`SCRIPT` once.
+    """Return the tree as HTML elements. The page needs :data:`STYLE` and :data:`SCRIPT` once.
 
     Only the first nodes of a large tree are drawn, with a note.
     """

@@ -91,7 +91,7 @@ class BranchAndPrice(Relaxation):
             rule.suit(parts.master)
 
     def start(self, warm: WarmStart, source: str) -> bool:
-        """Add the warm start before the first round; return whether it proves its own optimality.
+        """Add the warm start before the first round. Return whether it proves its own optimality.
 
         Solutions are checked, and one pricing round at the dual values proves a bound. ``source`` names the origin.
         """
@@ -121,7 +121,7 @@ class BranchAndPrice(Relaxation):
         return False
 
     def _valid_rows(self, warm: WarmStart, source: str) -> list[Row]:
-        """Return the valid rows of the warm start; one that cuts off a known solution is an error unless tentative."""
+        """Return the valid rows of the warm start. One that cuts off a known solution is an error unless tentative."""
         valid = []
         for row in warm.rows:
             cut_off = next((known for known in self.run.known if activity(row, known).violation > _ROOM), None)
@@ -236,7 +236,7 @@ class BranchAndPrice(Relaxation):
         if branched is not None:
             return branched
         # Completing column generation may give a solution that can be split, or an integer one.
-        if not at_end and (relaxed.unfinished or self._rounded(relaxed, solved)):
+        if not at_end and (relaxed.unfinished or self._stopped_by_rounding(relaxed, solved)):
             return self._conclude(node, self._complete(node), at_end=True)
         if self._recover(solution):
             return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._why_unresolved(node, relaxed))
@@ -266,7 +266,7 @@ class BranchAndPrice(Relaxation):
         start: NodeStart,
         exact: float | None,
     ) -> Evaluation | None:
-        """Branch by the first rule that has a candidate; return None if none has."""
+        """Branch by the first rule that has a candidate. Return None if none has."""
         for rule in self.search.branching:
             chosen = self._choose(rule, node, relaxed, solved, solution, start)
             if chosen is None:
@@ -288,7 +288,7 @@ class BranchAndPrice(Relaxation):
         return None
 
     def _recover(self, solution: Solution) -> bool:
-        """Whether a branching rule turns a solution that no rule splits into a feasible one, which is offered."""
+        """Offer a feasible solution that a branching rule makes of a solution; return whether one does."""
         for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
@@ -384,7 +384,7 @@ class BranchAndPrice(Relaxation):
         return self.root is not None and self.run.meets(bound, self.root.objective)
 
     def _overuses(self, solved: MasterSolution) -> bool:
-        """Whether a solution uses more columns of some pricing problem than its multiplicity allows."""
+        """Return whether a solution uses more columns of some pricing problem than its multiplicity allows."""
         return self.master.rows is not None and self.master.rows.overuses(solved, self.pricing)
 
     def _certify(self, bound: float, duals: DualPoint) -> None:
@@ -410,8 +410,8 @@ class BranchAndPrice(Relaxation):
     def _stopped_early(self, relaxed: Bounded, solved: MasterSolution) -> bool:
         return not self.run.meets(relaxed.bound, solved.objective)
 
-    def _rounded(self, relaxed: Bounded, solved: MasterSolution) -> bool:
-        """Whether column generation stopped early because the rounded bound was decided."""
+    def _stopped_by_rounding(self, relaxed: Bounded, solved: MasterSolution) -> bool:
+        """Return whether column generation stopped early because the rounded bound was decided."""
         solved_early = relaxed.outcome is Outcome.SOLVED and self._stopped_early(relaxed, solved)
         return self.run.step is not None and solved_early
 

@@ -30,9 +30,9 @@ class Incumbents:
         self._noted: set[str] = set()
 
     def offer(self, solution: Solution, source: str, *, given: bool = False) -> bool:
-        """Check an integer solution and offer it; return False if a separation rejects it or it is no improvement.
+        """Check an integer solution and offer it. Return False if a separation rejects it or it is no improvement.
 
-        A rejected solution gets a note if the user or the problem has ``given`` it, not a heuristic.
+        A solution ``given`` by the user or the problem is never rejected without a note.
         """
         if not isinstance(solution, Solution):
             raise InputError(
@@ -94,10 +94,10 @@ class Incumbents:
             self.master.node.begin_feasible()
 
     def offer_integral(self, solved: MasterSolution) -> bool:
-        """Offer the integral solution of a master; return False if it is infeasible or worse after rounding.
+        """Offer the integral solution of a master. Return False if it is infeasible or worse after rounding.
 
-        Values within the integrality tolerance may violate rows once rounded. A change below the tolerance also matters
-        for a column of cost 1e7.
+        Values within the integrality tolerance may violate rows once rounded. Rounding also changes the objective,
+        considerably for a column of cost 1e7.
         """
         solution = self.master.solution(solved).round()
         if self._violation(solution) is not None and self._violation(solution, exact=False) is None:
@@ -111,7 +111,7 @@ class Incumbents:
         return True
 
     def offer_master(self, solved: MasterSolution) -> None:
-        """Offer the solution of a restricted master if it is integral; otherwise round it now and then."""
+        """Offer the solution of a restricted master if it is integral. Otherwise round it now and then."""
         run = self.run
         if not self._looking or not run.sense.is_better(solved.objective, run.objective):
             return

@@ -68,19 +68,19 @@ class Evaluation:
     outcome
         One or two words for the record.
     children
-        The decisions of each child, in the order of exploration; empty for a leaf.
+        The decisions of each child, in the order of exploration. Empty for a leaf.
     start
         Passed to the children.
     bounds, starts
-        A proved bound and a start of its own for each child; empty if no child was tried.
+        A proved bound and a start of its own for each child. Empty if no child was tried.
     fixed
         Decisions of reductions at the node, which hold for all children.
     exact
-        The optimum of the relaxation if it was solved; it cannot be better than the bound of the parent.
+        The optimum of the relaxation if it was solved. It cannot be better than the bound of the parent.
     unresolved
         Why a leaf may still hold better solutions, or None.
     stop
-        Why the search must end, or None; the node then stays open.
+        Why the search must end, or None. The node then stays open.
     subtree
         Replaces ``children`` if nodes below were evaluated too.
     """

@@ -30,7 +30,7 @@ GRACE = 0.04
 
 
 class NodeBounds:
-    """Bounds nodes over one restricted master; each bounding starts at the dual values of the previous one."""
+    """Bounds nodes over one restricted master. Each bounding starts at the dual values of the previous one."""
 
     def __init__(
         self, parts: Parts, search: Search, bounding: Bounding, incumbents: Incumbents, duals: DualPoint = None
@@ -57,11 +57,11 @@ class NodeBounds:
         return dataclasses.replace(self.parts, settings=dataclasses.replace(self.parts.settings, round_early=False))
 
     def context(self, node: Node | NodeState, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
-        """Return the pricing context of a node; ``fixed`` holds the columns that a dive has fixed, and their values."""
+        """Return the pricing context of a node. ``fixed`` holds the columns that a dive has fixed, and their values."""
         return _pricing_context(self.master, self.run, node, fixed)
 
     def price_guess(self, duals: DualPoint) -> Proved | None:
-        """Price all oracles at guessed dual values before the first round; return None if nothing can be priced.
+        """Price all oracles at guessed dual values before the first round. Return None if nothing can be priced.
 
         The round is recorded at the root, and solutions that oracles return are offered.
         """
@@ -96,14 +96,14 @@ class NodeBounds:
             self.search.witness.record(node, WitnessPoint(duals, bound, costs_count, fixes))
 
     def _extend_deadline(self, context: PricingContext) -> PricingContext | None:
-        """Extend the deadline if a warm start has used all the time, to price its guess; return None if too late."""
+        """Extend the deadline if a warm start has used all the time, to price its guess. Return None if too late."""
         if not self.run.expired:
             return context
         late = self.run.budget.extend(GRACE)
         return None if late.expired else dataclasses.replace(context, deadline=late.deadline, budget=late)
 
     def relax(self, node: Node, round_early: bool = True) -> Bounded:
-        """Return the bound of a node, as the oracles prove it; ``round_early``: stop when the rounded bound decides."""
+        """Return the bound of a node, as the oracles prove it. ``round_early``: stop when the rounded bound decides."""
         parts = self.parts if round_early else self._exact_parts
         known = self._last_proof
         state = NodeState(

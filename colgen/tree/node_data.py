@@ -14,7 +14,7 @@ from colgen.tree.node import Node
 
 
 class PathWriter:
-    """Writes the decisions of many nodes; shared decisions are written once, and data of previous calls are reused."""
+    """Writes the decisions of many nodes. Shared decisions are written once, and data of previous calls are reused."""
 
     def __init__(self, writer: DecisionWriter) -> None:
         self._writer = writer
@@ -60,12 +60,12 @@ def paths_of(links: Sequence[Any], writer: DecisionWriter) -> list[DecisionPath]
 
 
 def node_data(node: Node, link: int) -> list[Any]:
-    """Return a node as plain data; ``link`` is the last link of its path."""
+    """Return a node as plain data. ``link`` is the last link of its path."""
     return [node.number, node.parent, node.depth, link, node.bound, _change_data(node)]
 
 
 def node_of(data: Sequence[Any], paths: Sequence[DecisionPath]) -> Node:
-    """Return the node of plain data; of its start, only the data for pseudo-costs remain."""
+    """Return the node of plain data. Of its start, only the data for pseudo-costs remain."""
     number, parent, depth, link, bound, change = data
     start = None if change is None else NodeStart(None, None, of_plain(change))
     return Node(int(number), None if parent is None else int(parent), int(depth), paths[link], float(bound), start)

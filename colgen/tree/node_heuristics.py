@@ -24,18 +24,18 @@ _ATTEMPTS = 8
 """Maximum number of runs of the heuristics at a node that cannot be decided otherwise."""
 
 _RANGE, _PART = 16.0, 0.5
-"""Ratio of the largest to the smallest perturbation of dual values; in half of the calls half of the values are 0."""
+"""Ratio of the largest to the smallest perturbation of dual values. In half of the calls half of the values are 0."""
 
 
 class NodeHeuristics:
-    """Runs the heuristics that apply at a node; one that fails is skipped with a note."""
+    """Runs the heuristics that apply at a node. One that fails is skipped with a note."""
 
     def __init__(self, heuristics: Sequence[Heuristic], parts: Parts, bounds: NodeBounds) -> None:
         self.heuristics, self._parts, self._bounds = heuristics, parts, bounds
         self.master, self.run, self.incumbents = parts.master, parts.run, bounds.incumbents
 
     def apply(self, depth: int, quick: bool) -> bool:
-        """Whether any quick (or any slower) heuristic applies at a depth."""
+        """Return whether any quick (or any slower) heuristic applies at a depth."""
         return any(heuristic.quick is quick and heuristic.applies(depth) for heuristic in self.heuristics)
 
     def search(self, node: Node, solution: Solution, bound: float, quick: bool, attempt: int = 0) -> None:

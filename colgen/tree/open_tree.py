@@ -33,7 +33,7 @@ class OpenTree:
     records
         Records of the closed nodes.
     admit
-        Called with nodes before they are opened; it may raise an error.
+        Called with nodes before they are opened. It may raise an error.
     """
 
     def __init__(self, sense: Sense, queue: NodeQueue | None = None) -> None:
@@ -89,7 +89,7 @@ class OpenTree:
         self.queue.refill(nodes)
 
     def add_lost(self, bound: float, why: Termination | None) -> None:
-        """Add leaves that no run can resolve; does nothing without a reason ``why``."""
+        """Add leaves that no run can resolve. Does nothing without a reason ``why``."""
         if why is not None:
             self.left, self.why_left = self.sense.best(self.left, bound), why
             self.lost, self.why_lost = self.sense.best(self.lost, bound), why
@@ -111,7 +111,7 @@ class OpenTree:
         return self.next_number - 1
 
     def leave_unresolved(self, node: Node, bound: float, why: Termination, *, limited: bool) -> None:
-        """Leave a leaf unresolved; another run may resolve it if only a limit prevents this (``limited``)."""
+        """Leave a leaf unresolved. Another run may resolve it if only a limit prevents this (``limited``)."""
         self.left, self.why_left = self.sense.best(self.left, bound), why
         if limited:
             self._limited.append(node)

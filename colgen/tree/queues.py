@@ -40,7 +40,7 @@ class NodeQueue(ABC):
 
 
 class BestBound(NodeQueue):
-    """The open node with the best bound; the deeper one if bounds are equal."""
+    """The open node with the best bound. The deeper one if bounds are equal."""
 
     def __init__(self, sense: Sense) -> None:
         super().__init__(sense)
@@ -60,7 +60,7 @@ class BestBound(NodeQueue):
 class Plunging(BestBound):
     """Best bound with plunging: the first child of the node just branched on, otherwise the best bound.
 
-    Plunging finds feasible solutions early and keeps warm starts useful; returning to the best bound improves the
+    Plunging finds feasible solutions early and keeps warm starts useful. Returning to the best bound improves the
     global bound.
     """
 

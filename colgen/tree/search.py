@@ -18,7 +18,7 @@ from colgen.tree.open_tree import OpenTree
 from colgen.tree.queues import NodeQueue
 
 _PATIENCE = 64
-"""Number of nodes before the complete model is given to another solver; later the number of nodes must double."""
+"""Number of nodes before the complete model is given to another solver. Later the number of nodes must double."""
 
 _NODES = 10
 """Node limit of that solver per node of the tree."""
@@ -76,7 +76,7 @@ class Relaxation(ABC):
 
 @dataclass(frozen=True)
 class TreeResult:
-    """The result of a search; ``bound`` is a dual bound of the whole problem."""
+    """The result of a search. ``bound`` is a dual bound of the whole problem."""
 
     termination: Termination
     bound: float
@@ -188,7 +188,7 @@ class _Search:
             return list(zip(nodes, evaluations, strict=True))
 
     def store(self, node: Node, evaluation: Evaluation) -> None:
-        """Close a node and open its children, or leave it unresolved; it stays open if the search stops at it."""
+        """Close a node and open its children, or leave it unresolved. It stays open if the search stops at it."""
         tree, run = self._tree, self._run
         tree.bounds.close(node)  # not earlier: a node without evaluation keeps the global bound weak
         if tree.checks_children:

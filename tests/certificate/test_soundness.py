@@ -131,7 +131,7 @@ class Drawn:
         if None in self.bounds:
             proves = "nothing" if objective is None else "answer"
         else:
-            bound = self.program.rounded(min(self.bounds)) if self.bounds else None
+            bound = self.program.round_up(min(self.bounds)) if self.bounds else None
             if objective is not None and (bound is None or bound > objective):
                 bound = objective
             proves = "infeasible" if bound is None else "optimal" if bound == objective else "bound"
