@@ -10,7 +10,7 @@ def all_trees(n, projective=True, single_root=True):
 
 
 def random_parts(order, n, rng, whole=False):
-    """Parts of the parser of that order; small whole numbers make ties."""
+    """Return parts of the parser of that order; small integers make ties."""
 
     def scores(*shape):
         return rng.integers(-2, 3, shape).astype(float) if whole else rng.normal(size=shape)

@@ -339,7 +339,7 @@ def spoilt(name, value):
         yield "a string", "1"
         yield "nothing", None
         return
-    where = (*(0,) * (array.ndim - 1), -1)  # not on a diagonal, which may count for nothing
+    where = (*(0,) * (array.ndim - 1), -1)  # not on a diagonal, which may be ignored
 
     def changed(entry, dtype):
         other = array.astype(dtype)

@@ -1,4 +1,4 @@
-"""The door for arrays: what is converted, what is refused, and in which words."""
+"""Validation of array arguments: conversions, rejections, and messages."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What first calls of kernels take is known, and counted once."""
+"""The time of first calls of kernels is measured, and counted once."""
 
 import time
 
@@ -10,12 +10,12 @@ from tests.toys import CuttingStock
 
 
 def ask():
-    """Overloaded for kernels: its type is asked for while its caller is compiled."""
+    """Overloaded for kernels: its type is inferred while its caller is compiled."""
     return 1
 
 
 def fresh():
-    """A kernel that nobody has compiled before."""
+    """Return a kernel that is not compiled yet."""
 
     @njit
     def kernel(x):

@@ -54,7 +54,7 @@ def test_what_is_proved_is_true(kind, scale, monkeypatch):
     monkeypatch.setattr(persistency, "_SMALLEST_BOUNDED", 3)
     for number in range(examples(20, 60)):
         n = int(rng.integers(2, 7))
-        # Of all ways to prove and decide: with and without what would decide the rest before.
+        # All ways to prove and decide, with and without earlier reductions.
         monkeypatch.setattr(persistency, "_LARGEST", int(rng.choice([2, 200])))
         monkeypatch.setattr(dual_proof, "_SMALL", int(rng.choice([2, 40])))
         upper = scale * draw(kind, rng, n)

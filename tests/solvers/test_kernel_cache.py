@@ -63,7 +63,7 @@ def package(tmp_path, monkeypatch):
 
 
 def test_a_changed_callee_of_another_module_is_seen(package):
-    """It stands below the kernel that is called, in whose module nothing has changed."""
+    """The changed function is called by a kernel in an unchanged module."""
     caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
     assert package(caller, CALLEE) == (2, 0)
     assert package(caller, CALLEE) == (2, 1)
@@ -208,7 +208,7 @@ def test_a_kernel_that_borrows_keeps_no_array_of_a_kernel_that_it_calls():
 
 @pytest.mark.parametrize("alone_first", [False, True])
 def test_reference_counting_does_not_depend_on_the_first_caller(alone_first):
-    """numba compiles what is called for the first time by the caller's options, where it has none of its own."""
+    """numba compiles a kernel without options of its own with those of its first caller."""
 
     @njit
     def summed(values):

@@ -20,7 +20,7 @@ def test_zeros_are_zeros(shape, dtype):
     assert found.all()
 
 
-@pytest.mark.skipif(not hasattr(mmap, "MAP_PRIVATE"), reason="memory is set aside as a whole here")
+@pytest.mark.skipif(not hasattr(mmap, "MAP_PRIVATE"), reason="memory is reserved in full here")
 def test_unused_zeros_take_no_memory():
     held = resident_bytes()
     found = sparse_zeros((2000, 2000, 2000))  # 64 GB

@@ -55,7 +55,7 @@ def test_the_limit_is_checked_often(name):
     patience = After(3)
     CALLS[name](signs(300), patience)
     patience()
-    assert patience.longest < 0.4  # a tenth of a second, on a machine that has nothing else to do
+    assert patience.longest < 0.4  # 0.1 s on an idle machine
 
 
 @pytest.mark.parametrize("questions", range(12))

@@ -74,7 +74,7 @@ def test_sweep_keeps_labels_within_the_slack(seed, slack, dtype):
 
 
 def test_a_labelling_that_loses_exactly_the_slack_is_kept_despite_penalties():
-    # The second best labelling is (1, 0): what rounding may do to numbers near zero is lost beside its score.
+    # The second best labelling is (1, 0): the rounding errors of numbers near zero vanish relative to its score.
     tables = np.array([[[0.0, 0.0], [1.0, 0.0]]])
     scores = np.array([[0.0, -1e12], [0.0, -1e12]])
     domains = sweep(chains(np.array([2])), scores, rows(tables), exchange(tables), np.array([1e12 - 1.0]))

@@ -55,7 +55,7 @@ def test_naive_score_and_numbers(seed):
 @pytest.mark.parametrize("kicks", [0, 12])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_no_single_move_and_no_join_gains(seed, kicks):
-    """Nor after kicks, although what did not gain before is not looked at again."""
+    """Also after kicks, which skip moves that did not gain before."""
     scores, start = draw(seed)
     labels, value = local_search(scores, start, kicks=kicks, seed=seed)
     clusters = range(labels.max() + 1)

@@ -87,7 +87,7 @@ def test_planted_communities_are_proved_without_columns():
 
 
 def test_a_random_graph_is_bounded_within_a_hundredth():
-    """Few rows are found at a time: where one ε is left after four looks the gap is three hundredths."""
+    """Each separation finds few rows: with at most four per ε the gap is 3%."""
     scores = modularity(nx.gnp_random_graph(60, 0.1, seed=1)).clipped
     found = star_bound(scores, np.arange(60))
     alone = modularity(nx.gnp_random_graph(60, 0.1, seed=1)).constant

@@ -60,7 +60,7 @@ def satisfies_facts(scores, profits, members):
 
 
 def best_packing(scores, profits):
-    """The largest value of disjoint subsets: what is left of a set after the subset of its first item."""
+    """Return the largest value of disjoint subsets, by recursion on the subset of the first item."""
     n = len(profits)
     value = {k: worth(scores, profits, [k >> i & 1 for i in range(n)]) for k in range(2**n)}
     best = [0.0] * 2**n
@@ -111,7 +111,7 @@ def test_naive_exact_search(seed):
 @pytest.mark.parametrize("chunk", [1, 2, 5])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_resumed_search(seed, chunk, levels, monkeypatch):
-    """After the first few nodes the search looks for the best shares, on so many levels."""
+    """After the first few nodes the search looks for the best shares, on a given number of levels."""
     monkeypatch.setattr(kernel, "SHORT", chunk)
     monkeypatch.setattr(kernel, "_SHARING_CHUNK", chunk)
     monkeypatch.setattr(kernel, "_LEVELS", levels)
@@ -188,7 +188,7 @@ def test_naive_promising_items(seed):
     best = max(
         (worth(scores, profits, m) for m in subsets(len(profits)) if satisfies_facts(scores, profits, m)), default=0.0
     )
-    # What is dropped is in no subset that satisfies fact 1, or adds nothing to it.
+    # Dropped items are in no subset that satisfies fact 1, or do not change its value.
     inside = [worth(scores, profits, m) for m in subsets(len(profits)) if not (m & ~left).any()]
     assert max([0.0, *inside]) >= best - 1e-10 * scale
 
@@ -205,7 +205,7 @@ def test_bounds_hold_however_it_is_cut(seed, chunk):
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_optimum_is_proved_at_every_scale(scale):
-    """Planted clusters priced at half of what their items score: nothing is left to be gained."""
+    """Planted clusters priced at half of what their items score: no subset has a positive value."""
     member = np.arange(30) % 3
     scores = scale * np.where(member[:, None] == member, 1.0, -1.0)
     np.fill_diagonal(scores, 0.0)

@@ -15,7 +15,7 @@ SEEDS = seeds(40)
 
 
 def draw(seed):
-    """A random symmetric matrix, whole, of quarters, or sparse."""
+    """Return a random symmetric matrix: integer, of quarters, or sparse."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 9))
     upper = [

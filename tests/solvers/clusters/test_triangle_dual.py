@@ -50,7 +50,7 @@ def test_bound_and_decisions_hold_for_every_clustering(scores):
         assert worth <= found.bound + 1e-9
         if found.closed:
             assert worth <= found.score + 1e-9
-        if worth >= found.score:  # as good as the best known: the decisions are true of it
+        if worth >= found.score:  # at least as good as the best known: the decisions apply to it
             same = np.equal.outer(labels, labels)
             assert same[np.equal.outer(groups, groups)].all()
             assert not (same & apart).any()

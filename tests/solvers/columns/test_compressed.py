@@ -208,7 +208,7 @@ def test_the_least_reduced_cost_of_each_pricing_problem(sign, count):
     rng = np.random.default_rng(count)
     costs, earned = rng.normal(size=(2, 40))
     upper = np.where(rng.random(40) < 0.3, 1.0, math.inf)
-    origins = rng.integers(-2, 3, 40).astype(np.int32)  # 2 is the number of nobody that is asked for
+    origins = rng.integers(-2, 3, 40).astype(np.int32)  # 2 belongs to no pricing problem
     first = -1 if count == 1 else 0
     reduced = sign * (costs - earned)
     mine = [(origins >= -1) if count == 1 else origins == k for k in range(count)]
@@ -248,7 +248,7 @@ def test_box_terms_by_hand():
     assert box(-2.0, 0.0, 3.0) == -6.0
     assert box(2.0, 0.5, 3.0) == 1.0
     assert box(-2.0, 0.0, math.inf) == 0.0  # an oracle answers for it
-    assert box(-2.0, 1.0, math.inf) == -2.0  # but for what it has at least
+    assert box(-2.0, 1.0, math.inf) == -2.0  # except for its lower bound
     assert box(-2.0, 0.0, math.inf, TEMPLATE) == -math.inf
     assert box(-1e-8, 0.0, math.inf, TEMPLATE) == 0.0
     assert box(-1e-6, 0.0, math.inf, TEMPLATE) == -math.inf
@@ -271,8 +271,8 @@ def test_a_reduced_cost_of_an_unbounded_variable_is_small_relative_to_its_cost()
         arrays = (np.array([cost]), np.array([earned]), none, np.inf * one, none, origins)
         return boxes(*arrays, 1.0, 1.0, clean, share, rounding)
 
-    assert left(-0.5, 0.0) == -math.inf  # small beside the costs of others alone
+    assert left(-0.5, 0.0) == -math.inf  # small only relative to other costs
     assert left(1e8, 1e8 + 0.5) == 0.0
     assert left(1.0, 1.0 + 1e-6) == -math.inf
     assert left(1.0, 1.0 + 1e-6, rounding=1e-5) == 0.0
-    assert left(-1e-6, 0.0, rounding=1e-5) == -math.inf  # nothing is taken off, so that nothing is rounded
+    assert left(-1e-6, 0.0, rounding=1e-5) == -math.inf  # nothing is subtracted, so there is no rounding error

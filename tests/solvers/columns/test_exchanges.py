@@ -11,7 +11,7 @@ from colgen.solvers.columns.exchanges import IntegerProgram, exchange
 
 
 def best_of_all(matrix, costs, lower, upper, most):
-    """The least cost of a whole solution, by enumeration."""
+    """Return the least cost of an integer solution, by enumeration."""
     choices = itertools.product(*(range(int(m) + 1) for m in most))
     each = (np.array(x) for x in choices)
     feasible = [x for x in each if (matrix @ x >= lower - 1e-9).all() and (matrix @ x <= upper + 1e-9).all()]

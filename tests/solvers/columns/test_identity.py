@@ -1,4 +1,4 @@
-"""What columns are told apart by, and the table that they are found by, beside a dictionary."""
+"""Signatures of columns, and the hash table, against a dictionary."""
 
 import numpy as np
 from hypothesis import given

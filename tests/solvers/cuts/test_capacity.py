@@ -11,7 +11,7 @@ from colgen.solvers.cuts.capacity import violated_capacity
 
 
 def random_flow(seed, n=7):
-    """Fractional routes that visit each customer once on the whole, of any demand; flow between customers."""
+    """Return the flow of fractional routes that visit each customer once in total, with any demands."""
     rng = np.random.default_rng(seed)
     flow = np.zeros((n, n))
     for _ in range(4):

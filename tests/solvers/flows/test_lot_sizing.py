@@ -47,7 +47,7 @@ def cost_of(amounts, setup, unit, hold, demand):
 
 
 def enumerated(setup, unit, hold, demand):
-    """Each demand is met by a lot of one period: all ways to say which."""
+    """Enumerate the period whose lot meets each demand."""
     periods = len(demand)
     best = np.inf
     for sources in itertools.product(*(range(t + 1) for t in range(periods))):

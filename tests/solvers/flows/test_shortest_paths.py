@@ -23,7 +23,7 @@ def networks(draw):
 
 
 def shortest_paths(tails, heads, costs, nodes, source, sink, most):
-    """The paths, and the potentials; None instead of these where there are none."""
+    """Return the paths, and the potentials or None."""
     tails, heads, costs = np.array(tails), np.array(heads), np.array(costs)
     place = find_order(tails, heads, nodes)
     order = np.arange(len(tails)) if place is None else np.argsort(place[tails], kind="stable")

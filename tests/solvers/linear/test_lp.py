@@ -46,7 +46,7 @@ def scipy_solves(problem, integer=None):
 
 
 STATUS = {0: {LPStatus.OPTIMAL}, 2: {LPStatus.INFEASIBLE}, 3: {LPStatus.UNBOUNDED}}
-STATUS[4] = STATUS[2] | STATUS[3]  # scipy could not tell which
+STATUS[4] = STATUS[2] | STATUS[3]  # scipy cannot distinguish the two
 
 
 def program(problem, offset=0.0):
@@ -82,7 +82,7 @@ def test_duals_in_both_senses(problem):
 @given(arrays(), st.booleans())
 def test_mixed_integer(problem, mixed):
     maximize, matrix, costs, lower, upper, row_lower, row_upper = problem
-    lower = np.maximum(lower, -20.0)  # whole variables without bounds on both sides may keep a solver busy for ever
+    lower = np.maximum(lower, -20.0)  # integer variables without bounds on both sides may keep a solver busy forever
     upper = np.minimum(upper, 20.0)
     integer = np.arange(len(costs)) % 2 == 0 if mixed else np.ones(len(costs), dtype=bool)
     data = (maximize, matrix, costs, lower, upper, row_lower, row_upper)
@@ -217,7 +217,7 @@ def test_a_long_program_is_taken_up_once_and_can_be_stopped_all_the_same(monkeyp
 
 
 def test_no_clock_decides_in_which_of_its_solutions_a_program_ends():
-    """A run cut off after so many seconds would be taken up at another basis, on a slow machine alone."""
+    """A run with a time limit would resume at another basis on a slow machine."""
     lp = program(covering(n=20))
     assert lp.solve(stopped=lambda: False).status is LPStatus.OPTIMAL
     assert lp._backend.highs.getOptionValue("time_limit")[1] == math.inf
@@ -332,8 +332,8 @@ def test_no_interior_duals_without_time_or_optimum():
     assert duals is None or len(duals) == 1
 
 
-def test_an_interior_point_method_that_goes_on_for_ever_is_ended():
-    """Beside a penalty IPX repeats its last step, without a limit for ever."""
+def test_a_diverging_interior_point_method_is_stopped():
+    """With a penalty IPX repeats its last step forever without a limit."""
     lp = LinearProgram(
         Program(
             False,
@@ -354,7 +354,7 @@ def test_an_interior_point_method_that_goes_on_for_ever_is_ended():
 
 @pytest.mark.parametrize("small", [5e-17, 1e-9, 1.0])
 def test_columns_of_other_sizes_bring_their_scale(small):
-    """What comes first does not decide in which units HiGHS counts for ever."""
+    """The first columns do not determine the units of HiGHS forever."""
     one = np.ones(1)
     none, free = np.empty(0), np.array([math.inf])
     lp = LinearProgram(Program(True, sparse.csc_array((1, 0)), none, none, none, -free, one))
@@ -366,7 +366,7 @@ def test_columns_of_other_sizes_bring_their_scale(small):
 @pytest.mark.parametrize("unit", [2.0**-30, 1.0, 2.0**30])
 @pytest.mark.parametrize("penalty", [1e3, 1e6, 1e12])
 def test_penalties_that_nothing_pays_do_not_set_the_scale(unit, penalty):
-    """A small gain is found beside costs that no optimum uses, by the linear and by the mixed-integer program."""
+    """Linear and mixed-integer programs find a small gain despite large costs that no optimum uses."""
     costs = unit * np.array([-penalty, -penalty, 1.5, 1.2])
     arrays = (sparse.csc_array(np.ones((1, 4))), costs, np.zeros(4), np.full(4, math.inf), np.full(1, -math.inf))
     solved = LinearProgram(Program(True, *arrays, np.full(1, 3.0))).solve()
@@ -376,10 +376,10 @@ def test_penalties_that_nothing_pays_do_not_set_the_scale(unit, penalty):
 
 @pytest.mark.parametrize("ever", [False, True])
 def test_a_scale_that_cannot_be_solved_ends_no_run(monkeypatch, ever):
-    """Beside penalties dual values may be 1e11 times what is paid, where HiGHS gives up ("unknown").
+    """With penalties, dual values may be 1e11 times the costs in the solution, and HiGHS fails ("unknown").
 
-    It is tried afresh then by the other method; where that fails too, the optimum as the penalties let it be seen is
-    the answer.
+    The other method is then tried from a fresh start.  If it fails too, the optimum at the scale of the penalties is
+    returned.
     """
     whole = module.HighsBackend.run
 
@@ -401,7 +401,7 @@ def test_a_scale_that_cannot_be_solved_ends_no_run(monkeypatch, ever):
 
 
 def test_an_unbounded_program_with_a_penalty_is_not_optimal():
-    """At the penalty's size the cost of the unbounded column is nothing; at the size of what is paid it is seen."""
+    """The cost of the unbounded column is negligible at the scale of the penalty, but not at that of other costs."""
     one, free = np.ones(1), np.full(1, math.inf)
     matrix = sparse.csc_array(np.array([[2.0]]))
     lp = LinearProgram(
@@ -428,7 +428,7 @@ def test_units_change_nothing(problem, of_costs, of_rows):
 
 
 def test_a_basis_that_is_still_there_need_not_be_set():
-    """After columns have been appended the saved basis is the present one: restoring it changes nothing."""
+    """After columns are appended the saved basis is still the current one: restoring it changes nothing."""
     lp = LinearProgram(
         Program(
             False,
@@ -461,7 +461,7 @@ def test_entries_in_rows_that_are_not_there(row):
 
 
 def test_a_program_that_fails_at_the_scale_of_other_costs_is_solved_at_its_own():
-    """Costs that are what rounding has left, beside others: at their scale the simplex methods end with nothing."""
+    """Some costs are rounding errors: at their scale the simplex methods fail."""
     matrix = sparse.csc_array(
         np.array([[0, -1, 0, 0, -1], [1, 1, 0, -1, 0], [-1, 0, -1, 0, 1], [0, 0, 1000, 1000, 0]], dtype=float)
     )

@@ -1,4 +1,4 @@
-"""What is tried when a solve has no optimum."""
+"""Retries of solves without an optimum."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What programs are solved at: powers of two."""
+"""Scales of linear programs: powers of two."""
 
 import numpy as np
 import pytest

@@ -39,7 +39,7 @@ def test_of_all_orders_are_those_of_all_trees(names, single_root):
     for p, tree in zip(np.exp(values - np.logaddexp.reduce(values)), everything, strict=True):
         arcs[list(tree[1:]), range(1, size)] += p
     assert sums.means["arcs"] == pytest.approx(arcs, abs=1e-9)
-    # what the means of the parts are is told by the derivatives of the log-partition function
+    # the means of the parts are the derivatives of the log-partition function
     for name in names:
         along = rng.normal(size=sums.means[name].shape)
         ahead, behind = (

@@ -1,4 +1,4 @@
-"""The best tree of listed arcs against the dense algorithm, which is held against enumeration."""
+"""The best tree of listed arcs against the dense algorithm, which is tested by enumeration."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What any solver of linear programs must do for the engine: the same suite for each that is installed."""
+"""Requirements of the engine on solvers of linear programs: one suite for each installed solver."""
 
 import math
 
@@ -91,7 +91,7 @@ def agrees(lp, problem, offset=0.0):
 
 @pytest.mark.parametrize("maximize", [False, True])
 def test_warm_starts(backend, maximize):
-    """Nothing is done twice: not at once, not after deleting what is not basic, not from a basis that was saved."""
+    """No iteration is repeated: at once, after deleting nonbasic columns, or from a saved basis."""
     lp = program(covering(maximize=maximize), backend)
     first = lp.solve()
     assert lp.simplex_iterations > 0
@@ -153,7 +153,7 @@ def test_ranges_bind_on_either_side(backend):
 
 
 def test_infeasible_and_unbounded_programs_are_left_again(backend):
-    """What the phases of a master need: the program goes on once its sides, bounds or columns allow it."""
+    """Requirements of the phases of a master: the program continues after a change of sides, bounds or columns."""
     one, free = np.ones(1), np.full(1, math.inf)
     lp = program((False, np.ones((1, 1)), one, np.zeros(1), one, 2.0 * one, free), backend)
     assert lp.solve().status is LPStatus.INFEASIBLE
@@ -202,7 +202,7 @@ def test_empty_programs_and_wrong_indices(backend):
 @quick
 @given(problem=arrays())
 def test_copies_are_of_the_program_as_it_is(backend, problem):
-    """Interior dual values and whole columns come from a copy."""
+    """Interior dual values and integer solutions come from a copy."""
     lp = program(problem, backend)
     solved = lp.solve()
     assume(solved.status is LPStatus.OPTIMAL)
