@@ -219,7 +219,7 @@ def test_unsupported_kinds_of_trees_raise(folder, small_model, tmp_path, capsys)
     train_model(train_from_files, TrainOptions(folder, model, quick=True, say=lambda s: None, options=options))
     command = ["solve", "nonlocal_parsing", str(path), "--model"]
     assert main([*command, str(model), "--option", "projective=no"]) == 2
-    assert "needs a model of arcs and factors" in capsys.readouterr().err
+    assert "requires a model of arcs and factors" in capsys.readouterr().err
     assert main([*command, str(model), "--option", "projective=yes", "--option", "sentence=1"]) == 0
     for option, says in (("projective=1", "expected yes or no"), ("roots=1", "expected one or any")):
         capsys.readouterr()

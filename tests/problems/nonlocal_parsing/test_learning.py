@@ -329,5 +329,5 @@ def test_unknown_names_raise():
     vocabulary = Vocabulary.of(SENTENCES)
     with pytest.raises(InputError, match="backbone"):
         Model.zero(vocabulary, "fourth")
-    with pytest.raises(InputError, match="no family"):
+    with pytest.raises(InputError, match="not 'cousins'"):
         Model.zero(vocabulary, "third", ("cousins",))
