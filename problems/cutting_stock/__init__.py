@@ -10,22 +10,21 @@ one roll: Σ_i w_i a_ip ≤ C, a_ip ≤ d_i.  With x_p the number of rolls cut b
 The reduced cost of a pattern is 1 - Σ_i π_i a_ip, so the pricing problem is a bounded knapsack problem: max Σ_i π_i a_i
 over the patterns.
 
-Branching is on *arc flows* (Valério de Carvalho, 1999).  Lay the pieces of a pattern out from position 0, widest item
-first; y_iq counts the rolls that have a piece of item i at position q.  The y are whole if the x are, and if the y are
-whole then the flow decomposes into whole patterns, so that branching on y is complete.  A row on y_iq has a dual value
-μ_iq, which the pricing problem pays for a piece of item i at position q: the knapsack becomes a longest path, at no
-extra cost (:mod:`colgen.solvers.packing.knapsack`).  Given an incumbent, arcs that no better answer can use are removed
-by their reduced costs.
+Branching is on *arc flows* (Valério de Carvalho, 1999).  The pieces of a pattern are laid out from position 0, widest
+item first; y_iq counts the rolls with a piece of item i at position q.  Integer x give integer y, and integer y
+decompose into integer patterns, so branching on y is complete.  A row on y_iq has a dual value μ_iq.  The pricing
+problem earns it for a piece of item i at position q: the knapsack becomes a longest path, at no extra cost
+(:mod:`colgen.solvers.packing.knapsack`).  Reduced cost fixing removes arcs that no plan better than the incumbent uses.
 
-Where the next better plan has as much roll as there is material, every roll of it is full and every item is cut exactly
-as often as demanded.  Full patterns alone are left then, and rank-1 cuts over the demand rows,
+If the next better plan has exactly as much roll as material, all its rolls are full, and it cuts every item exactly as
+often as demanded.  Then only full patterns remain, and rank-1 cuts over the demand rows are valid:
 
-    Σ_p ⌊Σ_i u_i a_ip / q⌋ x_p ≤ ⌊Σ_i u_i d_i / q⌋    [σ ≤ 0],
+    Σ_p ⌊Σ_i u_i a_ip / q⌋ x_p ≤ ⌊Σ_i u_i d_i / q⌋    [σ ≤ 0].
 
-whose dual values the labels of the pricing problem pay (:mod:`colgen.problems.cutting_stock.waste`).
+The labels of the pricing problem pay their dual values (:mod:`colgen.problems.cutting_stock.waste`).
 
-Rolls of several widths, conflicts between items and a limit on the number of patterns are parts of the instance.
-What a column stands for follows from them (:mod:`colgen.problems.cutting_stock.columns`).
+An instance may have rolls of several widths, conflicts between items or a limit on the number of patterns.  These
+determine the columns of the master (:mod:`colgen.problems.cutting_stock.columns`).
 
 Sources: P. C. Gilmore and R. E. Gomory, *A linear programming approach to the cutting-stock problem*, Operations
 Research 9 (1961) and 11 (1963); A. A. Farley, *A note on bounding a class of linear programming problems, including

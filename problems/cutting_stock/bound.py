@@ -1,4 +1,4 @@
-"""An exact check of the dual bound: no solver, no tolerance."""
+"""Exact verification of the dual bound, without a solver or tolerances."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from colgen.solvers.scaling import integer_scale
 
 
 def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> Fraction:
-    """The bound on the number of rolls that dual values prove, in exact arithmetic.
+    """Return the exact bound on the number of rolls that dual values prove.
 
-    The duals are rounded to multiples p_i / S of a power of two.  If no pattern earns more than V = max Σ_i p_i a_i
-    then p / V prices no pattern above its roll, and by weak duality Σ_i p_i d_i / V rolls are needed (Farley's bound).
-    V comes from the dynamic program over whole numbers below 2**53, which floating point adds without error.
+    The duals are rounded to multiples p_i / S of a power of two.  If V = max Σ_i p_i a_i over the patterns, then p / V
+    prices no pattern above its roll, and by weak duality at least Σ_i p_i d_i / V rolls are needed (Farley's bound).
+    V comes from the dynamic program over integers below 2**53, whose floating point sums are exact.
 
     Parameters
     ----------
     duals
-        A value for each item; negative ones and missing ones count as zero.
+        Dual values by item; negative and missing values count as zero.
     """
     layout = PatternLayout(instance)
     values = np.array([max(float(duals.get(i, 0.0)), 0.0) for i in range(instance.num_items)])
     if not np.isfinite(values).all() or not values.any():
         return Fraction(0)
-    # A pattern has at most C / min w_i pieces: with every p_i below 2**52 less a factor of that all sums stay exact.
+    # A pattern has at most C / min w_i pieces, so its sum is exact if each p_i is below 2**52 divided by that number.
     pieces = max(instance.roll // min(instance.widths), 1)
     scale = integer_scale(float(values.max()), 52 - pieces.bit_length())
     whole = np.floor(values * scale)
@@ -47,10 +47,10 @@ def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> F
 
 
 def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: PricingContext) -> float:
-    """The rolls that dual values prove to be needed at a node of the tree, exactly; ``bound`` where that is no more.
+    """Return the exact number of rolls that dual values prove at a node, or ``bound`` if that is larger.
 
-    As :func:`exact_bound`, with the arcs that the node's decisions leave, and with the rows of those that have one: of
-    a row whose dual value is positive the lower side counts, else the upper one.  Rank-1 cuts pay as their terms say.
+    As :func:`exact_bound`, under the arcs and branching rows of the node.  A row contributes its lower side if its dual
+    value is positive, else its upper side.  Patterns pay for rank-1 cuts.
     """
     layout, net = oracle.layout, oracle.network(context)
     demand = np.maximum(np.asarray(duals["demand"])[layout.item_of_rank], 0.0)
@@ -64,7 +64,7 @@ def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: Pr
     largest = max(float(demand.max(initial=0.0)), max(map(abs, paid.values()), default=0.0))
     if not 0.0 < largest < math.inf:
         return bound
-    # As in exact_bound, with a bit more: an arc earns what its item does and what its row does.
+    # As in exact_bound, with one more bit: an arc earns the dual values of its item and of its row.
     pieces = max(layout.roll // int(layout.widths.min()), 1)
     scale = integer_scale(largest, 51 - pieces.bit_length())
     whole = np.floor(demand * scale)
@@ -89,7 +89,7 @@ def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: Pr
         sums = np.zeros(len(cuts), dtype=np.int64)
         np.add.at(sums, owners, terms.weights * layout.demands[terms.members])
         total -= sum(int(f) * side for f, side in zip(charges.tolist(), (sums // terms.divisors).tolist(), strict=True))
-        # What proves one roll more than the bound says is asked for, and no more: near it there are many packings.
+        # The threshold proves one roll more than the bound; a higher one would leave many packings near it.
         asked = (total - 1) // max(round(bound), 1)
         counts = ChargedCounts(*terms[:4], charges)
         found = best_counted_packings(net, values, profits, counts, float(max(asked, 1)), look=look)
@@ -98,17 +98,15 @@ def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: Pr
 
 
 def verify(instance: CuttingStockInstance, certificate: Certificate | None) -> int:
-    """The number of rolls that a certificate of the root proves to be needed, exactly.
+    """Return the exact number of rolls that the certificate of a root proves.
 
-    A run that ended before a round was done has no certificate.  Then there is a warning, and what is verified is the
-    bound that needs none: the rolls that hold the material.
+    Without a certificate (the run ended before its first round) this warns, and returns the material bound.
     """
     if instance.stock is not None:
-        raise InputError("expected an instance without a stock to verify: its rolls are of one width, and cost 1 each")
+        raise InputError("the instance has a stock, expected rolls of one width at cost 1 to verify a bound")
     if certificate is None:
         warnings.warn(
-            "the run has no certificate, for it ended before the first round: only that the rolls must hold the "
-            "material is verified",
+            "the run ended before its first round and has no certificate; only the material bound is verified",
             stacklevel=2,
         )
         return instance.material_bound

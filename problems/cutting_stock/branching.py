@@ -20,20 +20,22 @@ from colgen.problems.cutting_stock.rolls import assign
 from colgen.solvers.packing.knapsack import PackingNetwork
 
 _WIDE = 0.3
-"""What it counts for, beside how fractional an arc is, that its item is wide."""
+"""Weight of an item's width in the score of an arc, relative to the fractionality."""
 
 
 class OnArcFlow(OnOriginalVariable):
-    """Branch on the number of rolls of all kinds that have a piece of an item at a position, wide items first.
+    """Branch on the number of rolls that have a piece of an item at a position, summed over kinds; wide items first.
 
-    The arcs of a plan form paths from position 0, and so do integer arc flows, each of which ends where patterns of the
-    relaxation do.  As many rolls as these use, integers for each kind, hold the paths if they hold the patterns: a
-    transportation problem with integer supplies and demands has an integer solution if it has any.
+    An item with demand 1 is assigned to one half of its positions or the other.  For other items one arc is bounded.
+    Only plans that cut each item exactly as often as demanded are kept; one of them is optimal.  If the upper child
+    would put all pieces of an item at one position, it forbids the item's other arcs instead, which needs no row.
+    There is no upper child with more pieces than that.
 
-    An item that is wanted once is put into one half of its positions or the other.  Else it is one arc that counts:
-    plans that cut every item exactly as often as demanded are kept, and one of them is optimal.  So where the upper
-    child would put all demanded pieces of an item at one position it forbids the item's other arcs instead, which needs
-    no row; and there is no upper child with more pieces than that.
+    Notes
+    -----
+    The arcs of a plan form paths from position 0.  Integer arc flows do too, and their paths end where patterns of the
+    relaxation end.  If the patterns fit onto integer numbers of rolls of each kind, so do the paths: a transportation
+    problem with integer supplies and demands has an integer solution if it is feasible.
     """
 
     makes: Sequence[type[Decision]] = (Bound, PatternArcsForbidden)
@@ -45,7 +47,7 @@ class OnArcFlow(OnOriginalVariable):
 
     def score(self, variable: Hashable, value: float) -> float:
         rank, _ = as_arc(variable)
-        # Wide items shape the rest of a pattern: their arcs come first among equally fractional ones.
+        # Wide items shape the rest of a pattern, so among equally fractional arcs theirs come first.
         return fractionality(value) + self._width_score(rank)
 
     def _width_score(self, rank: int) -> float:
@@ -59,18 +61,18 @@ class OnArcFlow(OnOriginalVariable):
         for (decision,) in super().branch(solution):
             if not isinstance(decision, Bound) or decision.lower <= self.demand(decision):
                 children.append((self._without_row(decision),))
-            # Otherwise more pieces than demanded: no plan that cuts exactly what is demanded needs that child.
+            # A larger lower bound means more pieces than demanded, which no kept plan has.
         return children
 
     def demand(self, decision: Bound) -> float:
-        """Demand of the item whose arc a decision bounds."""
+        """Return the demand of the item whose arc a decision bounds."""
         rank, _ = as_arc(decision.key[1])
         return float(self.layout.demands[rank])
 
     def _halves(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        """An item that is wanted once: at one of the positions on the right, or at one of those on the left.
+        """Return children that put an item of demand 1 into the left or the right half of its positions.
 
-        Which of many arcs is used is settled in few levels that way; one arc that is not used settles hardly anything.
+        This settles the item's arc in few levels, while forbidding one of many arcs settles hardly anything.
         """
         flows: dict[int, list[tuple[int, float]]] = {}
         for variable, value in self.values(solution).items():
@@ -97,7 +99,7 @@ class OnArcFlow(OnOriginalVariable):
         return [(PatternArcsForbidden(self.layout, _all_but(net, half)),) for half in halves]
 
     def _without_row(self, decision: Decision) -> Decision:
-        """The same decision without a row, where that is possible."""
+        """Return an equivalent decision without a row, if there is one."""
         if not isinstance(decision, Bound) or (decision.upper > 0.0 and decision.lower < self.demand(decision)):
             return decision
         rank, position = as_arc(decision.key[1])
@@ -110,7 +112,7 @@ class OnArcFlow(OnOriginalVariable):
         return PatternArcsForbidden(self.layout, allowed)
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Integer patterns from integer arc flows, on the rolls that the solution uses."""
+        """Return integer patterns from integer arc flows, on the rolls that the solution uses."""
         width = self.layout.width_of_item
         lengths = [
             (sum(int(width[item]) * copies for item, copies in pattern), pattern, rolls)
@@ -123,7 +125,7 @@ class OnArcFlow(OnOriginalVariable):
         return Solution(math.fsum(column.cost * rolls for column, rolls in columns), columns)
 
     def decompose(self, solution: Solution) -> dict[Pattern, int]:
-        """Return the patterns of integer arc flows, and how often each is cut."""
+        """Return the patterns of integer arc flows and their numbers of rolls."""
         flows = [(*as_arc(variable), round(value)) for variable, value in self.values(solution).items()]
         patterns: dict[Pattern, int] = {}
         for ranks, rolls in decompose_flows(flows, self.layout.widths):
@@ -133,14 +135,14 @@ class OnArcFlow(OnOriginalVariable):
 
 
 def _all_but(net: PackingNetwork, closed: slice) -> NDArray[np.bool_]:
-    """A mask of all arcs but some."""
+    """Return a mask of all arcs outside a slice."""
     mask = np.ones(net.num_arcs, dtype=np.bool_)
     mask[closed] = False
     return mask
 
 
 class PatternArcFixing(ReducedCostFixing):
-    """Forbids the arcs of each kind of roll whose best patterns waste more than the gap: no better answer uses them."""
+    """Forbid the arcs of each kind of roll whose best patterns waste more than the gap."""
 
     makes: Sequence[type[Decision]] = (PatternArcsForbidden,)
 

@@ -1,9 +1,9 @@
-"""What the columns of the master stand for: the base of the three models, and their rows.
+"""The base class of the three column models of cutting stock, and their rows.
 
 =================  =====================================================  =============================================
 :mod:`.patterns`   patterns on rolls of one width or several              every instance without the parts below
-:mod:`.pieces`     sets of pieces, each of them an item of its own         ``conflicts``
-:mod:`.runs`       patterns with the number of rolls that they are cut     ``patterns``, a limit on different ones
+:mod:`.pieces`     sets of pieces, each an item of its own                ``conflicts``
+:mod:`.runs`       patterns, each with its number of rolls                ``patterns``, a limit on different patterns
 =================  =====================================================  =============================================
 """
 
@@ -27,14 +27,14 @@ else:
 
 
 class ColumnModel(ABC):
-    """What a column stands for, and what follows from that: pricing, branching, heuristics, first plans.
+    """A definition of the columns, with its pricing problems, branching, heuristics and first plans.
 
     Attributes
     ----------
     kinds
-        The useful kinds of rolls, by their numbers in the instance; a model numbers them from 0.
+        Indices in the instance of the useful kinds of rolls; the model numbers them from 0.
     stock
-        These kinds.
+        The useful kinds.
     demands
         Right-hand sides of the demand rows.
     oracles
@@ -50,7 +50,7 @@ class ColumnModel(ABC):
         self.stock = instance.rolls.only(self.kinds)
 
     def master(self) -> pyo.ConcreteModel | Rows:
-        """Return the rows of items, limited kinds and patterns, with artificial variables in place of columns."""
+        """Return the rows of items, limited kinds and patterns, with artificial variables and no columns."""
         m = pyo.ConcreteModel()
         m.item = pyo.RangeSet(0, len(self.demands) - 1)
         m.unmet = artificial(m.item)
@@ -68,31 +68,31 @@ class ColumnModel(ABC):
 
     @abstractmethod
     def branching(self) -> Sequence[BranchingRule]:
-        """Return branching rules that are complete together."""
+        """Return branching rules that together are complete."""
 
     def separation(self) -> Sequence[Separation]:
         return ()
 
     @abstractmethod
     def method(self) -> Method:
-        """Return how the model is solved."""
+        """Return the solution method of the model."""
 
     @abstractmethod
     def warm_start(self, budget: Budget) -> WarmStart:
-        """Return dual values and plans to start from."""
+        """Return dual values and plans for the first master."""
 
     @abstractmethod
     def solution(self, uses: Iterable[Use]) -> Solution:
-        """Return a plan, its kinds of rolls numbered as in the model, as a solution of the master."""
+        """Return a plan as a solution of the master; its kinds have the numbers of the model."""
 
     @abstractmethod
     def uses(self, solution: Solution) -> list[Use]:
-        """Return an integer solution of the master as a plan, its kinds numbered as in the instance."""
+        """Return an integer solution of the master as a plan; its kinds have the numbers of the instance."""
 
     @abstractmethod
-    def written(self, structure: Any) -> Any:
-        """Return a column's structure as plain data."""
+    def as_data(self, structure: Any) -> Any:
+        """Return the structure of a column as plain data."""
 
     @abstractmethod
     def column_of(self, written: Any) -> Column | None:
-        """Return the column of a structure that another run wrote; None if it is no column of this instance."""
+        """Return the column of a stored structure, or None if the instance has no such column."""

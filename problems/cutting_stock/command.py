@@ -19,11 +19,11 @@ from colgen.problems.cutting_stock.reading import read, write
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _SHOWN = 30
-"""Patterns shown to people; the JSON holds them all."""
+"""Patterns printed; the JSON output contains all of them."""
 
 
 _TEXTBOOK = CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211), "textbook, 4 widths")
-"""The example of the textbooks: four widths, hundreds of pieces."""
+"""The textbook example: four widths, hundreds of pieces."""
 
 
 def _lines(instance: CuttingStockInstance, answer: Sequence[Any]) -> list[str]:
@@ -66,7 +66,7 @@ def _data(instance: CuttingStockInstance, answer: Sequence[Any]) -> list[dict[st
 
 
 def _plan(instance: CuttingStockInstance, answer: Sequence[Any]) -> list[Use]:
-    """The answer, the most used patterns first."""
+    """Return the patterns of an answer, most used first."""
     return sorted(instance.uses(answer), key=lambda use: (-use[1], use[2], use[0]))
 
 
@@ -79,19 +79,19 @@ def _waste(instance: CuttingStockInstance, pattern: Pattern, kind: int) -> int:
 
 
 class _FromScratch(CuttingStock):
-    """Starts without any pattern, so that every column shown is a generated one."""
+    """Starts without patterns, so that every column shown is generated."""
 
     def warm_start(self, budget: Budget) -> WarmStart:
         return WarmStart(super().warm_start(budget).duals)
 
 
 def _num_patterns(instance: CuttingStockInstance) -> int:
-    """Return how many patterns there are, exactly: one count for each width in use, item by item."""
+    """Return the exact number of patterns, by a count for each used width, updated item by item."""
     ways = [1] + [0] * instance.roll
     for width, demand in zip(instance.widths, instance.demands, strict=True):
-        for used in range(instance.roll, width - 1, -1):  # downwards: lower counts are still without this item
+        for used in range(instance.roll, width - 1, -1):  # downwards: lower counts do not yet contain this item
             ways[used] += sum(ways[used - c * width] for c in range(1, min(demand, used // width) + 1))
-    return sum(ways) - 1  # not the empty one
+    return sum(ways) - 1  # without the empty pattern
 
 
 _PIECES = (52, 48, 47, 45, 44, 41, 39, 38, 36, 35, 33, 31, 29, 27, 26, 24, 23, 21, 19, 17, 16, 14, 13, 12)
@@ -113,7 +113,7 @@ TEMPLATE = Template(
     source="Gilmore and Gomory (1961), Valério de Carvalho (1999)",
     problem=CuttingStock,
     read=read,
-    options={"problem": Option("which of the problems of a file of the OR-Library (1)", number=Number.WHOLE)},
+    options={"problem": Option("problem number in a file of the OR-Library (1)", number=Number.WHOLE)},
     example=lambda path: write(_TEXTBOOK, path),
     reading=lambda instance: instance.reading,
     lines=_lines,

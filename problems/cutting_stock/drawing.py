@@ -1,4 +1,4 @@
-"""A cutting plan: a bar for each pattern, as long as the roll, divided into its pieces."""
+"""Drawings of cutting plans: a bar for each pattern, as long as the roll and divided into pieces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _GREYS = ("0.55", "0.9", "0.7", "1.0")
-"""Of the items by width, so that neighbours differ; a piece has its width written in it besides."""
+"""Colours by rank of width, chosen so that neighbours differ; wide pieces are also labelled."""
 
 
 def draw_plan(
@@ -23,18 +23,10 @@ def draw_plan(
     most: int = 30,
     title: str = "",
 ) -> Figure:
-    """The patterns of a plan, those cut most often on top, with how many rolls are cut by each; waste is hatched.
-
-    Parameters
-    ----------
-    plan
-        The answer of a run.
-    most
-        Patterns shown.
-    """
+    """Draw at most ``most`` patterns of an answer with their numbers of rolls, most used on top; waste is hatched."""
     uses, widths = instance.uses(plan), instance.rolls.widths
     if not uses:
-        raise InputError("expected a plan with a pattern or more to draw, there is none")
+        raise InputError("the plan has no patterns to draw, expected at least one")
     each = ((pattern, times, widths[kind]) for pattern, times, kind in uses)
     shown = sorted(each, key=lambda entry: (-entry[1], entry[0], entry[2]))[:most]
     rank = {item: k for k, item in enumerate(sorted(range(len(instance.widths)), key=lambda i: -instance.widths[i]))}

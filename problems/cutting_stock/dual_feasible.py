@@ -1,11 +1,11 @@
-r"""Dual values to start from: of the material, and of dual-feasible functions, whose bounds are better.
+r"""Initial dual values, from the material and from dual-feasible functions, which give better bounds.
 
-A function f from [0, 1] to [0, 1] is *dual feasible* if Σ f(x_j) ≤ 1 for all numbers x_j that sum to 1 at most.  Then
-π_i = f(w_i / C) prices no pattern above its roll, whatever the instance, and Σ_i f(w_i / C) d_i rolls are needed.  Of
-two families the best member is found by trying the numbers at which it changes:
+A function f from [0, 1] to [0, 1] is *dual feasible* if Σ f(x_j) ≤ 1 for all numbers x_j with sum at most 1.  Then
+π_i = f(w_i / C) prices no pattern above its roll, and Σ_i f(w_i / C) d_i rolls are needed.  The best member of each of
+two families is found by trying the parameters at which it changes:
 
-* for ε up to 1/2: a width above 1 - ε is a whole roll, one below ε is nothing, the others stay what they are;
-* for k = 1, 2, ...: x is x where (k + 1) x is whole, else ⌊(k + 1) x⌋ / k.
+* for ε up to 1/2: f(x) is 1 above 1 - ε, 0 below ε, and x between;
+* for k = 1, 2, ...: f(x) is x if (k + 1) x is integer, else ⌊(k + 1) x⌋ / k.
 
 Source: S. P. Fekete, J. Schepers, *New classes of fast lower bounds for bin packing problems*, Mathematical Programming
 91 (2001).
@@ -20,14 +20,14 @@ from fractions import Fraction
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Stock
 
 _MULTIPLES = 50
-"""Of the second family: larger k round so little that they come to what the widths are themselves."""
+"""Members tried of the second family: larger k round so little that f is nearly the identity."""
 
 _TRIED = 200
-"""Of the first family, at most: each is a pass over all items."""
+"""Maximum number of members tried of the first family: each is a pass over all items."""
 
 
 def dual_feasible(instance: CuttingStockInstance) -> list[Fraction]:
-    """Dual values of the items by the function that bounds the rolls best; the material's where none bounds better."""
+    """Return the dual values of the function with the best bound on the rolls, at least the material bound."""
     roll, widths, demands = instance.roll, instance.widths, instance.demands
     best, values = _total(widths, demands, roll), [Fraction(width, roll) for width in widths]
     narrow = sorted({width for width in widths if 2 * width < roll})
@@ -49,10 +49,10 @@ def _total(values: Sequence[int], demands: Sequence[int], unit: int) -> Fraction
 
 
 def material_duals(instance: CuttingStockInstance, stock: Stock) -> tuple[list[float], dict[int, float]]:
-    """Dual values that bound the cost by the material alone: of the items, and of the limited kinds of rolls.
+    """Return dual values of the items and of the limited kinds of rolls that prove the material bound on the cost.
 
-    They are those of min Σ c_k X_k over Σ C_k X_k ≥ W, 0 ≤ X_k ≤ s_k: rolls are used by what a unit of their width
-    costs, and the unit of the last one used is what every unit is worth; a cheaper kind's supply is worth the rest.
+    They solve min Σ c_k X_k over Σ C_k X_k ≥ W, 0 ≤ X_k ≤ s_k.  Rolls are used in order of cost per unit of width; the
+    last one used sets the value of a unit, and the supplies of cheaper kinds have the difference as dual value.
     With one unlimited kind, dual-feasible functions may prove more.
     """
     if stock.widths == (instance.roll,) and math.isinf(stock.limits[0]):

@@ -1,9 +1,8 @@
-"""Dual-optimal inequalities of cutting stock: a wider piece can be cut down to what smaller items demand.
+"""Dual-optimal inequalities of cutting stock: wider pieces can be cut into narrower ones.
 
-A piece of item i makes one of item j if w_j ≤ w_i, and one each of j and k if w_j + w_k ≤ w_i.  If patterns may have as
-many copies as fit then some optimal dual solution satisfies π_j ≤ π_i and π_j + π_k ≤ π_i.  With patterns of no more
-copies than are demanded, which the template's oracle prices, that need not be so, and the engine, which believes none
-of it, does without exchanges in the end.
+A piece of item i replaces one of item j if w_j ≤ w_i, and one each of j and k if w_j + w_k ≤ w_i.  If patterns may have
+any number of copies, some optimal dual solution satisfies π_j ≤ π_i and π_j + π_k ≤ π_i.  The oracle limits copies to
+the demand, so this need not hold.  The engine therefore verifies the result, and removes exchanges in the end.
 
 Sources: J. M. Valério de Carvalho, *Using extra dual cuts to accelerate column generation*, INFORMS Journal on
 Computing 17 (2005); H. Ben Amor, J. Desrosiers, J. M. Valério de Carvalho, *Dual-optimal inequalities for stabilized
@@ -20,17 +19,17 @@ from typing import TypeAlias
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 
 Exchange: TypeAlias = tuple[int, tuple[int, ...]]
-"""A piece of an item, and the items that it is cut down to, a piece each."""
+"""An item, and the items whose pieces one of its pieces is cut into."""
 
 
 def ranks(instance: CuttingStockInstance) -> tuple[Exchange, ...]:
-    """Each item for the next smaller one: those make an exchange of any two."""
+    """Return the exchange of each item for the next narrower one; any other pair follows from these."""
     order = sorted(range(instance.num_items), key=lambda i: -instance.widths[i])
     return tuple((wide, (narrow,)) for wide, narrow in pairwise(order))
 
 
 def subsets(instance: CuttingStockInstance) -> tuple[Exchange, ...]:
-    """The same, and each item for the two others that fill it best, where two fit."""
+    """Return :func:`ranks`, and the exchange of each item for the two others that fill it best, if two fit."""
     order = sorted(range(instance.num_items), key=lambda i: instance.widths[i])
     widths = [instance.widths[i] for i in order]
     found = list(ranks(instance))
@@ -50,4 +49,4 @@ def subsets(instance: CuttingStockInstance) -> tuple[Exchange, ...]:
 
 
 EXCHANGES: dict[str, Callable[[CuttingStockInstance], tuple[Exchange, ...]]] = {"ranks": ranks, "subsets": subsets}
-"""By the names that the template knows them by."""
+"""Exchanges by their name in the template."""

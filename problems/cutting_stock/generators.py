@@ -17,7 +17,7 @@ def uniform(
     widths: tuple[int, int] = (100, 700),
     demands: tuple[int, int] = (10, 100),
 ) -> CuttingStockInstance:
-    """Random cutting stock: distinct widths and demands, each uniform in its range (ends included)."""
+    """Return random cutting stock with distinct widths and demands, uniform in their inclusive ranges."""
     rng = np.random.default_rng(seed)
     chosen = rng.choice(np.arange(widths[0], widths[1] + 1), num_items, replace=False)
     wanted = rng.integers(demands[0], demands[1] + 1, num_items)
@@ -29,13 +29,13 @@ def uniform(
 def bin_packing(
     num_items: int, seed: int, *, roll: int = 1000, widths: tuple[int, int] = (1, 800)
 ) -> CuttingStockInstance:
-    """Random bin packing: single pieces of uniform widths; 160 to 200 pieces up to 0.8 C look like hard28."""
+    """Return random bin packing with uniform widths; 160 to 200 pieces up to 0.8 C resemble hard28."""
     rng = np.random.default_rng(seed)
     return from_items(roll, rng.integers(widths[0], widths[1] + 1, num_items).tolist(), f"bin-{num_items}-{seed}")
 
 
 def wide_pieces(seed: int) -> CuttingStockInstance:
-    """Random bin packing in the kind of Scholl's HARD sets: 200 pieces, no two alike, on rolls of 100,000.
+    """Return random bin packing similar to Scholl's HARD sets: 200 different pieces, rolls of width 100,000.
 
     Source: A. Scholl, R. Klein, C. Jürgens, *BISON: a fast hybrid procedure for exactly solving the one-dimensional bin
     packing problem*, Computers & Operations Research 24 (1997).
@@ -46,13 +46,13 @@ def wide_pieces(seed: int) -> CuttingStockInstance:
 
 
 def long_rolls(seed: int) -> CuttingStockInstance:
-    """Random cutting stock of 100 widths on rolls of 500,000, where few sums of widths meet."""
+    """Return random cutting stock of 100 widths on rolls of 500,000, where few sums of widths coincide."""
     found = uniform(100, seed, roll=500_000, widths=(50_000, 350_000), demands=(1, 100))
     return replace(found, name=f"long-rolls-{seed}")
 
 
 def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInstance:
-    """Bin packing in which every roll of the optimum holds exactly three pieces without waste (Falkenauer, 1996)."""
+    """Return bin packing whose optimum has three pieces and no waste on every roll (Falkenauer, 1996)."""
     rng = np.random.default_rng(seed)
     pieces: list[int] = []
     low, high = roll // 4, roll // 2
@@ -66,10 +66,10 @@ def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInst
 
 
 def natural(seed: int) -> CuttingStockInstance:
-    """Bin packing of 160, 180 or 200 pieces with uniform widths up to 0.8 C, like the set hard28.
+    """Return bin packing of 160, 180 or 200 pieces with uniform widths up to 0.8 C, similar to the set hard28.
 
-    Nearly all draws are easy.  In the few that are not, the relaxation lies so little below a whole number K that an
-    answer of K rolls has to be cut almost without waste.
+    Most draws are easy.  In the others the relaxation is just below an integer K, so a plan of K rolls has almost no
+    waste.
 
     References
     ----------
@@ -80,11 +80,11 @@ def natural(seed: int) -> CuttingStockInstance:
 
 
 def critical(seed: int, last_width: int) -> CuttingStockInstance:
-    """Bin packing like :func:`natural` with the last piece as wide as the relaxation allows.
+    """Return bin packing like :func:`natural` whose last piece has the given width.
 
-    Where ``last_width`` is the largest width at which the relaxation does not pass a whole number K, every roll of an
-    answer of K rolls must be nearly free of waste.  Some of these instances have such an answer, which is hard to find;
-    others have none: their optimum is K + 1 (they lack the integer round-up property, IRUP), which is hard to prove.
+    At the largest ``last_width`` for which the relaxation does not exceed an integer K, a plan of K rolls has almost no
+    waste.  Some of these instances have such a plan, which is difficult to find.  The others need K + 1 rolls (they
+    lack the integer round-up property, IRUP), which is difficult to prove.
     """
     rng = np.random.default_rng([281, seed])
     pieces = rng.integers(1, 801, int(rng.choice([160, 180, 200]))).tolist()
@@ -92,15 +92,15 @@ def critical(seed: int, last_width: int) -> CuttingStockInstance:
 
 
 def near_integer(seed: int) -> CuttingStockInstance:
-    """Bin packing whose material fills a whole number of rolls but for a few units of 10 000.
+    """Return bin packing whose material fills an integer number of rolls up to a few units of 10,000.
 
-    Rounding the relaxation up then gives nearly no room for waste, and pieces may be so narrow that a roll holds a
-    hundred of them.  (In some draws a piece shrinks away as the total is adjusted, and the waste is larger.)
+    A plan that attains the rounded relaxation has almost no waste, and narrow pieces may fit a hundred times onto a
+    roll.  (In some draws adjusting the total removes a piece, and the waste is larger.)
 
     References
     ----------
     G. Wäscher and T. Gau, *Heuristics for the integer one-dimensional cutting stock problem: a computational study*,
-    OR Spektrum 18 (1996), whose hardest instances are of this kind.
+    OR Spektrum 18 (1996); its hardest instances are of this kind.
     """
     rng = np.random.default_rng([17, seed])
     roll = 10_000
@@ -113,7 +113,7 @@ def near_integer(seed: int) -> CuttingStockInstance:
     np.add.at(copies, rng.integers(0, len(widths), max(0, num_pieces - len(widths))), 1)
     waste = int(rng.choice([0, 0, 1, 1, 2, 5]))
     pieces = np.repeat(widths, copies)
-    # The total is brought to a multiple of the roll, less the waste, by a small change of a few pieces.
+    # Change a few pieces slightly so that the total is a multiple of the roll minus the waste.
     change = (-waste - int(pieces.sum())) % roll
     if change > roll // 2:
         change -= roll

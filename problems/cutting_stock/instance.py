@@ -1,4 +1,4 @@
-"""Instances of cutting stock: items, rolls of one width or several, conflicts, a limit on patterns; answers checked."""
+"""Cutting stock instances: items, rolls of one width or several, conflicts, a limit on patterns; checks of answers."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from colgen import InputError
 from colgen.core.numbers import to_integer
 
 Pattern: TypeAlias = tuple[tuple[int, int], ...]
-"""What is cut from one roll: ``(item, copies)`` for each item in it, widest first."""
+"""The pieces cut from one roll: ``(item, copies)`` for each item, widest first."""
 
 Use: TypeAlias = tuple[Pattern, int, int]
-"""A pattern, the number of rolls that are cut by it, and the kind of these rolls."""
+"""A pattern, the number of rolls cut by it, and the kind of these rolls."""
 
 LARGEST_ROLL = 2**53
-"""Up to here floats hold every whole number."""
+"""Floating point numbers represent all integers up to here."""
 
 MOST_PIECES = 10**8
-"""Pieces of an instance, at most: with more, rounding errors of linear programs come near to a whole roll."""
+"""Maximum number of pieces: with more, rounding errors of linear programs approach one roll."""
 
 MOST_SINGLE = 2048
-"""Pieces of an instance with conflicts, at most: each is an item of its own, and each pair of them is examined."""
+"""Maximum number of pieces with conflicts: each is an item of its own, and all pairs are examined."""
 
 MOST_RUNS = 1_000
-"""Largest demand with a limit on patterns: each number of rolls that a pattern is cut from is a pricing problem."""
+"""Maximum demand with a limit on patterns: each possible number of rolls per pattern is a pricing problem."""
 
 _DIVISIONS = 10**6
-"""A common divisor of the costs that is smaller than the least cost by more than this factor rounds no bound."""
+"""A common divisor of the costs is ignored if it is smaller than the least cost by more than this factor."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Stock:
     Parameters
     ----------
     widths
-        C_k, integer, one entry per kind.  Two kinds may have the same width: rolls of two suppliers, for example.
+        Integer widths C_k, one entry per kind.  Two kinds may have the same width, such as rolls of two suppliers.
     costs
-        c_k ≥ 0 of a roll.
+        Cost c_k ≥ 0 of a roll.
     supplies
-        Number of rolls of each kind, None for an unlimited one.  None instead of a list: all are unlimited.
+        Number of rolls of each kind, None if unlimited.  None instead of a list: all kinds are unlimited.
 
     Raises
     ------
@@ -67,28 +67,28 @@ class Stock:
         given = (None,) * len(widths) if self.supplies is None else self.supplies
         supplies = tuple(None if supply is None else to_integer(supply, "each of the supplies") for supply in given)
         if not widths:
-            raise InputError("a stock needs rolls of at least one width")
+            raise InputError("the stock is empty, expected rolls of at least one width")
         for name, values in (("costs", costs), ("supplies", supplies)):
             if len(values) != len(widths):
-                raise InputError(f"as many {name} as widths of rolls are expected, not {len(values)} for {len(widths)}")
+                raise InputError(f"the stock has {len(values)} {name}, expected {len(widths)}, one for each width")
         for k, width in enumerate(widths):
             if not 1 <= width <= LARGEST_ROLL:
-                raise InputError(f"roll {k} has the width {width}, expected 1 to 2^53")
+                raise InputError(f"roll {k} has width {width}, expected 1 to 2^53")
         for k, supply in enumerate(supplies):
             if supply is not None and supply < 0:
-                raise InputError(f"roll {k} has the supply {supply}, expected 0 or more, or None for any number")
+                raise InputError(f"roll {k} has supply {supply}, expected 0 or more, or None if unlimited")
         object.__setattr__(self, "widths", widths)
         object.__setattr__(self, "costs", costs)
         object.__setattr__(self, "supplies", supplies)
 
     @property
     def limits(self) -> tuple[float, ...]:
-        """The supplies, infinite where a kind is unlimited."""
+        """The supplies, infinite for unlimited kinds."""
         return tuple(math.inf if supply is None else float(supply) for supply in self.supplies or ())
 
     @property
     def useful(self) -> tuple[int, ...]:
-        """Kinds without those that an unlimited kind dominates, because it is as wide and costs no more."""
+        """Kinds that no unlimited kind dominates; one dominates another if it is as wide and costs no more."""
         best = sorted(
             (k for k, limit in enumerate(self.limits) if math.isinf(limit)),
             key=lambda k: (self.costs[k], -self.widths[k], k),
@@ -106,7 +106,7 @@ class Stock:
         return tuple(sorted(kept + limited)) or (0,)
 
     def only(self, kinds: Sequence[int]) -> Stock:
-        """Return a stock of some of the kinds."""
+        """Return a stock of only these kinds."""
         supplies = self.supplies or ()
         return Stock(
             tuple(self.widths[k] for k in kinds),
@@ -116,11 +116,11 @@ class Stock:
 
     @property
     def step(self) -> float | None:
-        """The greatest common divisor of the costs; None where it is too small to round a bound."""
+        """The greatest common divisor of the costs; None if it is too small to round a bound."""
         costs = [Fraction(cost) for cost in self.costs if cost]
         common = math.lcm(*(cost.denominator for cost in costs))
         divisor = Fraction(math.gcd(*(int(cost * common) for cost in costs)), common)
-        # Costs such as 0.1 and 0.3 have a divisor that is made of their last bits.
+        # Costs such as 0.1 and 0.3 have a divisor that comes from their last bits only.
         return float(divisor) if costs and divisor >= Fraction(min(costs), _DIVISIONS) else None
 
 
@@ -131,19 +131,18 @@ class CuttingStockInstance:
     Parameters
     ----------
     roll
-        Width C of a roll; of the widest one where there is a stock.
+        Width C of a roll; with a stock, of the widest roll.
     widths, demands
-        w_i with 0 < w_i ≤ C and d_i ≥ 1, integers, one entry per item.  Where widths have decimals, multiply all of
-        them and the roll by a power of ten.
+        Integers w_i with 0 < w_i ≤ C and d_i ≥ 1, one entry per item.  If widths have decimals, multiply them and the
+        roll by a power of ten.
     stock
-        Kinds of rolls with their widths, costs and supplies.  None: rolls of width C in any number, at a cost of 1.
+        Kinds of rolls with widths, costs and supplies.  None: unlimited rolls of width C at cost 1.
     conflicts
-        Pairs of items that may not be cut from one roll.  A pair of an item with itself: no two of its pieces.
+        Pairs of items that may not share a roll.  A pair of an item with itself forbids two of its pieces on one roll.
     patterns
-        Largest number of different patterns, each a set-up of the knives; None: no limit.  A limit cannot be combined
-        with a stock or with conflicts.
+        Maximum number of different patterns, each a set-up of the knives; not allowed with a stock or conflicts.
     reading
-        How a file was read where it can be read in several ways.
+        How a file was interpreted, if its format is ambiguous.
 
     Raises
     ------
@@ -169,22 +168,22 @@ class CuttingStockInstance:
         self._check_items()
         if self.stock is not None:
             self._check_stock(self.stock)
-        object.__setattr__(self, "conflicts", self._checked_conflicts())
+        object.__setattr__(self, "conflicts", self._sort_conflicts())
         if self.patterns is not None:
             object.__setattr__(self, "patterns", to_integer(self.patterns, "the number of patterns"))
             self._check_patterns(self.patterns)
 
     def _check_items(self) -> None:
         if not self.widths:
-            raise InputError("a cutting stock instance needs at least one item")
+            raise InputError("the instance has no items, expected at least one")
         if len(self.widths) != len(self.demands):
             raise InputError(
-                f"as many demands as widths are expected, not {len(self.demands)} for {len(self.widths)} items"
+                f"the instance has {len(self.demands)} demands, expected {len(self.widths)}, one for each width"
             )
         if self.roll < 1:
-            raise InputError(f"the roll width must be at least 1, not {self.roll}")
+            raise InputError(f"the roll width is {self.roll}, expected at least 1")
         if self.roll > LARGEST_ROLL:
-            raise InputError(f"the roll width must be at most 2^53, not {self.roll:.3g}")
+            raise InputError(f"the roll width is {self.roll:.3g}, expected at most 2^53")
         for item, (width, demand) in enumerate(zip(self.widths, self.demands, strict=True)):
             if not 1 <= width <= self.roll:
                 raise InputError(f"item {item} has width {width}, expected 1 to {self.roll} (the roll)")
@@ -200,39 +199,39 @@ class CuttingStockInstance:
             raise InputError(f"stock: expected Stock(...), not {repr(stock)[:40]}")
         if max(stock.widths) != self.roll:
             raise InputError(
-                f"the instance's roll is {self.roll} wide, expected the stock's widest, {max(stock.widths)}"
+                f"the roll width is {self.roll}, expected {max(stock.widths)}, the widest roll of the stock"
             )
 
-    def _checked_conflicts(self) -> tuple[tuple[int, int], ...]:
+    def _sort_conflicts(self) -> tuple[tuple[int, int], ...]:
         found, given = set(), self.conflicts
         if not isinstance(given, Iterable):
-            raise InputError(f"conflicts are pairs of items, not {repr(given)[:40]}")
+            raise InputError(f"conflicts: expected pairs of items, not {repr(given)[:40]}")
         for pair in given:
             try:
                 one, other = pair
             except (TypeError, ValueError):
-                raise InputError(f"conflicts are pairs of items, not {repr(pair)[:40]}") from None
+                raise InputError(f"conflicts: expected pairs of items, not {repr(pair)[:40]}") from None
             i, j = sorted((to_integer(one, "an item of a conflict"), to_integer(other, "an item of a conflict")))
             if i < 0 or j >= self.num_items:
-                raise InputError(f"conflict {(i, j)}: items are numbered 0 to {self.num_items - 1}")
+                raise InputError(f"conflict {(i, j)}: expected items from 0 to {self.num_items - 1}")
             found.add((i, j))
         if found and sum(self.demands) > MOST_SINGLE:
             raise InputError(
-                f"with conflicts the demands may sum to {MOST_SINGLE} pieces, not to {sum(self.demands)}: each piece "
-                "is an item of its own there"
+                f"the demands sum to {sum(self.demands)} pieces, expected at most {MOST_SINGLE} with conflicts, "
+                "because each piece is then an item of its own"
             )
         return tuple(sorted(found))
 
     def _check_patterns(self, patterns: int) -> None:
         if patterns < 1:
-            raise InputError(f"the number of patterns must be at least 1, not {patterns}")
+            raise InputError(f"the limit on patterns is {patterns}, expected at least 1")
         if self.stock is not None or self.conflicts:
             other = "several roll widths" if self.stock is not None else "conflicts"
-            raise InputError(f"a limit on patterns does not go together with {other}")
+            raise InputError(f"a limit on patterns cannot be combined with {other}; remove one of them")
         if max(self.demands) > MOST_RUNS:
             raise InputError(
-                f"with a limit on patterns each demand may be {MOST_RUNS}, not {max(self.demands)}: each number of "
-                "rolls that a pattern can be cut from is a pricing problem of its own"
+                f"the largest demand is {max(self.demands)}, expected at most {MOST_RUNS} with a limit on patterns, "
+                "because each possible number of rolls per pattern is a pricing problem"
             )
 
     @property
@@ -241,7 +240,7 @@ class CuttingStockInstance:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are rolls of one width alone, without conflicts or a limit on patterns."""
+        """Whether all rolls have one width, and there are no conflicts and no limit on patterns."""
         return self.stock is None and not self.conflicts and self.patterns is None
 
     @property
@@ -251,7 +250,7 @@ class CuttingStockInstance:
 
     @property
     def material_bound(self) -> int:
-        """⌈Σ w_i d_i / C⌉: fewer rolls of width C do not hold the material."""
+        """The least number of rolls of width C that hold the material, ⌈Σ w_i d_i / C⌉."""
         total = sum(w * d for w, d in zip(self.widths, self.demands, strict=True))
         return -(-total // self.roll)
 
@@ -264,45 +263,45 @@ class CuttingStockInstance:
         return mask
 
     def uses(self, answer: Iterable[Sequence[Any]]) -> list[Use]:
-        """Return an answer as ``(pattern, rolls, kind)``; without a stock its entries are ``(pattern, rolls)``.
+        """Return an answer as a list of ``(pattern, rolls, kind)``.
 
         Raises
         ------
         ValueError
-            If an entry is neither.
+            If an entry is not ``(pattern, rolls)``, or with a stock ``(pattern, rolls, kind)``.
         """
         uses, wrong = list[Use](), ""
         try:
             for use in answer:
                 pattern, rolls, *kind = use
                 if len(kind) != (self.stock is not None):
-                    raise ValueError(f"there are {len(use)} entries")
+                    raise ValueError(f"an entry has {len(use)} values")
                 pieces = tuple((index(item), index(copies)) for item, copies in pattern)
                 used = int(rolls) if 0 <= rolls < math.inf else -1
                 if used < 0 or used != rolls:
-                    wrong = wrong or f"pattern {pieces} is used {rolls} times, expected an integer from 0"
+                    wrong = wrong or f"pattern {pieces} is used {rolls} times, expected an integer of at least 0"
                 uses.append((pieces, used, index(kind[0]) if kind else 0))
         except (TypeError, ValueError) as error:
-            kinds = "" if self.stock is None else " and the number of their width"
-            raise ValueError(f"expected patterns of (item, copies) with their rolls{kinds}: {error}") from None
+            fields = "(pattern, rolls)" if self.stock is None else "(pattern, rolls, kind)"
+            raise ValueError(f"expected entries {fields} with patterns of (item, copies): {error}") from None
         if wrong:
             raise ValueError(wrong)
         return uses
 
     def objective(self, answer: Iterable[Sequence[Any]]) -> float:
-        """Cost of an answer; the number of rolls where there is no stock."""
+        """Return the cost of an answer, or its number of rolls if there is no stock."""
         if self.stock is None:
             rolls: int = sum(rolls for _, rolls in answer)
             return rolls
         return float(sum(Fraction(self.stock.costs[kind]) * rolls for _, rolls, kind in answer))
 
     def check(self, answer: Iterable[Sequence[Any]]) -> float:
-        """Cost of an answer, after checking patterns, demands, supplies, conflicts and limit from the data alone.
+        """Return the cost of an answer, after checking patterns, demands, supplies, conflicts and limit from the data.
 
         Raises
         ------
         ValueError
-            If it is not an answer; the message says why.
+            If the answer is infeasible, with the reason.
         """
         answer = list(answer)
         cut, used = Counter[int](), Counter[int]()
@@ -310,7 +309,7 @@ class CuttingStockInstance:
         stock = self.rolls
         for pattern, rolls, kind in self.uses(answer):
             if not 0 <= kind < len(stock.widths):
-                raise ValueError(f"there is no roll {kind}, expected 0 to {len(stock.widths) - 1}")
+                raise ValueError(f"roll {kind} does not exist, expected 0 to {len(stock.widths) - 1}")
             copies = self._copies(pattern)
             taken = sum(self.widths[item] * number for item, number in copies.items())
             if taken > stock.widths[kind]:
@@ -320,7 +319,7 @@ class CuttingStockInstance:
                 (i, j) for i in copies for j in copies if (i, j) in forbidden and (i != j or copies[i] > 1)
             ]
             if found and rolls:
-                raise ValueError(f"pattern {pattern} holds the conflict {found[0]}")
+                raise ValueError(f"pattern {pattern} contains the conflicting items {found[0]}")
             if rolls and self.patterns is not None:
                 patterns.add(tuple(sorted(copies.items())))
             used[kind] += rolls
@@ -331,25 +330,25 @@ class CuttingStockInstance:
                 raise ValueError(f"item {item} is cut {cut[item]} times, {demand} are demanded")
         for kind, limit in enumerate(stock.limits):
             if used[kind] > limit:
-                raise ValueError(f"roll {kind} is used {used[kind]} times, there are {limit:g}")
+                raise ValueError(f"roll {kind} is used {used[kind]} times, its supply is {limit:g}")
         if self.patterns is not None and len(patterns) > self.patterns:
             raise ValueError(f"there are {len(patterns)} patterns, expected at most {self.patterns}")
         return self.objective(answer)
 
     def _copies(self, pattern: Pattern) -> dict[int, int]:
-        """Copies by item of a pattern, which may contain an item twice."""
+        """Return the copies of each item; a pattern may list an item twice."""
         copies: dict[int, int] = {}
         for item, number in pattern:
             if number < 1:
-                raise ValueError(f"pattern {pattern} has an item without a piece")
+                raise ValueError(f"pattern {pattern} has {number} pieces of item {item}, expected at least 1")
             if not 0 <= item < self.num_items:
-                raise ValueError(f"pattern {pattern} has an item {item}, expected 0 to {self.num_items - 1}")
+                raise ValueError(f"pattern {pattern} has item {item}, expected 0 to {self.num_items - 1}")
             copies[item] = copies.get(item, 0) + number
         return copies
 
 
 def from_items(roll: int, items: Iterable[int], name: str = "") -> CuttingStockInstance:
-    """An instance from single pieces, equal widths made one item, widest first (bin packing)."""
+    """Return a bin packing instance; pieces of equal width become one item, widest first."""
     counts = Counter(to_integer(width, "each of the items") for width in items)
     widths = tuple(sorted(counts, reverse=True))
     return CuttingStockInstance(roll, widths, tuple(counts[w] for w in widths), name)
@@ -361,5 +360,5 @@ def _as_cost(value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"each of the costs must be a number, not {repr(value)[:40]}") from None
     if isinstance(value, (bool, str)) or not 0.0 <= cost < math.inf:
-        raise InputError(f"each of the costs must be a finite number from 0, not {repr(value)[:40]}")
+        raise InputError(f"each of the costs must be finite and at least 0, not {repr(value)[:40]}")
     return cost

@@ -1,4 +1,4 @@
-"""How a pattern is laid out on its roll: the arcs (item, position) that branching decisions are made on."""
+"""The layout of patterns on rolls: the arcs (item, position) of branching decisions."""
 
 from __future__ import annotations
 
@@ -19,32 +19,22 @@ Arc: TypeAlias = tuple[int, int]
 """``(rank, position)``: a piece of the item of this rank at this position."""
 
 Rolled: TypeAlias = tuple[int, Pattern]
-"""The structure of a column: a kind of roll, and the pattern that is cut from it."""
+"""The structure of a column: a kind of roll and a pattern."""
 
 
 def as_arc(variable: Hashable) -> Arc:
-    """An original variable, or the index of a branching row, as the arc that it is (to the engine it is a hashable)."""
+    """Return an original variable, or the index of a branching row, typed as an arc."""
     return cast(Arc, variable)
 
 
 def decompose_flows(
     flows: Iterable[tuple[int, int, int]], widths: NDArray[np.int64]
 ) -> Iterator[tuple[list[int], int]]:
-    """Yield the paths of integer arc flows from position 0, and how often each is used.
+    """Yield the paths of integer arc flows from position 0, each as its ranks and its number of rolls.
 
-    Parameters
-    ----------
-    flows
-        Rank, position, and the number of rolls with a piece of this rank there.
-    widths
-        By rank.
-
-    Yields
-    ------
-    tuple
-        The ranks of a path's pieces, and its number of rolls.
+    A flow is a rank, a position, and the number of rolls with a piece of this rank there; ``widths`` are by rank.
     """
-    leaving: dict[int, list[list[int]]] = {}  # by position: ranks, each with the number of rolls that are left
+    leaving: dict[int, list[list[int]]] = {}  # by position: [rank, remaining rolls]
     for rank, position, rolls in flows:
         if rolls > 0:
             leaving.setdefault(position, []).append([rank, rolls])
@@ -62,14 +52,9 @@ def decompose_flows(
 
 
 class LaidOutPatterns(Sequence[Rolled]):
-    """Patterns of one round on one kind of roll, as arrays; tuples are made when they are asked for.
+    """The patterns of one round on one kind of roll, as arrays; tuples are made on first access.
 
-    Attributes
-    ----------
-    kind
-        The kind of roll.
-    starts, items, copies
-        Pattern k has ``copies[starts[k]:starts[k + 1]]`` of ``items[starts[k]:starts[k + 1]]``, widest first.
+    Pattern k has ``copies[starts[k]:starts[k + 1]]`` of ``items[starts[k]:starts[k + 1]]``, widest first.
     """
 
     def __init__(
@@ -94,10 +79,10 @@ class LaidOutPatterns(Sequence[Rolled]):
 
 
 class PatternLayout:
-    """Lays patterns out from position 0, widest item first, whatever kind of roll they are cut from.
+    """Layout of patterns from position 0, widest item first, for every kind of roll.
 
-    Items are numbered by *rank* here: rank 0 is the widest.  The arc ``(rank, position)`` is a piece of that item at
-    that position.  :attr:`network` contains the arcs of all patterns on the widest roll, and numbers them.
+    Items are numbered by *rank*: rank 0 is the widest.  The arc ``(rank, position)`` is a piece of that item at that
+    position.  :attr:`network` contains and numbers the arcs of all patterns on the widest roll.
     """
 
     def __init__(self, instance: CuttingStockInstance) -> None:
@@ -115,17 +100,11 @@ class PatternLayout:
 
     @cached_property
     def network(self) -> PackingNetwork:
-        """The arcs of all patterns; what it takes is bounded by the sums of widths that fit into the roll.
-
-        Raises
-        ------
-        InputError
-            If there are too many of them.
-        """
+        """The arcs of all patterns, at most one per item and sum of widths; raises InputError if there are too many."""
         return self.lay_network()
 
     def lay_network(self, look: Callable[[], object] = lambda: None) -> PackingNetwork:
-        """The same; ``look`` is called every few hundredths of a second while it is laid, and may raise."""
+        """Return :attr:`network`; ``look`` is called every few hundredths of a second meanwhile, and may raise."""
         if "network" not in self.__dict__:
             try:
                 self.__dict__["network"] = network(self.widths, self.demands, self.roll, look=look)
@@ -141,16 +120,16 @@ class PatternLayout:
 
     @cached_property
     def rank_of_name(self) -> Mapping[Hashable, int]:
-        """Ranks by the indices of the demand rows."""
+        """Rank by the index of the demand row."""
         return dict(enumerate(self.rank_of_item.tolist()))
 
     @property
     def pieces(self) -> tuple[list[int], list[int]]:
-        """Widths and demands, as numbers that do not overflow."""
+        """Widths and demands as Python integers, which do not overflow."""
         return self.widths.tolist(), self.demands.tolist()
 
     def filled_each(self, columns: Columns) -> NDArray[np.int64]:
-        """How much of the roll the patterns of a batch fill; 0 for those with more pieces than demanded."""
+        """Return the width that each pattern of a batch fills; 0 if it has more pieces than demanded."""
         numbers, starts = self.numbers_each(columns)
         ends = np.concatenate([[0], np.cumsum(np.append(self._width_of_arc, 0)[numbers])])
         filled: NDArray[np.int64] = ends[starts[1:]] - ends[starts[:-1]]
@@ -162,12 +141,12 @@ class PatternLayout:
         return np.repeat(self.widths, np.diff(self.network.first_arc))
 
     def pattern(self, copies: NDArray[np.int64]) -> Pattern:
-        """The pattern with these copies by rank."""
+        """Return the pattern with these copies by rank."""
         ranks = np.flatnonzero(copies)
         return tuple(zip(self.item_of_rank[ranks].tolist(), copies[ranks].tolist(), strict=True))
 
     def patterns(self, packings: NDArray[np.int64], kind: int = 0) -> LaidOutPatterns:
-        """The patterns of several packings, one per row, on a kind of roll."""
+        """Return the patterns of packings, one per row, on a kind of roll."""
         flat = packings.ravel()
         pieces = flat.nonzero()[0]
         owners, ranks = np.divmod(pieces, packings.shape[1])
@@ -175,26 +154,26 @@ class PatternLayout:
         return LaidOutPatterns(kind, starts, self.item_of_rank[ranks], flat[pieces])
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
-        """The arcs of a column's pattern, each with value 1: the original variables that the pattern sets."""
+        """Return the arcs of a column's pattern as original variables, each with value 1."""
         return self.arcs_of(column.structure[1])
 
     def arcs_of(self, pattern: Pattern) -> Mapping[Hashable, float]:
-        """The same of a pattern."""
+        """Return the arcs of a pattern as original variables, each with value 1."""
         arcs = self._arcs.get(pattern)
         if arcs is None:
             arcs = self._arcs[pattern] = dict.fromkeys(self._lay_out(pattern), 1.0)
         return arcs
 
     def numbers(self, pattern: Pattern) -> NDArray[np.int64]:
-        """The numbers of a pattern's arcs in :attr:`network`; -1 where it has more pieces than demanded."""
+        """Return the numbers of a pattern's arcs in :attr:`network`, -1 for pieces beyond the demand."""
         if pattern not in self._numbers:
             self._number([pattern])
         return self._numbers[pattern]
 
     def numbers_each(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The same of a batch's patterns, one after the other, and where each of them begins."""
+        """Return the concatenated arc numbers of a batch's patterns, and where each pattern starts."""
         last, numbers, starts = self._last
-        if last is not columns:  # many decisions look at one batch
+        if last is not columns:  # many decisions check the same batch
             patterns = [pattern for _, pattern in columns.structures]
             try:
                 each = list(map(self._numbers.__getitem__, patterns))
@@ -207,7 +186,7 @@ class PatternLayout:
         return numbers, starts
 
     def _number(self, patterns: Sequence[Pattern]) -> None:
-        """Keep the numbers of new patterns' arcs, found side by side."""
+        """Compute and cache the arc numbers of new patterns."""
         if not patterns:
             return
         sizes = [len(pattern) for pattern in patterns]
@@ -218,7 +197,7 @@ class PatternLayout:
         owners, ranks = np.repeat(owners[order], copies), np.repeat(ranks[order], copies)
         starts = np.searchsorted(owners, np.arange(len(patterns) + 1))
         ends = np.cumsum(self.widths[ranks])
-        before = np.concatenate(([0], ends))[starts[:-1]]  # what all patterns before take, which is laid out elsewhere
+        before = np.concatenate(([0], ends))[starts[:-1]]  # total width of the earlier patterns
         numbers = self.network.arcs(ranks, ends - self.widths[ranks] - before[owners])
         self._numbers.update(zip(patterns, np.split(numbers, starts[1:-1]), strict=True))
 
@@ -238,9 +217,9 @@ class PatternArcsForbidden(Decision):
     Attributes
     ----------
     exhaustive
-        False where reduced costs forbade the arcs: answers no better than the incumbent may then be lost.
+        False if reduced costs forbade the arcs: solutions no better than the incumbent may be lost.
     kind
-        The kind of roll whose patterns are meant; None: all kinds.
+        The kind of roll that the decision applies to; None: all kinds.
     """
 
     layout: PatternLayout
@@ -270,7 +249,7 @@ class PatternArcsForbidden(Decision):
 
 @dataclass(frozen=True, eq=False)
 class Full(Decision):
-    """Every pattern fills its roll: a better plan has nothing to waste."""
+    """Every pattern fills its roll, because a better plan has no waste."""
 
     layout: PatternLayout
     exhaustive: bool = False

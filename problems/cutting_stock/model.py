@@ -1,4 +1,4 @@
-"""Complete formulations of cutting stock to compare with, as Pyomo models."""
+"""Compact formulations of cutting stock as Pyomo models, for comparison."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ else:
 
 
 def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -> Rows:
-    """Return the rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come.
+    """Return the rows of the pattern formulation without patterns.
 
-    ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
+    ``unmet`` are artificial variables.  ``cut_down[k]`` counts pieces that exchange k replaces by smaller ones; it is
+    zero in every feasible solution.
     """
     items = range(instance.num_items)
     rows = Rows(Sense.MINIMIZE, objective="rolls")
@@ -38,18 +39,18 @@ def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -
 
 
 def full(instance: CuttingStockInstance, formulation: str = "arc_flow", rolls: int | None = None) -> pyo.ConcreteModel:
-    """A complete model of the problem, for any solver that Pyomo knows.
+    """Return a complete model for any solver that Pyomo supports.
 
     Parameters
     ----------
     formulation
-        ``"arc_flow"`` (Valério de Carvalho, 1999), as strong as the patterns; or ``"assignment"`` (Kantorovich, 1939),
-        one set of variables a roll, weak and full of symmetry.
+        ``"arc_flow"`` (Valério de Carvalho, 1999), as strong as the pattern formulation; or ``"assignment"``
+        (Kantorovich, 1939), one set of variables per roll, weak and symmetric.
     rolls
-        For ``"assignment"``: how many rolls there are; by default as many as first-fit decreasing needs.
+        Number of rolls for ``"assignment"``; by default that of first-fit decreasing.
     """
     if not instance.is_plain:
-        raise InputError("complete formulations are known for rolls of one width alone, without conflicts or limits")
+        raise InputError("complete formulations need rolls of one width, without conflicts or a limit on patterns")
     if formulation == "arc_flow":
         return arc_flow(instance)
     if formulation == "assignment":
@@ -58,11 +59,10 @@ def full(instance: CuttingStockInstance, formulation: str = "arc_flow", rolls: i
 
 
 def arc_flow(instance: CuttingStockInstance) -> pyo.ConcreteModel:
-    """Rolls as paths from 0 to C whose arcs are pieces.
+    """Return the arc-flow model: each roll is a path from 0 to C whose arcs are pieces.
 
-    Positions are those that pieces laid out widest first can reach, and a piece only follows one at least as wide (the
-    reductions of Valério de Carvalho).  ``y[q, r]`` counts the rolls with a piece from q to r, ``waste[q]`` those whose
-    last piece ends at q.
+    Pieces are laid out widest first, and only reachable positions have arcs (Valério de Carvalho's reductions).
+    ``y[q, r]`` counts the rolls with a piece from q to r, ``waste[q]`` those whose last piece ends at q.
     """
     arcs = sorted(reached_arcs(instance))
     by_width: dict[int, list[tuple[int, int]]] = {}
@@ -94,7 +94,7 @@ def arc_flow(instance: CuttingStockInstance) -> pyo.ConcreteModel:
 
 
 def reached_arcs(instance: CuttingStockInstance) -> set[tuple[int, int]]:
-    """Pieces ``(from, to)`` of patterns that are laid out widest first, no more copies than demanded."""
+    """Return the arcs ``(from, to)`` of pieces in patterns laid out widest first, with at most the demanded copies."""
     reached = {0}
     arcs: set[tuple[int, int]] = set()
     merged: dict[int, int] = {}
@@ -113,7 +113,7 @@ def reached_arcs(instance: CuttingStockInstance) -> set[tuple[int, int]]:
 
 
 def assignment(instance: CuttingStockInstance, rolls: int | None = None) -> pyo.ConcreteModel:
-    """``cut[i, r]`` pieces of item i from roll r, and whether a roll is used."""
+    """Return the assignment model: ``cut[i, r]`` pieces of item i from roll r, and whether a roll is used."""
     if rolls is None:
         rolls = sum(number for _, number in first_fit_decreasing(instance))
     m = pyo.ConcreteModel()

@@ -6,14 +6,13 @@ r"""Patterns on rolls of one width or several: each kind of roll is a pricing pr
                 x_kp ≥ 0 integer,
 
 where the patterns p of kind k fit into its width C_k.  The reduced cost is c_k - σ_k - Σ_i π_i a_ip: a bounded knapsack
-for each kind.  No column of kind k costs less than c_k, so that Farley's bound holds for any costs c_k > 0 with the
-factor min_k c_k / (c_k - β_k); where a kind costs nothing its supply is its multiplicity.
+for each kind.  A column of kind k costs at least c_k, so Farley's bound holds with the factor min_k c_k / (c_k - β_k)
+if all c_k > 0.  The multiplicity of a kind that costs nothing is its supply.
 
-Branching is on how many rolls of a kind are used, and then on the arc flows of all kinds together
+Branching is on the number of rolls of each kind, and then on the arc flows of all kinds together
 (:class:`~colgen.problems.cutting_stock.branching.OnArcFlow`).
 
-Where there is one kind, unlimited and of cost 1, more is known, and used: an exact bound, full rolls and rank-1 cuts
-over them, and plans by best fit.
+With one unlimited kind of cost 1 the model also uses an exact bound, full rolls with rank-1 cuts, and best-fit plans.
 
 Sources: M. Monaci, *Algorithms for packing and scheduling problems*, Ph.D. thesis, Bologna (2002); G. Belov,
 G. Scheithauer, *A cutting plane algorithm for the one-dimensional cutting stock problem with multiple stock lengths*,
@@ -79,12 +78,7 @@ if TYPE_CHECKING:
 class PatternModel(ColumnModel):
     """Columns are patterns on a kind of roll; their structure is ``(kind, pattern)``.
 
-    Attributes
-    ----------
-    plain
-        Whether there is one kind of roll, as wide as the instance's, unlimited and of cost 1.
-    exchanges
-        Dual-optimal inequalities.
+    ``plain`` is true for one unlimited kind of roll, of the instance's width and cost 1.
     """
 
     oracles: tuple[PatternOracle, ...]
@@ -113,8 +107,8 @@ class PatternModel(ColumnModel):
         rounding, fixing = PlanRounding(self), PatternArcFixing(self.layout, self.oracles)
         dive = Diving(8, proper="demand", polish=rounding)
         general = Method(
-            # Many patterns per round leave little to smooth, so lightly and by a constant; a little of the subgradient,
-            # which is what the patterns lack of the demands, saves a third of the rounds.
+            # Rounds with many patterns need little smoothing, so it is light and constant.  A small subgradient term
+            # (demands minus production) saves 1/3 of the rounds.
             stabilization=Directional(0.3, beta=0.1),
             heuristics=(rounding, dive),
             reductions=(fixing,),
@@ -130,18 +124,18 @@ class PatternModel(ColumnModel):
         )
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # The network that pricing needs is laid out, or refused, before any other work.
+        # Build the network that pricing needs first: if it is too large, no other work is done.
         with contextlib.suppress(OutOfBudget):
             self.layout.lay_network(budget.require)
-        # An item is worth about the share of a roll that it takes, or what a dual-feasible function makes of that:
-        # priced, it proves the material bound or a better one.
+        # The duals are the share of a roll that an item takes, or a dual-feasible function of it.  Pricing them proves
+        # at least the material bound.
         items, supplies = material_duals(self.instance, self.stock)
         duals: dict[Any, Any] = {"demand": items, **{(SUPPLY, kind): dual for kind, dual in supplies.items()}}
-        plan = self._fill([], self.instance.demands)  # first fit decreasing, where there is one kind
+        plan = self._fill([], self.instance.demands)  # first-fit decreasing if there is one kind
         return WarmStart(duals, () if plan is None else (self.solution(plan),))
 
     def complete(self, uses: Sequence[Use], left: Sequence[int]) -> list[Use] | None:
-        """A plan with the pieces that are left cut from further rolls; None where there are not enough of them."""
+        """Return the plan with the remaining pieces cut from further rolls; None if the supplies do not suffice."""
         if not self.plain:
             return self._fill(uses, left)
         return [*uses, *((pattern, rolls, 0) for pattern, rolls in best_fit_decreasing(self.instance, left))]
@@ -163,7 +157,7 @@ class PatternModel(ColumnModel):
     def uses(self, solution: Solution) -> list[Use]:
         return [(column.structure[1], round(n), self.kinds[column.structure[0]]) for column, n in solution.columns]
 
-    def written(self, structure: Any) -> Any:
+    def as_data(self, structure: Any) -> Any:
         kind, pattern = structure
         return self.kinds[kind], pattern
 
@@ -172,7 +166,7 @@ class PatternModel(ColumnModel):
         if kind not in self.kinds:
             return None
         instance, number = self.instance, self.kinds.index(kind)
-        # No more copies than are demanded today.
+        # The column may come from an instance with larger demands.
         cut = [(int(i), min(int(copies), instance.demands[i])) for i, copies in pieces if 0 <= i < instance.num_items]
         taken = sum(instance.widths[i] * copies for i, copies in cut)
         if not cut or len(dict(cut)) < len(cut) or taken > self.stock.widths[number] or min(dict(cut).values()) < 1:
@@ -181,7 +175,7 @@ class PatternModel(ColumnModel):
 
 
 class PlanRounding(Heuristic):
-    """Round the patterns' values down, or up if nothing is cut in excess; complete the plan."""
+    """Round the values of patterns down, or up without overproduction; then complete the plan."""
 
     quick = True
     every = 1
@@ -211,21 +205,16 @@ class PlanRounding(Heuristic):
 
 
 class PatternEnumeration(Enumeration):
-    """Patterns of each kind of roll by their slack.
+    """Enumerate the patterns of each kind of roll by reduced cost.
 
-    Every item is cut exactly as often as demanded: some best plan does, so the rows become equations.  With rolls of
-    one width, the narrowest items are left out where they earn nothing: they fit nearly anywhere and multiply the
-    patterns.  That is a relaxation (if even the others do not fit, nothing does); the items that are left out are put
-    into the waste of a plan afterwards.
-
-    Parameters
-    ----------
-    limit
-        At most so many patterns.  With several kinds of rolls, programs over more than 1,000 are slower than the tree.
+    Some optimal plan cuts every item exactly as often as demanded, so the rows become equations.  With rolls of one
+    width, the narrowest items are left out if they earn nothing: they fit nearly anywhere and multiply the patterns.
+    This is a relaxation, because a plan remains one without them.  :meth:`complete` adds them to the waste of a plan.
     """
 
     def __init__(self, model: PatternModel, limit: int | None = None) -> None:
         self.model = model
+        # With several kinds of rolls, programs with more than 1,000 patterns are slower than the tree.
         self.limit = limit if limit is not None else 10_000 if model.plain else 1_000
         self.seconds = 30.0 if model.plain else 5.0
 
@@ -243,13 +232,13 @@ class PatternEnumeration(Enumeration):
             if math.isinf(charge):
                 continue
             if not math.isinf(oracle.multiplicity):
-                return None  # a bound that counts how often a kind is used leaves each of its columns more
+                return None  # if a bound uses the multiplicity of a kind, too many of its columns remain
             net = oracle.network(context.pricing)
             profits = oracle.profits(net, context.duals)
             priced.append((oracle, charge, net, profits))
             most = float(best_from(net, profits, look=look)[0, 0])
-            # Patterns that pay for cuts earn less than the table says, by an unknown amount: all that earn a roll or
-            # nearly are listed then.
+            # Patterns that pay for cuts earn less than the table states, by an unknown amount.  Then θ stays 1, and all
+            # patterns that earn nearly their charge are listed.
             if most > charge and not context.duals.terms(Count):
                 theta = min(theta, oracle.kind.cost / (oracle.kind.cost + most - charge))
         core = self._core(context) if self.model.plain else len(layout.widths)
@@ -270,17 +259,17 @@ class PatternEnumeration(Enumeration):
         return Enumerated(columns, sides)
 
     def _core(self, context: ReductionContext) -> int:
-        """The number of the widest items that are not left out."""
+        """Return the number of widest items that are kept."""
         layout = self.model.layout
-        # Even a roll full of items that are left out must earn less than the tolerance of reduced costs.
+        # Even a roll full of omitted items must earn less than the tolerance of reduced costs.
         worth = np.asarray(context.duals["demand"])[layout.item_of_rank]
         earning = np.flatnonzero(worth > TOLERANCES.reduced_cost / layout.roll)
-        # Items with a branching row stay: the row may demand their pieces, and its dual may pay for them.
+        # Items with a branching row are kept: the row may demand their pieces, and its dual value may pay for them.
         bounded = [as_arc(d.key[1])[0] for d in context.decisions if isinstance(d, Bound) and d.row() is not None]
         return max([int(earning.max(initial=-1)), *bounded]) + 1
 
     def complete(self, solution: Solution) -> Solution | None:
-        """Put the items that were left out where they fit best, in new rolls if nowhere else."""
+        """Add omitted items where they fit best, or in new rolls."""
         instance = self.model.instance
         left = list(instance.demands)
         plan = PartialPlan(instance)

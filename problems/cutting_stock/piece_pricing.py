@@ -1,4 +1,4 @@
-"""Conflicts: sets of pieces that fit onto a roll, of which no two may not be together."""
+"""Pricing with conflicts: sets of pieces that fit onto a roll and contain no conflicting pair."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from colgen.problems.cutting_stock.rolls import RollKind
 from colgen.solvers.packing.conflicts import best_compatible
 
 Packed: TypeAlias = tuple[int, tuple[int, ...]]
-"""What a column stands for: a kind of roll, and the pieces that are cut from it."""
+"""The structure of a column: a kind of roll and the pieces cut from it."""
 
 _SPARE = 100
-"""Nodes of the search for what a first piece is worth by itself: that makes many columns of a call."""
+"""Search nodes spent per first piece beyond the best set, to return many columns per call."""
 
 _PATIENCE = 200_000
-"""Nodes after which a search ends with what it has found: columns are worth more then than a bound."""
+"""Search nodes after which pricing returns the sets found so far, without a bound."""
 
 DEMAND = "demand"
 
@@ -32,16 +32,14 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of an instance, each an item of its own, by the numbers of their rows.
+    """The pieces of an instance, each an item of its own, in the order of their rows.
 
     Attributes
     ----------
-    items
-        The item of each piece.
-    widths
-        Of the pieces.
+    items, widths
+        The item and the width of each piece.
     conflicts
-        Which may not be together, shape (pieces, pieces).
+        Mask of conflicting pairs, shape (pieces, pieces).
     """
 
     items: NDArray[np.int64]
@@ -50,7 +48,7 @@ class Pieces:
 
     @classmethod
     def of(cls, instance: CuttingStockInstance) -> Pieces:
-        """Return those of an instance."""
+        """Return the pieces of an instance."""
         items = np.repeat(np.arange(instance.num_items), instance.demands)
         conflicts = instance.conflict_mask[np.ix_(items, items)]
         np.fill_diagonal(conflicts, False)
@@ -59,14 +57,14 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Merged:
-    """Pieces as a node's decisions leave them: those that are together make one.
+    """The pieces at a node, after joining those that must be together.
 
     Attributes
     ----------
     groups
-        Which pieces make each one, shape (merged, pieces).
+        Mask of the pieces in each merged piece, shape (merged, pieces).
     widths, conflicts
-        Of these; one whose pieces may not be together is wider than any roll.
+        Of the merged pieces; one that contains a conflict is wider than any roll.
     """
 
     groups: Mask
@@ -75,7 +73,7 @@ class Merged:
 
 
 def merge(pieces: Pieces, context: PricingContext, widest: int) -> Merged:
-    """The pieces that the decisions of a node leave."""
+    """Return the merged pieces under the decisions of a node."""
     n = len(pieces.items)
     conflicts = pieces.conflicts.copy()
     for i, j in context.apart(DEMAND):
@@ -95,7 +93,7 @@ def merge(pieces: Pieces, context: PricingContext, widest: int) -> Merged:
 
 
 class MergedPieces:
-    """The merged pieces of the node at hand, which the oracles of all kinds of rolls share."""
+    """The merged pieces of the current node, shared by the oracles of all kinds of rolls."""
 
     def __init__(self, pieces: Pieces, widest: int) -> None:
         self.pieces, self._widest = pieces, widest
@@ -103,14 +101,14 @@ class MergedPieces:
         self._merged: Merged | None = None
 
     def at(self, context: PricingContext) -> Merged:
-        """Those of a node, kept for the next call."""
+        """Return the merged pieces of a node, cached until the decisions change."""
         if self._merged is None or context.decisions != self._decisions:
             self._merged, self._decisions = merge(self.pieces, context, self._widest), context.decisions
         return self._merged
 
 
 class ConflictOracle(Pricing):
-    """Knapsack with conflicts on one kind of roll: exact unless it takes long and has found something."""
+    """Knapsack with conflicts on one kind of roll, exact unless it stops early with improving columns."""
 
     def __init__(self, nodes: MergedPieces, stock: Stock, kind: int, columns: int = 150) -> None:
         self.nodes = nodes
@@ -126,7 +124,7 @@ class ConflictOracle(Pricing):
         node = self.nodes.at(context)
         earned = node.groups @ np.asarray(duals[DEMAND])
         possible = node.widths <= self.kind.width
-        for column, _ in context.fixed:  # a piece that a dive has packed is not packed again, which proves nothing
+        for column, _ in context.fixed:  # pieces that a dive has fixed are excluded, so the bound proves nothing
             possible &= ~node.groups[:, list(column.structure[1])].any(axis=1)
         proved = not context.fixed
         if not possible.any():
@@ -147,7 +145,7 @@ class ConflictOracle(Pricing):
         members, values = found.members[: self.columns], found.values[: self.columns]
         most = found.bound
         if not len(members):
-            # Nothing is worth more than was asked for; a roll has a piece at least, whatever that is worth.
+            # No set exceeds the threshold; a roll has at least one piece, so return the best single piece.
             best = int(np.argmax(np.where(possible, earned, -math.inf)))
             members, values = np.arange(len(possible))[None] == best, earned[[best]]
             most = charge if charge >= 0.0 else float(values[0])
@@ -155,7 +153,7 @@ class ConflictOracle(Pricing):
         return PricingResult(self.batch(node, members, duals), bound, (charge - values).tolist())
 
     def batch(self, node: Merged, members: Mask, duals: Duals) -> Columns:
-        """The columns of sets of merged pieces, one a row."""
+        """Return the columns of sets of merged pieces, one per row."""
         owners, pieces = np.nonzero(members.astype(np.int64) @ node.groups.astype(np.int64))
         starts = np.searchsorted(owners, np.arange(len(members) + 1))
         kind, besides, rows = self.kind.number, self.kind.rows(duals), duals.rows(DEMAND)[pieces]
@@ -169,7 +167,7 @@ class ConflictOracle(Pricing):
         return Columns(np.full(len(members), self.kind.cost), bounds, rows, np.ones(len(rows)), structure)
 
     def encode(self, pieces: Sequence[int]) -> Column:
-        """The column of some pieces on this kind of roll."""
+        """Return the column of a set of pieces on this kind of roll."""
         entries = {(DEMAND, piece): 1.0 for piece in pieces}
         return Column(
             self.kind.cost, {**entries, **self.kind.coefficients()}, (self.kind.number, tuple(sorted(pieces)))

@@ -5,13 +5,13 @@ r"""Sets of pieces, each an item of its own, on rolls of one width or several: b
                 Σ_S x_kS ≤ s_k              for each limited kind k     [σ_k ≤ 0]
                 x_kS ≥ 0 integer,
 
-where the sets S of kind k fit into its width C_k and hold no two pieces in conflict.  An item that is wanted d times
-is d pieces.  The reduced cost is c_k - σ_k - Σ_{i in S} π_i, the pricing problem a knapsack with conflicts
-(:mod:`colgen.solvers.packing.conflicts`), one for each kind.
+where the sets S of kind k fit into its width C_k and contain no conflicting pair.  An item with demand d is d pieces.
+The reduced cost is c_k - σ_k - Σ_{i in S} π_i.  The pricing problem of each kind is a knapsack with conflicts
+(:mod:`colgen.solvers.packing.conflicts`).
 
-Branching is on how many rolls of a kind are used, where there are several, and then on pairs of pieces (Ryan and
-Foster): on one roll, or on two.  Pieces that are together make a wider one whose conflicts are those of both, and two
-that are apart are in conflict: the pricing problem stays what it is.
+Branching is on the number of rolls of each kind, if there are several, and then on pairs of pieces (Ryan and Foster):
+together on one roll, or apart.  Pieces together become one wider piece with the conflicts of both.  Pieces apart
+become a conflict.  The structure of the pricing problem does not change.
 
 Sources: M. Gendreau, G. Laporte, F. Semet, *Heuristics and lower bounds for the bin packing problem with conflicts*,
 Computers & Operations Research 31 (2004); R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic
@@ -45,7 +45,7 @@ from colgen.problems.cutting_stock.rolls import SUPPLY, OnRollsUsed, assign
 from colgen.solvers.packing.conflicts import first_fit, maximal_compatible
 
 _MIXES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
-"""Weights of the width in the order of pieces for first plans; the rest is the weight of the number of conflicts."""
+"""Weights of the width in the order of pieces for first plans, against the number of conflicts."""
 
 
 class PieceModel(ColumnModel):
@@ -80,14 +80,14 @@ class PieceModel(ColumnModel):
         return WarmStart(duals, () if plan is None else (self.solution(plan),))
 
     def _plans(self) -> Iterator[list[Use] | None]:
-        """Yield first plans: pieces in the order of their widths, of their conflicts, and of mixes of these."""
+        """Yield first plans, with pieces ordered by mixes of width and number of conflicts."""
         widths, degrees = self.pieces.widths, self.pieces.conflicts.sum(axis=1)
         for share in _MIXES:
             weight = share * widths / widths.mean() + (1.0 - share) * degrees / max(degrees.mean(), 1.0)
             yield self.fill([], np.argsort(-weight, kind="stable"))
 
     def fill(self, sets: Sequence[Packed], order: NDArray[np.int64] | None = None) -> list[Use] | None:
-        """Return a plan that contains sets, each on a kind of roll; None where there are not enough rolls.
+        """Return a plan that contains the given sets, or None if the supplies do not suffice.
 
         Its patterns consist of pieces, ``(piece, 1)``.
         """
@@ -118,7 +118,7 @@ class PieceModel(ColumnModel):
         return None if rest is None else move_to_cheapest(widths.tolist(), [*uses, *rest], self.stock)
 
     def _first_fit(self, sets: Sequence[Packed], turn: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the roll of each piece by first fit into the rolls of sets and new ones."""
+        """Return the roll of each piece by first fit into the rolls of the sets and new ones."""
         widths, conflicts, roll = self.pieces.widths, self.pieces.conflicts, self.stock.widths[0]
         numbers = np.full(len(widths), -1, dtype=np.int64)
         room, barred = list[int](), list[NDArray[np.bool_]]()
@@ -137,7 +137,7 @@ class PieceModel(ColumnModel):
         return numbers
 
     def solution(self, uses: Iterable[Use]) -> Solution:
-        """A plan of pieces as a solution of the master."""
+        """Return a plan whose patterns consist of pieces as a solution of the master."""
         columns = tuple(
             (self.oracles[kind].encode([piece for piece, _ in pattern]), float(rolls)) for pattern, rolls, kind in uses
         )
@@ -153,11 +153,11 @@ class PieceModel(ColumnModel):
             left.difference_update(packed)
             pattern = tuple(sorted(mine.items(), key=lambda piece: (-widths[piece[0]], piece[0])))
             uses[pattern, self.kinds[kind]] += 1
-            if round(value) > 1:  # rolls from which nothing more is cut still cost something
+            if round(value) > 1:  # further copies of the column cut nothing new, but still cost
                 uses[(), self.kinds[kind]] += round(value) - 1
         return [(pattern, rolls, kind) for (pattern, kind), rolls in uses.items()]
 
-    def written(self, structure: Any) -> Any:
+    def as_data(self, structure: Any) -> Any:
         kind, packed = structure
         return self.kinds[kind], [int(self.pieces.items[piece]) for piece in packed]
 
@@ -179,10 +179,10 @@ class PieceModel(ColumnModel):
 
 
 class OnPiecePairs(OnPairs):
-    """Branch on whether two pieces are on one roll or on two.
+    """Branch on whether two pieces share a roll.
 
-    Where all pairs are decided, sets that share a piece are equal, perhaps on several kinds of rolls of which integer
-    numbers are used; the sets are assigned to these rolls (:func:`~colgen.problems.cutting_stock.rolls.assign`).
+    When all pairs are decided, sets that share a piece are equal, perhaps on several kinds of rolls of which integer
+    numbers are used.  :func:`~colgen.problems.cutting_stock.rolls.assign` assigns the sets to these rolls.
     """
 
     def __init__(self, model: PieceModel) -> None:
@@ -198,7 +198,7 @@ class OnPiecePairs(OnPairs):
 
 
 class Filling(Heuristic):
-    """Keep sets of the relaxation that share no piece, those used most first; put the others into gaps or new rolls."""
+    """Keep disjoint sets of the relaxation, by value, and put the other pieces into gaps or new rolls."""
 
     quick = True
     every = 1
@@ -225,13 +225,7 @@ class Filling(Heuristic):
 
 
 class SetEnumeration(Enumeration):
-    """Sets of small reduced cost to which no piece can be added: rows are ≥ 1, so some best answer has such sets alone.
-
-    Parameters
-    ----------
-    limit
-        At most so many sets in all.
-    """
+    """Enumerate inclusion-maximal sets by reduced cost; as rows are ≥ 1, some optimal plan uses only such sets."""
 
     seconds = 20.0
 
@@ -251,7 +245,7 @@ class SetEnumeration(Enumeration):
             if math.isinf(charge):
                 continue
             if not math.isinf(oracle.multiplicity):
-                return None  # a bound that counts how often a kind is used leaves each of its columns more
+                return None  # if a bound uses the multiplicity of a kind, too many of its columns remain
             beta = oracle.price(context.duals, pricing).bound
             if beta is None:
                 return None

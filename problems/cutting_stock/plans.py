@@ -1,4 +1,4 @@
-"""Plans without column generation: rolls filled greedily, and best fit into the rolls of a partial plan."""
+"""Plans without column generation: greedy filling, and best fit into a partial plan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 
 def first_fit_decreasing(instance: CuttingStockInstance) -> list[tuple[Pattern, int]]:
-    """Every piece, widest first, goes into the first roll of the instance's width that has room."""
+    """Return a plan that puts each piece, widest first, into the first roll with enough space."""
     plan = fill_greedily(instance.widths, instance.demands, Stock((instance.roll,), (1.0,)))
     return [(pattern, rolls) for pattern, rolls, _ in plan or ()]
 
@@ -29,24 +29,19 @@ def fill_greedily(
     order: Sequence[int] | None = None,
     used: Mapping[int, int] | None = None,
 ) -> list[Use] | None:
-    """Fill rolls in an order of the items, next the kind that costs least by the width that is cut from it.
+    """Fill rolls in the given order of items; the next roll is of the kind with the least cost per cut width.
 
-    A filled roll is repeated while the demands last.  With one unlimited kind and the widest items first, that is
-    first fit decreasing.
+    A filled roll is repeated while the demands last.  With one unlimited kind and the widest items first, this is
+    first-fit decreasing.  Return None if the supplies do not suffice.
 
     Parameters
     ----------
     conflicts
-        Of the items, each of which is then wanted once.
+        Conflicts of items, shape (items, items); each demand must then be 1.
     order
-        Of the items; the widest first by default.
+        Order of the items; widest first by default.
     used
-        Rolls of limited kinds that are used already.
-
-    Returns
-    -------
-    list or None
-        None where the supplies do not suffice.
+        Rolls already used of each limited kind.
     """
     turn = sorted(range(len(widths)), key=lambda i: -widths[i]) if order is None else list(order)
     left, rolls = list(demands), [limit - (used or {}).get(k, 0) for k, limit in enumerate(stock.limits)]
@@ -109,7 +104,7 @@ def _fill(
 
 
 def move_to_cheapest(widths: Sequence[int], uses: Sequence[Use], stock: Stock) -> list[Use]:
-    """Move each pattern of a plan to the cheapest roll that holds it, as long as there are such rolls."""
+    """Move each pattern to the cheapest available roll that holds it."""
     left = list(stock.limits)
     for _, rolls, kind in uses:
         left[kind] -= rolls
@@ -135,7 +130,7 @@ def cost(uses: Sequence[Use], stock: Stock) -> float:
 
 
 def cheapest_plan(plans: Iterable[list[Use] | None], stock: Stock, over: Callable[[], bool]) -> list[Use] | None:
-    """Return the cheapest of some plans; no more of them are made once ``over()``."""
+    """Return the cheapest plan of an iterable, which is not continued once ``over()`` is true."""
     best: list[Use] | None = None
     for plan in plans:
         if plan is not None and (best is None or cost(plan, stock) < cost(best, stock)):
@@ -151,7 +146,7 @@ def cheapest_plan(plans: Iterable[list[Use] | None], stock: Stock, over: Callabl
 def best_fit_decreasing(
     instance: CuttingStockInstance, demands: Sequence[int] | None = None
 ) -> list[tuple[Pattern, int]]:
-    """Every piece, widest first, goes into the roll that it fills best; ``demands`` may be what is left to cut."""
+    """Return a plan that puts each piece, widest first, into the roll that it fills best."""
     left = instance.demands if demands is None else demands
     plan = PartialPlan(instance)
     for item in sorted(range(instance.num_items), key=lambda item: -instance.widths[item]):
@@ -160,24 +155,24 @@ def best_fit_decreasing(
 
 
 class PartialPlan:
-    """Rolls of the instance's width that pieces are put into; rolls that are cut alike are one entry."""
+    """A plan on rolls of the instance's width to which pieces are added; equal rolls are one entry."""
 
     def __init__(self, instance: CuttingStockInstance) -> None:
         self._roll, self._widths = instance.roll, instance.widths
         self._room: list[int] = []  # increasing
-        self._cut: list[tuple[int, dict[int, int]]] = []  # of each room: how many rolls, and what is cut from them
+        self._cut: list[tuple[int, dict[int, int]]] = []  # for each room: number of rolls, copies of each item
 
     def put(self, cut: Mapping[int, int], rolls: int) -> None:
-        """Add rolls from which something is cut already."""
+        """Add rolls with their pieces."""
         room = self._roll - sum(self._widths[item] * copies for item, copies in cut.items())
         at = bisect_left(self._room, room)
         self._room.insert(at, room)
         self._cut.insert(at, (rolls, dict(cut)))
 
     def fit(self, item: int, pieces: int) -> None:
-        """Put pieces of an item where they leave least room, in new rolls if they fit nowhere.
+        """Add pieces of an item where they leave the least space, or in new rolls.
 
-        The roll that a piece fills best is the best one for the next piece too, until it is full.
+        The roll that a piece fills best is also best for the next piece, until it is full.
         """
         width = self._widths[item]
         while pieces:
@@ -198,7 +193,7 @@ class PartialPlan:
             pieces -= full * each + rest
 
     def patterns(self) -> list[tuple[Pattern, int]]:
-        """Patterns and rolls."""
+        """Return the patterns and their numbers of rolls."""
         patterns: Counter[Pattern] = Counter()
         for rolls, cut in self._cut:
             patterns[tuple(sorted(cut.items(), key=lambda piece: (-self._widths[piece[0]], piece[0])))] += rolls

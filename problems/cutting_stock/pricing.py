@@ -1,4 +1,4 @@
-"""The pricing problem of cutting stock: patterns of best reduced cost."""
+"""The pricing problem of cutting stock: patterns of least reduced cost."""
 
 from __future__ import annotations
 
@@ -23,39 +23,38 @@ from colgen.solvers.packing.knapsack import NEVER, PackingNetwork, best_from, fi
 Floats = NDArray[np.float64]
 
 _MUCH = 0.4
-"""Of what packings earn beyond a roll before they pay for cuts."""
+"""First threshold with cuts: this share of the most that packings earn beyond a roll without cuts."""
 
 _WORK = 1e9
-"""Elementary steps above which fixing arcs costs more than it saves: some seconds."""
+"""Elementary steps above which fixing arcs costs more than it saves; they take some seconds."""
 
 ARC = "arc"
 """Block of the branching rows; their index is an arc ``(rank, position)``."""
 
 
 class PatternOracle(Pricing):
-    """Bounded knapsack over patterns on one kind of roll: exact, and many patterns at once.
+    """Exact bounded knapsack over the patterns of one kind of roll, with many columns per call.
 
-    The dynamic program that finds the best pattern also contains, for every item, the best pattern whose widest item it
-    is.  The improving ones among them, best first, are the columns of the round: no two of them are alike, and together
-    they touch many rows, which saves rounds.  With all of them a bin packing instance of 402 items takes 65 rounds
-    instead of 300, and a third of the time.
+    The dynamic program yields for every item the best pattern whose widest item it is.  The improving ones among these
+    are the columns of the round, best first.  They all differ and together touch many rows, which saves rounds: a bin
+    packing instance of 402 items takes 65 rounds instead of 300, and 1/3 of the time.
 
-    Where patterns pay for rank-1 cuts, labels find the best one, and others on the way
+    If patterns pay for rank-1 cuts, a labelling algorithm finds the best one and others on the way
     (:mod:`colgen.solvers.packing.counted_network`).
 
     Parameters
     ----------
     kind
-        The kind of roll; by default the one width of the layout, unlimited, at a cost of 1.
+        The kind of roll; by default unlimited, of the layout's width, at cost 1.
     columns
-        At most so many patterns a round; None: no limit.
+        Maximum number of patterns per round.
 
     Attributes
     ----------
     fills
-        Whether the node that was priced last has full rolls alone.
+        Whether the node priced last allows only full rolls.
     overflowed
-        Whether there have been too many labels once: more cuts would make still more of them.
+        Whether the labels exceeded their limit once; further cuts would make even more labels.
     """
 
     prices = frozenset({Count})
@@ -63,7 +62,7 @@ class PatternOracle(Pricing):
     def __init__(self, layout: PatternLayout, kind: RollKind | None = None, columns: int | None = None) -> None:
         self.layout = layout
         self.kind = RollKind(0, Stock((layout.roll,), (1.0,)), int(layout.demands.sum())) if kind is None else kind
-        self.cost_bound = self.kind.cost  # every pattern costs a roll: Farley's bound holds
+        self.cost_bound = self.kind.cost  # every pattern costs a roll, so Farley's bound holds
         self.multiplicity = self.kind.multiplicity
         self.columns = columns
         self._network: PackingNetwork | None = None
@@ -80,7 +79,7 @@ class PatternOracle(Pricing):
             values = best_from(net, profits, look=context.budget.require)
         except OutOfBudget:
             return PricingResult(cut_off=True)
-        # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
+        # A dive limits patterns to the demand that its fixed columns leave, so its bound proves nothing.
         proved = not context.fixed
         most = float(values[0, 0])
         if cuts := duals.terms(Count):
@@ -91,7 +90,7 @@ class PatternOracle(Pricing):
             if not len(earned):
                 return PricingResult(bound=charge - most if proved else None)
         else:
-            # A roll has at least one piece; the table does not contain the best pattern if all lose.
+            # A roll has at least one piece; the table does not contain the best pattern if all earn less than zero.
             threshold = min(charge, (1.0 - 1e-12) * most) if most > 0.0 else NEVER
             earned, packings = packings_by_first_item(net, values, profits, threshold)
             most = most if most > 0.0 else float(earned.max(initial=NEVER))
@@ -124,13 +123,13 @@ class PatternOracle(Pricing):
         charge: float,
         context: PricingContext,
     ) -> tuple[Floats, NDArray[np.int64], float]:
-        """What packings that pay for cuts earn, if it is a roll's charge or nearly; these packings; an upper bound."""
+        """Return the earnings of the best packings that pay for cuts, the packings, and an upper bound."""
         layout, most = self.layout, float(values[0, 0])
         terms = cuts.arrays(layout.rank_of_name)
         counts = ChargedCounts(*terms[:4], np.maximum(-terms.values, 0.0))
-        # What is worth a roll and no more must not be asked for: of full rolls there may be a great many.
+        # The threshold exceeds the charge: there may be very many full rolls that earn exactly the charge.
         enough = charge * (1.0 + TOLERANCES.pruning)
-        # The best one is found as soon as any is that earns more than what is asked for: much, first.
+        # The search is fast with a high threshold if some packing exceeds it, so a high one is tried first.
         for asked in (charge + _MUCH * (most - charge), enough) if most > enough else (enough,):
             found = best_counted_packings(net, values, profits, counts, asked, look=context.budget.require)
             self.overflowed = self.overflowed or found.overflowed
@@ -139,7 +138,7 @@ class PatternOracle(Pricing):
         return found.profits, found.packings, found.bound
 
     def batch(self, packings: NDArray[np.int64], duals: Duals) -> Columns:
-        """The columns of packings, one per row, by rank."""
+        """Return the columns of packings, one per row, indexed by rank."""
         patterns, supply = self.layout.patterns(packings, self.kind.number), self.kind.rows(duals)
         rows, values, starts = duals.rows("demand")[patterns.items], patterns.copies, patterns.starts
         if len(supply):
@@ -148,12 +147,12 @@ class PatternOracle(Pricing):
         return Columns(np.full(len(patterns), self.kind.cost), starts, rows, values, patterns)
 
     def encode(self, pattern: Pattern) -> Column:
-        """The column of a pattern."""
+        """Return the column of a pattern."""
         entries = {("demand", item): float(copies) for item, copies in pattern}
         return Column(self.kind.cost, {**entries, **self.kind.coefficients()}, (self.kind.number, pattern))
 
     def network(self, context: PricingContext) -> PackingNetwork:
-        """The arcs that the branching decisions leave, for the copies still demanded; kept for the next call."""
+        """Return the network under the branching decisions and remaining demands; cached until these change."""
         situation = (context.decisions, context.fixed)
         if self._network is None or situation != self._situation:
             layout = self.layout
@@ -174,7 +173,7 @@ class PatternOracle(Pricing):
         return self._network
 
     def _allowed_arcs(self, net: PackingNetwork, context: PricingContext) -> NDArray[np.bool_] | None:
-        """Mask of the network's arcs that fit onto the roll and that the decisions allow, None if all are."""
+        """Return a mask of the arcs that fit onto the roll and are allowed by the decisions; None if all are."""
         masks = [net.states[net.heads] <= self.kind.width] if self.kind.width < self.layout.roll else []
         closed = list[int]()
         for decision in context.decisions:
@@ -191,7 +190,7 @@ class PatternOracle(Pricing):
         return allowed
 
     def profits(self, net: PackingNetwork, duals: Duals) -> NDArray[np.float64]:
-        """What each arc earns: the dual of its item's row, and of its own branching row if it has one."""
+        """Return the earnings of each arc: the dual values of its item's row and of its branching row."""
         demand = np.asarray(duals["demand"])[self.layout.item_of_rank]
         profits = net.spread(demand)
         for arc, dual in duals.items(ARC):

@@ -1,4 +1,4 @@
-"""Certificates of cutting plans: each item exactly as often as demanded, and its pieces counted by position."""
+"""Certificates of cutting plans: each item is cut exactly as often as demanded, and branching counts its positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colgen.problems.cutting_stock.pricing import ARC
 
 
 class PlanCertifier(KnapsackCertifier):
-    """The formulation with equations, for superfluous pieces of a plan can be left out; pieces lie widest first."""
+    """Certificates over equations, because superfluous pieces can be removed; pieces are laid out widest first."""
 
     def __init__(self, layout: PatternLayout, demands: Sequence[int], widths: Sequence[int], name: str) -> None:
         super().__init__(Sense.MINIMIZE, name, self._program_of, "positions")
@@ -51,14 +51,14 @@ class PlanCertifier(KnapsackCertifier):
         return {"sense": "minimize", "step": 1, "rows": rows, "pricing": [roll]}
 
     def columns(self, solution: Solution) -> list[Any]:
-        """The rolls of an answer without superfluous pieces."""
+        """Return the rolls of a solution without superfluous pieces."""
         left, plan = dict(enumerate(self._demands)), dict[tuple[tuple[int, int], ...], int]()
         for column, value in solution.columns:
             rolls = round(value)
             pieces = dict(column.structure[1])
             while rolls:
                 cut = {item: min(copies, left[item]) for item, copies in pieces.items() if left[item]}
-                # So many rolls can be cut alike before some item runs out.
+                # The number of equal rolls before some item is complete.
                 alike = min([rolls, *(left[item] // copies for item, copies in cut.items())])
                 for item, copies in cut.items():
                     left[item] -= alike * copies
@@ -87,16 +87,16 @@ class PlanCertifier(KnapsackCertifier):
         ]
 
     def lift(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
-        """With so much for each unit of width that rolls that are not full earn less than full ones.
+        """Add a value per unit of width, so that rolls with waste earn less than full ones.
 
-        Where the goal is one roll more than there is material, that is worth as many full rolls as there are, so that
-        nothing is lost; and that full rolls alone count need not be said.
+        If the goal is one roll more than the material needs, the full rolls earn exactly as much more as their number
+        allows.  Nothing is lost, and the restriction to full rolls need not be stated.
         """
         layout = self._layout
         material = sum(width * demand for width, demand in zip(self._widths, self._demands, strict=True))
         if goal is None or material != (goal - 1) * layout.roll:
             return None
-        # No roll earns more than its widths do at the best rate, which is far from a roll of any sense.
+        # This rate exceeds what any roll earns: a roll with one unit of waste then loses more than it can earn.
         each = 2 * rounded.scale
         duals = [dual + each * width for dual, width in zip(rounded.duals, self._widths, strict=True)]
         return replace(rounded, duals=duals, scale=rounded.scale + each * layout.roll)
@@ -117,7 +117,7 @@ class PlanCertifier(KnapsackCertifier):
             if not isinstance(decision, PatternArcsForbidden) or not decision.exhaustive:
                 return None
             shut = np.flatnonzero(~decision.open_arcs)
-            if len(shut) and shut[-1] - shut[0] == len(shut) - 1:  # one after the other
+            if len(shut) and shut[-1] - shut[0] == len(shut) - 1:  # consecutive arcs
                 rank = int(net.items[shut[0]])
                 first, last = (int(net.positions[arc]) for arc in (shut[0], shut[-1]))
                 return (0, rank, first, last), 0, [k, *(j for j in range(len(children)) if j != k)]

@@ -1,4 +1,4 @@
-"""Files of cutting stock: BPPLIB's text and the OR-Library's for one roll width, JSON for instances with more parts."""
+"""File formats of cutting stock: BPPLIB and OR-Library text for one roll width, JSON for all instances."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from colgen.problems.cutting_stock.instance import LARGEST_ROLL, CuttingStockIns
 _FIELDS = ("name", "roll", "items", "stock", "patterns", "conflicts")
 
 Records: TypeAlias = Sequence[tuple[int, list[str]]]
-"""Lines that are not empty: their numbers, and their words."""
+"""Line numbers and words of the lines that are not empty."""
 
 
 def read(path: Path | str, *, problem: int | None = None) -> CuttingStockInstance:
-    """Read BPPLIB's text format, a file of the OR-Library, or JSON.
+    """Read an instance from BPPLIB text, OR-Library text or JSON.
 
-    BPPLIB: the number of items n and the roll width, then n lines with a width, or a width and a demand.  Numbers may
-    be separated by any white space as long as each line holds one record.
+    BPPLIB: the number of items n and the roll width, then n lines with a width, or a width and a demand.  Any white
+    space may separate numbers, with one record per line.
 
-    The OR-Library's files of bin packing hold several problems: their number; of each a name, ``CAPACITY ITEMS BEST``,
-    and the sizes.  Sizes with decimals are read in tenths, hundredths, ....
+    OR-Library (bin packing): the number of problems; for each a name, ``CAPACITY ITEMS BEST``, and the sizes.  Decimal
+    sizes are scaled to integers.
 
-    JSON: ``{"roll": 100, "items": [{"width": 45, "demand": 97}, ...]}``.  An item without a demand is wanted once.
-    Optional fields are ``"conflicts": [[0, 1], ...]``, pairs of items that may not be cut from one roll, numbered from
-    0; ``"patterns": 8``, at most so many different patterns; and, instead of the roll, ``"stock": [{"width": 100,
-    "cost": 12.5, "supply": 40}, ...]``, rolls of several widths, unlimited where there is no supply.
+    JSON: ``{"roll": 100, "items": [{"width": 45, "demand": 97}, ...]}``; the default demand is 1.  Optional fields are
+    ``"conflicts": [[0, 1], ...]``, pairs of items, numbered from 0, that may not share a roll; ``"patterns": 8``, the
+    maximum number of different patterns; and, instead of the roll, ``"stock": [{"width": 100, "cost": 12.5, "supply":
+    40}, ...]``, rolls of several widths, unlimited without a supply.
 
     Parameters
     ----------
     problem
-        Which of a file's problems, from 1; None: the first.
+        Problem number in the file, from 1; None: the first.
 
     Raises
     ------
     InputError
-        With the file, and with line or field, where it is something else.
+        If the file is malformed; the message names the file and the line or field.
     """
     path = Path(path)
     text = read_text(path)
@@ -50,7 +50,7 @@ def read(path: Path | str, *, problem: int | None = None) -> CuttingStockInstanc
     if _is_library(records):
         return _library(path, records, 1 if problem is None else problem)
     if problem not in (None, 1):
-        raise InputError(f"{path}: expected problem 1, the file holds no other, not {problem}")
+        raise InputError(f"{path}: the file holds one problem, expected problem 1, not {problem}")
     if text.lstrip()[:1] not in ("{", "["):
         return _bpplib(path, records)
     content = parse_json(text, str(path))
@@ -61,7 +61,7 @@ def read(path: Path | str, *, problem: int | None = None) -> CuttingStockInstanc
 
 
 def write(instance: CuttingStockInstance, path: Path | str) -> None:
-    """Write BPPLIB's text format; JSON, which :func:`read` reads too, where the instance has parts beside its items."""
+    """Write BPPLIB text, or JSON if the instance has a stock, conflicts or a limit on patterns."""
     if instance.is_plain:
         lines = [str(instance.num_items), str(instance.roll)]
         lines += [f"{w} {d}" for w, d in zip(instance.widths, instance.demands, strict=True)]
@@ -74,14 +74,14 @@ def write(instance: CuttingStockInstance, path: Path | str) -> None:
 
 
 def _bpplib(path: Path, records: Records) -> CuttingStockInstance:
-    """The instance of a file in BPPLIB's format: number of items, roll width, then a width and a demand per line."""
+    """Return the instance of a file in BPPLIB's format."""
     numbers = [(number, _numbers(path, number, words)) for number, words in records]
     if len(numbers) < 2 or len(numbers[0][1]) != 1 or len(numbers[1][1]) != 1:
         raise InputError(f"{path}: expected the number of items on the first line and the roll width on the second")
     count, roll = numbers[0][1][0], numbers[1][1][0]
     items = numbers[2:]
     if len(items) != count:
-        raise InputError(f"{path}: the first line announces {count} items, but {len(items)} follow")
+        raise InputError(f"{path}: the first line states {count} items, but {len(items)} follow")
     demands: Counter[int] = Counter()
     for number, record in items:
         if len(record) not in (1, 2):
@@ -107,7 +107,7 @@ def _numbers(path: Path, line: int, words: Sequence[str]) -> list[int]:
     try:
         numbers = [int(word) for word in words]
     except ValueError:
-        raise InputError(f"{path}, line {line}: expected whole numbers, not {' '.join(words)[:40]!r}") from None
+        raise InputError(f"{path}, line {line}: expected integers, not {' '.join(words)[:40]!r}") from None
     for number in numbers:
         if abs(number) > LARGEST_ROLL:
             raise InputError(f"{path}, line {line}: expected numbers up to 2^53, not {str(number)[:40]}")
@@ -118,12 +118,12 @@ def _numbers(path: Path, line: int, words: Sequence[str]) -> list[int]:
 
 
 def _is_library(records: Records) -> bool:
-    """Whether a text is the OR-Library's: a number, a name, a capacity with the numbers of items and of bins."""
+    """Return whether a text is an OR-Library file: a number, a name, then capacity, items and bins."""
     return len(records) > 2 and [len(words) for _, words in records[:3]] == [1, 1, 3]
 
 
 def _library(path: Path, records: Records, problem: int) -> CuttingStockInstance:
-    """One problem of a file of the OR-Library, after every line of the file is checked."""
+    """Return one problem of an OR-Library file, after checking all lines."""
     announced = _count(path, records[0][0], records[0][1][0])
     found: list[tuple[str, Decimal, list[Decimal]]] = []
     at = 1
@@ -138,7 +138,7 @@ def _library(path: Path, records: Records, problem: int) -> CuttingStockInstance
         name, capacity, count = records[at][1][0], _size(path, line, room), _count(path, line, items)
         rows = records[at + 2 : at + 2 + count]
         if len(rows) < count:
-            raise InputError(f"{path}, line {line}: {count} items are announced, but {len(rows)} follow")
+            raise InputError(f"{path}, line {line}: the line states {count} items, but {len(rows)} follow")
         for number, words in rows:
             if len(words) != 1:
                 raise InputError(f"{path}, line {number}: expected one size, not {' '.join(words)[:40]!r}")
@@ -149,7 +149,7 @@ def _library(path: Path, records: Records, problem: int) -> CuttingStockInstance
         found.append((name, capacity, sizes))
         at += 2 + count
     if len(found) != announced:
-        raise InputError(f"{path}: the first line announces {announced} problems, but {len(found)} follow")
+        raise InputError(f"{path}: the first line states {announced} problems, but {len(found)} follow")
     if problem > announced:
         raise InputError(f"{path}: expected a problem from 1 to {announced}, not {problem}")
     name, capacity, sizes = found[problem - 1]
@@ -172,7 +172,7 @@ def _library(path: Path, records: Records, problem: int) -> CuttingStockInstance
 
 def _count(path: Path, line: int, word: str) -> int:
     if not re.fullmatch("0*[1-9][0-9]{0,8}", word):
-        raise InputError(f"{path}, line {line}: expected a whole number from 1, not {word[:20]!r}")
+        raise InputError(f"{path}, line {line}: expected an integer of at least 1, not {word[:20]!r}")
     return int(word)
 
 
@@ -214,7 +214,7 @@ def _from_json(content: Any, name: str) -> CuttingStockInstance:
     if "stock" not in fields:
         _needs(fields, "the file", "roll")
     elif "roll" in fields:
-        raise InputError("expected a roll or a stock, not both")
+        raise InputError("the file has fields 'roll' and 'stock', expected one of them")
     stock = _stock(_list(fields, "stock")) if "stock" in fields else None
     return CuttingStockInstance(
         fields["roll"] if stock is None else max(stock.widths),
@@ -244,14 +244,14 @@ def _object(value: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
         raise InputError(f"{what}: expected an object with {', '.join(names)}, not {repr(value)[:40]}")
     for name in value:
         if name not in names:
-            raise InputError(f"{what}: there is no field {name!r}, there are {', '.join(names)}")
+            raise InputError(f"{what}: unknown field {name!r}, expected {', '.join(names)}")
     return value
 
 
 def _needs(fields: Mapping[str, Any], what: str, *names: str) -> None:
     for name in names:
         if name not in fields:
-            raise InputError(f"{what}: expected a field {name!r}")
+            raise InputError(f"{what}: the field {name!r} is missing")
 
 
 def _list(fields: Mapping[str, Any], name: str) -> list[Any]:

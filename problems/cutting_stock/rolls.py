@@ -1,4 +1,4 @@
-"""One kind of roll: its supply row, what a roll costs in pricing problems, branching on how many rolls are used."""
+"""Kinds of rolls: supply rows, the reduced cost of a roll, branching on the number of rolls used."""
 
 from __future__ import annotations
 
@@ -21,26 +21,19 @@ USED = "used"
 
 
 class RollKind:
-    """One kind of roll in the pricing problems.
-
-    Attributes
-    ----------
-    number
-        In the stock of the model.
-    multiplicity
-        Of the kind's columns in an answer.  Infinite where rolls cost something, because Farley's bound needs none.
-    """
+    """One kind of roll in the pricing problems; ``number`` is its index in the stock of the model."""
 
     def __init__(self, number: int, stock: Stock, pieces: int) -> None:
         self.number = number
         self.width, self.cost = stock.widths[number], stock.costs[number]
         self.limited = not math.isinf(stock.limits[number])
-        self.alone = len(stock.widths) == 1  # no decision is made on how many rolls of it are used
-        # At least one: an oracle needs a positive multiplicity; the supply row limits the number of rolls.
+        self.alone = len(stock.widths) == 1  # no branching on the number of its rolls
+        # Infinite if rolls have a cost, as Farley's bound needs no multiplicity; else at least one, as oracles need a
+        # positive one.  The supply row limits the number of rolls.
         self.multiplicity = math.inf if self.cost > 0.0 else max(min(stock.limits[number], float(pieces)), 1.0)
 
     def charge(self, duals: Duals, context: PricingContext) -> float:
-        """Return the reduced cost of a roll before anything is cut from it; infinite if none may be used."""
+        """Return the reduced cost of a roll without pieces; infinite if the kind is forbidden."""
         cost = context.cost_weight * self.cost - (duals.get((SUPPLY, self.number)) if self.limited else 0.0)
         if self.alone:
             return cost
@@ -49,54 +42,42 @@ class RollKind:
         return cost - dict(duals.items(USED)).get(self.number, 0.0)
 
     def least_earnings(self, charge: float, theta: float, context: ReductionContext) -> float:
-        """Return what a column must earn to be of use to a better plan.
+        """Return the least earnings of a column that a better plan may use.
 
-        θ (charge - earned) + (1 - θ) c_k ≤ slack for each such column, with Farley's factor θ, by which the bound has
-        multiplied the dual values.
+        Such columns satisfy θ (charge - earned) + (1 - θ) c_k ≤ slack, where θ is Farley's factor on the dual values.
         """
         spare = context.slack + TOLERANCES.optimality * max(self.cost, context.scale)
         return charge + (1.0 - theta) / theta * self.cost - spare / theta
 
     def rows(self, duals: Duals) -> NDArray[np.int64]:
-        """Return the numbers of the rows beside the items' in which a roll of this kind has an entry."""
+        """Return the number of the supply row of this kind, if it has one."""
         if not self.limited:
             return np.zeros(0, dtype=np.int64)
         numbers: NDArray[np.int64] = duals.rows(SUPPLY)[[duals.members(SUPPLY).index(self.number)]]
         return numbers
 
     def coefficients(self) -> Mapping[tuple[str, int], float]:
-        """Return the entries in these rows by name."""
+        """Return the coefficient in the supply row of this kind, if it has one."""
         return {(SUPPLY, self.number): 1.0} if self.limited else {}
 
 
 def kind_of(column: Column) -> Mapping[int, float]:
-    """Return the kind of roll that a column uses as an original variable."""
+    """Return the kind of roll of a column as an original variable."""
     return {column.structure[0]: 1.0}
 
 
 class OnRollsUsed(OnOriginalVariable):
-    """Branch on how many rolls of a kind are used: an integer in every answer, and decisive for its cost."""
+    """Branch on the number of rolls of each kind, which is integer in every plan and decides its cost."""
 
     def __init__(self) -> None:
         super().__init__(kind_of, block=USED)
 
 
 def assign(widths: Sequence[int], lengths: Sequence[tuple[int, Pattern, int]], solution: Solution) -> list[Use] | None:
-    """Assign patterns to the rolls that a fractional solution uses: as many, and an integer number of each kind.
+    """Assign patterns to the rolls that a fractional solution uses, if their number is integer for each kind.
 
-    Where the longest patterns do not fit onto the widest rolls, one after the other, no rolls hold them all.
-
-    Parameters
-    ----------
-    widths
-        Of the kinds of rolls.
-    lengths
-        For each pattern its width, the pattern, and how often it is wanted.
-
-    Returns
-    -------
-    list or None
-        None where the rolls do not hold the patterns.
+    Long patterns are assigned to wide rolls first; if that fails, no assignment exists, and None is returned.
+    ``lengths`` has the width of each pattern, the pattern, and its number of rolls.
     """
     used = np.zeros(len(widths))
     for column, value in solution.columns:

@@ -1,4 +1,4 @@
-"""Patterns with how many rolls they are cut from: a bounded knapsack for each number, and branching on their arcs."""
+"""Pricing and branching for patterns with a number of rolls: a bounded knapsack for each number."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ from colgen.solvers.packing.knapsack import (
 )
 
 Run: TypeAlias = tuple[int, tuple[tuple[int, int], ...]]
-"""What a column stands for: n rolls, and the pieces that each of them is cut into, ``(place, copies)``."""
+"""The structure of a column: n rolls, and the pieces ``(place, copies)`` of each."""
 
 RunArc: TypeAlias = tuple[int, int, int]
-"""``(rolls, place, position)``: a piece at a position of a pattern that so many rolls are cut by."""
+"""``(rolls, place, position)``: a piece at a position of a pattern that is cut from this number of rolls."""
 
 ARC = "arc"
 """Block of the branching rows on arcs."""
 
 LONG = "long"
-"""Block of the branching rows on how many patterns are cut from so many rolls or more."""
+"""Block of the branching rows on the number of patterns that are cut from at least t rolls."""
 
 SETUPS = "setups"
 """The row that counts patterns."""
 
 _CELLS = 1 << 25
-"""Places times states of all networks, at most."""
+"""Maximum of places times states, summed over all networks."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,19 +63,17 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class RunNetwork:
-    """Patterns that a number of rolls is cut by, laid out with the widest pieces first.
+    """The layout of patterns that are cut from n rolls, widest pieces first.
 
-    An item that is wanted d times has room for ⌊d / n⌋ pieces of which each adds n, and for one more that adds the
-    rest of d: further ones would add nothing.  These are its *places*, one after the other.
+    An item with demand d has ⌊d / n⌋ pieces that each add n to its row, and one more that adds the remainder of d.
+    Further pieces would add nothing.  These are the *places* of the item, in this order.
 
     Attributes
     ----------
-    rolls
-        n.
     items, adds
-        Of the places: the item, and what a piece adds to the item's row.
+        The item of each place, and what a piece adds to the item's row.
     first
-        The number of its first arc among those of all networks.
+        The number of the first arc, counted over all networks.
     """
 
     rolls: int
@@ -86,20 +84,14 @@ class RunNetwork:
 
 
 class Runs:
-    """The networks of all numbers of rolls: laid out when they are first asked for."""
+    """The networks of all numbers of rolls, built on first use."""
 
     def __init__(self, instance: CuttingStockInstance) -> None:
         self.instance = instance
         self._networks: list[RunNetwork] = []
 
     def networks(self, look: Callable[[], object] = lambda: None) -> list[RunNetwork]:
-        """Of 1, 2, ... rolls, up to the largest demand: with more of them each item would be cut in excess.
-
-        Raises
-        ------
-        InputError
-            If they have too many places and states in all.
-        """
+        """Return the networks of 1, 2, ... rolls up to the largest demand; more rolls would exceed every demand."""
         if not self._networks:
             instance, found, first, cells = self.instance, list[RunNetwork](), 0, 0
             widest_first = sorted(range(instance.num_items), key=lambda i: -instance.widths[i])
@@ -122,19 +114,19 @@ class Runs:
 
     @property
     def num_arcs(self) -> int:
-        """Of all networks."""
+        """Number of arcs of all networks."""
         last = self.networks()[-1]
         return last.first + last.net.num_arcs
 
     def number(self, arc: RunArc) -> int:
-        """Number of an arc among those of all networks; -1 if there is none."""
+        """Return the number of an arc, counted over all networks; -1 if it does not exist."""
         rolls, place, position = arc
         run = self.networks()[rolls - 1]
         k = run.net.arc(place, position)
         return -1 if k < 0 else run.first + k
 
     def arcs(self, structure: Run) -> list[RunArc]:
-        """The arcs of a column."""
+        """Return the arcs of a column."""
         rolls, packing = structure
         widths, position, laid_out = self.networks()[rolls - 1].net.widths, 0, list[RunArc]()
         for place, copies in packing:
@@ -144,11 +136,11 @@ class Runs:
         return laid_out
 
     def original(self, column: Column) -> Mapping[Hashable, float]:
-        """The same, as original variables."""
+        """Return the arcs of a column as original variables."""
         return dict.fromkeys(self.arcs(column.structure), 1.0)
 
     def pattern(self, structure: Run) -> Pattern:
-        """The pattern of a column, by items."""
+        """Return the pattern of a column, by items."""
         rolls, packing = structure
         run, cut = self.networks()[rolls - 1], dict[int, int]()
         for place, copies in packing:
@@ -157,7 +149,7 @@ class Runs:
         return tuple(cut.items())
 
     def encode(self, structure: Run) -> Column:
-        """The column of a structure."""
+        """Return the column of a structure."""
         rolls, packing = structure
         run, entries = self.networks()[rolls - 1], dict[tuple[str, Any], float]()
         for place, copies in packing:
@@ -166,7 +158,7 @@ class Runs:
         return Column(float(rolls), {**entries, (SETUPS, None): 1.0}, structure, ("run", structure))
 
     def pack(self, rolls: int, pattern: Pattern) -> Run:
-        """The structure of a pattern that so many rolls are cut by, without pieces that add nothing."""
+        """Return the structure of a pattern and a number of rolls, without pieces that add nothing."""
         run, packing = self.networks()[rolls - 1], list[tuple[int, int]]()
         left = dict(pattern)
         for place, (item, most) in enumerate(zip(run.items.tolist(), run.net.copies.tolist(), strict=True)):
@@ -194,7 +186,7 @@ class RunArcsForbidden(Decision):
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """A network as it was priced: what its rolls cost before anything is cut, what arcs earn, and what paths do."""
+    """A network at dual values: the reduced cost of its rolls without pieces, earnings of arcs, values of paths."""
 
     run: RunNetwork
     net: PackingNetwork
@@ -204,15 +196,7 @@ class Priced:
 
 
 class RunOracle(Pricing):
-    """A bounded knapsack for each number of rolls: exact, with the best patterns of each number.
-
-    Parameters
-    ----------
-    most
-        Of different patterns: so many columns has an answer at most.
-    columns
-        At most so many a round.
-    """
+    """Exact pricing, a bounded knapsack for each number of rolls; a feasible solution has at most ``most`` columns."""
 
     cost_bound = 1.0
 
@@ -259,7 +243,7 @@ class RunOracle(Pricing):
         return PricingResult(columns, best, [reduced for reduced, _ in chosen], marginals=marginals)
 
     def price_networks(self, duals: Duals, context: PricingContext) -> list[Priced]:
-        """The networks that the decisions leave, at dual values."""
+        """Return the networks under the decisions, with earnings at dual values."""
         look = context.budget.require
         runs, nets = self.runs.networks(look), self._networks(context)
         demand, setups = np.asarray(duals["demand"]), float(duals[SETUPS])
@@ -273,7 +257,7 @@ class RunOracle(Pricing):
         for run, net in zip(runs, nets, strict=True):
             credit += paid.get(run.rolls, 0.0)
             if run.rolls in closed:
-                break  # nothing is cut from so many rolls or more
+                break  # the decisions forbid patterns cut from at least this number of rolls
             profits = net.spread(demand[run.items] * run.adds)
             for number, dual in extra.get(run.rolls, ()):
                 k = number - run.first
@@ -287,7 +271,7 @@ class RunOracle(Pricing):
         return found
 
     def _networks(self, context: PricingContext) -> list[PackingNetwork]:
-        """The networks that the decisions leave, kept for the next call."""
+        """Return the networks under the decisions, cached until these change."""
         if not self._nets or context.decisions != self._situation:
             open_arcs = np.ones(self.runs.num_arcs, dtype=np.bool_)
             for decision in context.decisions:
@@ -304,7 +288,7 @@ class RunOracle(Pricing):
 
 
 def as_run_arc(variable: Hashable) -> RunArc:
-    """An original variable as the arc that it is."""
+    """Return an original variable typed as an arc."""
     return cast(RunArc, variable)
 
 
@@ -312,22 +296,22 @@ def as_run_arc(variable: Hashable) -> RunArc:
 
 
 def lengths(column: Column) -> Mapping[int, float]:
-    """The numbers of rolls that a column is cut from at least: 1, 2, ..., n."""
+    """Return the original variables t = 1, 2, ..., n of a column that is cut from n rolls, for "at least t rolls"."""
     return dict.fromkeys(range(1, column.structure[0] + 1), 1.0)
 
 
 class OnLongRuns(OnOriginalVariable):
-    """Branch on how many patterns are cut from so many rolls or more: whole in every answer, and all of its cost."""
+    """Branch on the number of patterns cut from at least t rolls: integer in every plan, and their sum is the cost."""
 
     def __init__(self) -> None:
         super().__init__(lengths, block=LONG)
 
 
 class OnRunArcs(OnOriginalVariable):
-    """Branch on how many patterns that n rolls are cut by have a piece at a position.
+    """Branch on the number of patterns cut from n rolls that have a piece at a position.
 
-    Where these are whole for each n they decompose into whole paths, patterns that n rolls are cut by: as many of them
-    as columns are used, counted with their values, and of the same cost.
+    If these numbers are integer for each n, they decompose into integer paths, which are patterns cut from n rolls.
+    There are as many paths as columns in use, counted with their values, and they have the same cost.
     """
 
     def __init__(self, runs: Runs) -> None:
@@ -335,7 +319,7 @@ class OnRunArcs(OnOriginalVariable):
         self._runs = runs
 
     def recover(self, solution: Solution) -> Solution | None:
-        flows: dict[int, list[tuple[int, int, int]]] = {}  # by rolls: place, position, and how often
+        flows: dict[int, list[tuple[int, int, int]]] = {}  # by rolls: place, position, number of patterns
         for variable, value in sorted(self.values(solution).items(), key=lambda entry: as_run_arc(entry[0])):
             rolls, place, position = as_run_arc(variable)
             flows.setdefault(rolls, []).append((place, position, round(value)))
@@ -348,7 +332,7 @@ class OnRunArcs(OnOriginalVariable):
 
 
 class RunArcFixing(ReducedCostFixing):
-    """Forbids arcs that no better answer can use."""
+    """Forbid arcs that no better solution can use."""
 
     makes: Sequence[type[Decision]] = (RunArcsForbidden,)
 

@@ -1,24 +1,23 @@
 r"""Patterns with their numbers of rolls: as few rolls as possible with at most K different patterns, each a set-up.
 
-A column is a pattern p together with how many rolls n it is cut from, so that one column is one set-up:
+A column is a pattern p with the number n of rolls cut by it, so one column is one set-up:
 
     min Σ_n Σ_p n λ_np
     subject to  Σ_n Σ_p min(n a_ip, d_i) λ_np ≥ d_i   for each item i    [π_i ≥ 0]
                 Σ_n Σ_p λ_np ≤ K                                         [σ ≤ 0]
                 λ_np ≥ 0 integer,
 
-with n up to the largest demand, and a_ip up to ⌈d_i / n⌉ (more copies add nothing).  The reduced cost is
+with n up to the largest demand and a_ip up to ⌈d_i / n⌉ (more copies add nothing).  The reduced cost is
 n - σ - Σ_i π_i min(n a_ip, d_i): for each n a bounded knapsack in which the last piece of an item may earn less than
-the others do.  An answer has at most K columns, which is their multiplicity in the Lagrangian bound.
+the others.  A feasible solution has at most K columns, which is their multiplicity in the Lagrangian bound.
 
-Demands are met *at least*, as elsewhere in this template: with few patterns it can pay to cut too much of an item, so
-that n a_ip may exceed d_i.  (Vanderbeck meets them exactly, with ⌊d_i / n⌋, and minimises the patterns for a given
-number of rolls; here the limit is given and the rolls are minimised.)  What is limited is the number of different
-patterns, in whatever order they are cut: *not* how many stacks of items are open at a time, which some call open
-patterns as well.
+Demands are met *at least*, as everywhere in this template.  With few patterns overproduction can pay, so n a_ip may
+exceed d_i.  (Vanderbeck meets demands exactly, with ⌊d_i / n⌋, and minimises the patterns for a given number of rolls.
+Here the number of patterns is limited and the rolls are minimised.)  The limit is on different patterns in any order.
+It is *not* a limit on stacks of items that are open at a time, which are also called open patterns.
 
-Branching is on how many patterns are cut from t rolls or more, for each t, and then on arc flows: for each n those of
-the patterns that n rolls are cut by, as for one width.
+Branching is on the number of patterns cut from at least t rolls, for each t, and then on the arc flows of the patterns
+cut from n rolls, for each n.
 
 Source: F. Vanderbeck, *Exact algorithm for minimising the number of setups in the one-dimensional cutting stock
 problem*, Operations Research 48 (2000).
@@ -44,16 +43,16 @@ from colgen.problems.cutting_stock.setups import improve_plans
 from colgen.solvers.packing.knapsack import packings_above
 
 _ROUNDS, _BUILDING, _SHARE = 400, 5.0, 0.1
-"""Limits of building plans to start from: rounds, seconds, and the share of the seconds that are left."""
+"""Limits for building first plans: rounds, seconds, and the share of the remaining seconds."""
 
 
 class RunModel(ColumnModel):
-    """Columns are patterns with the number of rolls that they are cut from; their structure is ``(rolls, places)``."""
+    """Columns are patterns with a number of rolls; their structure is ``(rolls, places)``."""
 
     def __init__(self, instance: CuttingStockInstance) -> None:
         super().__init__(instance)
         if instance.patterns is None:
-            raise ValueError("an instance with a limit on patterns is expected")
+            raise ValueError("the instance has no limit on patterns; use PatternModel or PieceModel instead")
         self.demands = instance.demands
         self.most = instance.patterns
         self.runs = Runs(instance)
@@ -91,7 +90,7 @@ class RunModel(ColumnModel):
         widths = self.instance.widths
         return [(tuple(sorted(p, key=lambda piece: (-widths[piece[0]], piece[0]))), n, 0) for p, n in plan.items()]
 
-    def written(self, structure: Any) -> Any:
+    def as_data(self, structure: Any) -> Any:
         return structure[0], self.runs.pattern(structure)
 
     def column_of(self, written: Any) -> Column | None:
@@ -106,15 +105,10 @@ class RunModel(ColumnModel):
 
 
 class RunEnumeration(Enumeration):
-    """Patterns with their numbers of rolls, by reduced cost.
+    """Enumerate patterns with their numbers of rolls by reduced cost.
 
-    With at most K columns of reduced cost β or more, the bound counts K min(0, β) for them: a column that costs more
-    than the slack beyond min(0, β) is in no better answer.
-
-    Parameters
-    ----------
-    limit
-        At most so many columns.
+    For at most K columns of reduced cost ≥ β the bound counts K min(0, β).  A column whose reduced cost exceeds the
+    slack plus min(0, β) is in no better solution.
     """
 
     seconds = 30.0

@@ -1,4 +1,4 @@
-"""Plans of few patterns: built pattern by pattern, and rebuilt in part."""
+"""Plans of few patterns: constructed pattern by pattern, then partly rebuilt."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _TRIED = 6
 """Numbers of rolls that are tried for the next pattern."""
 
 _REBUILT = (2, 2, 3)
-"""How many patterns of a plan are built anew."""
+"""Numbers of patterns that are replaced at a time."""
 
 
 def improve_plans(
     instance: CuttingStockInstance, most: int, rounds: int, over: Callable[[], bool], seed: int = 0
 ) -> list[Plan]:
-    """Plans with at most so many patterns, each better than the one before; none where none is found.
+    """Return plans with at most the given number of patterns, each better than the one before; perhaps none.
 
-    The first has a pattern for each group of items, or is built.  Then some of its patterns are left out, and what they
-    made is built again, as long as there are rounds and time.
+    The first plan has one pattern for each group of items, or is built.  In each round some patterns of the last plan
+    are removed, and their pieces are planned again.
     """
     rng = np.random.default_rng(seed)
     plan = group_items(instance, instance.demands, most)
@@ -60,7 +60,7 @@ def _cost(plan: Plan) -> int:
 
 
 def _build(instance: CuttingStockInstance, left: list[int], most: int, rng: np.random.Generator) -> Plan | None:
-    """A plan for what is left, one pattern after the other, each with little waste for its number of rolls."""
+    """Return a plan for the remaining demands, built from patterns with little waste for their numbers of rolls."""
     widths, roll, plan = np.array(instance.widths), instance.roll, Plan()
     dear, closing = float(rng.choice([1.0, 2.0, 4.0, 8.0])), 1.0 + 0.3 * rng.random()
     while any(left):
@@ -95,7 +95,7 @@ def _build(instance: CuttingStockInstance, left: list[int], most: int, rng: np.r
 
 
 def _fill(instance: CuttingStockInstance, left: Sequence[int], n: int, closing: float) -> Pattern:
-    """The pattern that n rolls are cut by with most material, pieces that complete an item counting more."""
+    """Return the pattern for n rolls that cuts the most material, with a bonus for pieces that complete an item."""
     items = [i for i, count in enumerate(left) if count]
     each = [(i, left[i] // n, n) for i in items] + [(i, 1, left[i] % n) for i in items]
     each = [entry for entry in each if entry[1] and entry[2]]
@@ -118,18 +118,15 @@ def _fill(instance: CuttingStockInstance, left: Sequence[int], n: int, closing: 
 def group_items(
     instance: CuttingStockInstance, demands: Sequence[int], most: int, *, improve: bool = True
 ) -> Plan | None:
-    """A plan in which each item has one pattern: items in groups, improved by moving and exchanging them.
+    """Return a plan in which each item has one pattern: groups of items, improved by moves and exchanges.
 
-    Returns
-    -------
-    list or None
-        None where first fit by width does not put the items into so many groups that a roll holds a piece of each.
+    Return None if first fit finds no such groups, at most ``most``, that each fit onto a roll with one piece per item.
     """
     widths, roll = instance.widths, instance.roll
     groups: list[list[int]] = []
     for item in sorted((i for i, count in enumerate(demands) if count), key=lambda i: -widths[i]):
         fitting = [g for g in groups if sum(widths[i] for i in g) + widths[item] <= roll]
-        if len(groups) < most:  # spread over as many patterns as there may be
+        if len(groups) < most:  # use as many patterns as allowed
             groups.append([item])
         elif fitting:
             min(fitting, key=lambda g: sum(widths[i] for i in g)).append(item)
@@ -159,7 +156,7 @@ def group_items(
 
 
 def _rolls(instance: CuttingStockInstance, demands: Sequence[int], group: Sequence[int]) -> float:
-    """The fewest rolls that one pattern makes all pieces of some items from; infinite if a roll does not hold them."""
+    """Return the least number of rolls of one pattern that meets the demands of a group; infinite if none does."""
     widths, roll = instance.widths, instance.roll
     if not group:
         return 0.0

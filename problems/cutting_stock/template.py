@@ -1,4 +1,4 @@
-"""Cutting stock on the engine: what a researcher copies or subclasses."""
+"""The cutting stock problem, to solve, copy or subclass."""
 
 from __future__ import annotations
 
@@ -32,26 +32,25 @@ if TYPE_CHECKING:
 
 
 class CuttingStock(Problem[list[Any]]):
-    """Cutting stock by column generation and, where rounding leaves a gap, branching.
+    """Cutting stock by column generation, with branching where rounding leaves a gap.
 
-    The answer is a list of ``(pattern, rolls)``, a pattern being a tuple of ``(item, copies)``.  Where the instance has
-    a stock its entries are ``(pattern, rolls, kind)``, with the number of the roll's width in the stock.
+    The answer is a list of ``(pattern, rolls)``; a pattern is a tuple of ``(item, copies)``.  If the instance has a
+    stock, the entries are ``(pattern, rolls, kind)`` with the index of the roll's width in the stock.
 
     Parameters
     ----------
     instance
-        Items and rolls; perhaps conflicts, or a limit on the number of patterns.
+        Items and rolls, and optionally conflicts or a limit on the number of patterns.
     exchanges
-        Dual-optimal inequalities by name, ``"ranks"`` or ``"subsets"``
-        (:mod:`colgen.problems.cutting_stock.exchanges`), for rolls of one width without conflicts or limits; None:
-        without.  They save a third of a relaxation's rounds and seconds.  Integer instances of 201 and 402 items take
-        two thirds of the time, but of hard28 some take twice as long and others half: a root solved by other columns
-        leads to another tree.
+        Dual-optimal inequalities, ``"ranks"`` or ``"subsets"`` (:mod:`colgen.problems.cutting_stock.exchanges`), for
+        rolls of one width without conflicts or limits.  They save 1/3 of the rounds and seconds of a relaxation.
+        Integer instances of 201 and 402 items take 2/3 of the time.  Some instances of hard28 take twice as long and
+        others half, because other columns at the root lead to another tree.
 
     Attributes
     ----------
     model
-        What a column stands for, chosen by the parts of the instance (:mod:`colgen.problems.cutting_stock.columns`).
+        Columns, pricing and heuristics for the parts of the instance (:mod:`colgen.problems.cutting_stock.columns`).
     """
 
     def __init__(self, instance: CuttingStockInstance, exchanges: str | None = None, **old: Any) -> None:
@@ -59,7 +58,7 @@ class CuttingStock(Problem[list[Any]]):
         if exchanges is not None and exchanges not in EXCHANGES:
             raise InputError(f"exchanges: expected 'ranks', 'subsets' or None, not {exchanges!r}")
         if exchanges is not None and not instance.is_plain:
-            raise InputError("exchanges are known for rolls of one width alone, without conflicts or limits")
+            raise InputError("exchanges need rolls of one width, without conflicts or a limit on patterns")
         self.instance = instance
         self.model: ColumnModel = model_of(instance, () if exchanges is None else EXCHANGES[exchanges](instance))
         self.objective_step = self.model.stock.step  # a bound of 452.25 proves 453 rolls
@@ -90,11 +89,11 @@ class CuttingStock(Problem[list[Any]]):
 
     @property
     def _plain(self) -> PatternModel | None:
-        """The model of rolls of one width at a cost of 1, for which more is known; None where it is another one."""
+        """The model if all rolls have one width and cost 1, else None."""
         return self.model if isinstance(self.model, PatternModel) and self.model.plain else None
 
     def codec(self) -> Codec:
-        return Codec(self.model.column_of, self.model.written)
+        return Codec(self.model.column_of, self.model.as_data)
 
     def answer(self, solution: Solution) -> list[Any]:
         uses = self.model.uses(solution)
@@ -108,8 +107,8 @@ class CuttingStock(Problem[list[Any]]):
 
 
 def model_of(instance: CuttingStockInstance, exchanges: tuple[Exchange, ...] = ()) -> ColumnModel:
-    """Return the model of an instance."""
-    # Imported when it is needed: most instances have neither conflicts nor a limit on patterns.
+    """Return the column model of an instance."""
+    # Lazy imports: most instances have neither conflicts nor a limit on patterns.
     if instance.conflicts:
         from colgen.problems.cutting_stock.pieces import PieceModel
 

@@ -1,9 +1,9 @@
-"""Plans that waste nothing: full rolls alone, and cuts over them.
+"""Plans without waste: full rolls only, and cuts over them.
 
-Where the next better plan has exactly as much roll as there is material, every roll of it is full and every item is cut
-exactly as often as demanded.  Most of the packing instances that are hard to prove are of this kind: the material bound
-is met by the relaxation, and by fractions of full rolls nearly everywhere in the tree.  Branching gets nowhere there,
-while a few rank-1 cuts over full rolls lift the bound at the root.
+If the next better plan has exactly as much roll as material, all its rolls are full, and it cuts each item exactly as
+often as demanded.  Most packing instances with a difficult proof are like this.  The relaxation attains the material
+bound, and so do fractional combinations of full rolls nearly everywhere in the tree.  Branching makes no progress, but
+a few rank-1 cuts over full rolls raise the bound at the root.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from colgen.problems.cutting_stock.layout import Full, PatternLayout
 from colgen.problems.cutting_stock.pricing import PatternOracle
 
 _LEAST = 0.01
-"""Violation of cuts that are worth it: smaller ones lift the bound as well, for it need not be lifted far."""
+"""Minimum violation of a cut.  It is small, because the bound need not rise far."""
 
 
 class FullRolls(Reduction):
-    """Leaves full rolls alone where the next better plan has no roll to waste."""
+    """Allow only full rolls if the next better plan has no waste."""
 
     makes: Sequence[type[Decision]] = (Full,)
 
@@ -37,7 +37,7 @@ class FullRolls(Reduction):
 
 
 class DivingFirst(Diving):
-    """Dives before cuts where the next better plan wastes nothing: at times a plan is found at once, and none later."""
+    """Dive before cuts if the next better plan has no waste: some plans are found at once, or not at all."""
 
     quick = True
 
@@ -50,14 +50,14 @@ class DivingFirst(Diving):
 
 
 def wastes_nothing(layout: PatternLayout, rolls: float) -> bool:
-    """Whether so many rolls are as much as there is material."""
+    """Return whether this number of rolls holds exactly the material."""
     return round(rolls) * layout.roll == sum(width * demand for width, demand in zip(*layout.pieces, strict=True))
 
 
 class FullRollCuts(RankOne):
-    """Rank-1 cuts of three to five items, where full rolls alone are left.
+    """Rank-1 cuts of three to five items, separated where only full rolls are allowed.
 
-    Every plan that wastes nothing cuts each item exactly as often as demanded: no more often is all that the cuts need.
+    A plan without waste cuts each item exactly as often as demanded; the cuts need only "at most as often".
     """
 
     exhaustive = False
@@ -71,6 +71,6 @@ class FullRollCuts(RankOne):
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         if not self.oracle.fills or self.oracle.overflowed or context.whole:
             return ()
-        # Of what is whole no cut is made: a cut that is violated is so without it.
+        # Columns with integer values are left out: a violated cut is also violated without them.
         fractional = [(column, value) for column, value in solution.columns if fractionality(value)]
         return super().separate(replace(solution, columns=tuple(fractional)), context)

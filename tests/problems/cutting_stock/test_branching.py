@@ -18,7 +18,7 @@ from tests.twins.cutting_stock import NON_IRUP, optimum, plans, tiny
 
 
 class Bare(CuttingStock):
-    """Nothing but the tree: no first answer, no heuristic, no fixing, no enumeration."""
+    """The tree alone: no first plan, heuristic, fixing or enumeration."""
 
     def warm_start(self, budget):
         return WarmStart()
@@ -71,10 +71,10 @@ def test_bin_packing_with_the_tree_alone(seed, kind):
     assert instance.check(result.answer) == expected.objective
 
 
-# --- whole flows -----------------------------------------------------------------------------------------------------
+# --- integer flows ---------------------------------------------------------------------------------------------------
 
 
-def test_whole_flows_become_whole_patterns():
+def test_integer_flows_decompose_into_integer_patterns():
     problem = CuttingStock(CuttingStockInstance(10, (5, 5, 3, 3), (1, 1, 1, 1)))
     halves = [((first, 1), (second, 1)) for first, second in itertools.product((0, 1), (2, 3))]
     solution = Solution(2.0, tuple((problem.model.oracles[0].encode(pattern), 0.5) for pattern in halves))
@@ -96,7 +96,7 @@ def test_recovered_patterns_cut_the_same_pieces(seed):
     solution = Solution(float(answer.total()), tuple((oracle.encode(p), float(n)) for p, n in answer.items()))
     rule = problem.branching()[0]
     recovered = rule.recover(solution)
-    # Not always the same arcs: the paths of a flow can be taken apart in several ways.
+    # The arcs may differ: a flow can decompose in several ways.
     assert pieces(problem.answer(recovered)) == pieces(answer.items())
     assert instance.check(problem.answer(recovered)) == answer.total()
 
@@ -113,7 +113,7 @@ def pieces(answer):
 
 
 def exactly(instance, plan):
-    """Whether a plan cuts every item just as often as demanded."""
+    """Return whether a plan cuts every item exactly as often as demanded."""
     cut = Counter()
     for pattern in plan:
         cut.update(dict(pattern))
@@ -136,7 +136,7 @@ def test_children_cut_the_relaxation_off_and_keep_an_optimal_plan(seed):
         assert any(admits(child, Solution(float(len(plan)), columns)) for child in children)
 
 
-def test_an_item_that_is_wanted_once_goes_into_one_half_of_its_positions_or_the_other():
+def test_an_item_of_demand_one_is_assigned_to_one_half_of_its_positions():
     instance = CuttingStockInstance(20, (9, 7, 6, 5, 3), (1, 1, 1, 1, 1))
     problem = CuttingStock(instance)
     before = (((0, 1), (4, 1)), ((1, 1), (4, 1)), ((2, 1), (4, 1)), ((3, 1), (4, 1)))  # item 4 at 9, 7, 6, 5
@@ -152,7 +152,7 @@ def test_an_item_that_is_wanted_once_goes_into_one_half_of_its_positions_or_the_
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_a_decision_allows_of_a_batch_is_what_it_allows_of_each_column(seed):
+def test_decisions_allow_the_same_columns_in_batches_and_alone(seed):
     rng = np.random.default_rng(seed)
     problem = CuttingStock(tiny(rng, items=4, roll=20))
     layout = problem.model.layout
@@ -179,7 +179,7 @@ def test_fixing_keeps_every_better_answer(seed):
     best = optimum(instance)
     if best > 5:
         return
-    # An incumbent one roll worse than the optimum: every optimal plan is of interest, whatever it cuts in excess.
+    # The incumbent is one roll worse than the optimum, so every optimal plan must be kept, also with overproduction.
     duals = restricted_master(problem.master()).solve().duals
     duals = duals.replace(np.array([root.certificate.duals[key] for key in duals.keys]))
     context = ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, float(best), ())
@@ -195,7 +195,7 @@ def test_fixing_keeps_every_better_answer(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_arcs_of_many_patterns_have_the_numbers_of_each_ones(seed):
+def test_arc_numbers_of_a_batch_equal_those_of_each_pattern(seed):
     rng = np.random.default_rng(seed)
     layout = CuttingStock(tiny(rng)).model.layout
     items = len(layout.widths)

@@ -1,4 +1,4 @@
-"""What holds for instances with each of the parts."""
+"""Tests over instances with each of the optional parts."""
 
 import dataclasses
 from dataclasses import replace
@@ -20,7 +20,7 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
-def test_a_run_that_is_cut_short_goes_on(order, tmp_path):
+def test_an_interrupted_run_can_be_continued(order, tmp_path):
     path = tmp_path / "run.checkpoint"
     whole = solve(CuttingStock(order), stop=TimeLimit(60))
     assert whole.is_optimal
@@ -46,7 +46,7 @@ def test_columns_of_one_run_start_another(order):
     assert again.objective == result.objective
 
 
-def test_a_subclass_may_state_a_part_of_its_own():
+def test_a_subclass_may_override_a_part():
     class Bare(CuttingStock):
         def method(self):
             return dataclasses.replace(super().method(), enumeration=())

@@ -17,7 +17,7 @@ def test_template_is_installed():
     assert load_template("cutting_stock") is TEMPLATE
 
 
-def test_lines_and_data_say_the_same():
+def test_lines_and_data_agree():
     result = solve(CuttingStock(TEXTBOOK))
     data = TEMPLATE.data(TEXTBOOK, result.answer)
     assert sum(entry["rolls"] for entry in data) == 453
@@ -59,7 +59,7 @@ def test_solve_a_malformed_file(tmp_path, capsys):
     path = tmp_path / "bad.txt"
     path.write_text("1\n10\neleven\n")
     assert cli(["solve", "cutting_stock", str(path)]) not in (0, 1)
-    assert "bad.txt, line 3: expected whole numbers" in capsys.readouterr().err
+    assert "bad.txt, line 3: expected integers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", range(20))

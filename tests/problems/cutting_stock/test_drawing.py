@@ -1,4 +1,4 @@
-"""Cutting plans drawn."""
+"""Drawings of cutting plans."""
 
 import pytest
 
@@ -24,12 +24,12 @@ def test_pieces_and_waste_fill_the_roll(tmp_path):
     figure.savefig(tmp_path / "plan.png")
 
 
-def test_only_so_many_patterns_are_shown():
+def test_the_number_of_drawn_patterns_is_limited():
     instance = CuttingStockInstance(10, (6, 3), (2, 3))
     figure = draw_plan(instance, [(((0, 1),), 2), (((1, 3),), 1)], most=1)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["2 x"]
     assert (
         figure.axes[0].get_title(loc="left").startswith("3 rolls; hatched: waste; the 1 patterns cut most often of 2")
     )
-    with pytest.raises(InputError, match="a pattern or more"):
+    with pytest.raises(InputError, match="no patterns"):
         draw_plan(instance, [])

@@ -20,7 +20,7 @@ def test_no_pattern_is_worth_more_than_its_roll(seed):
     assert instance.material_bound <= math.ceil(total) <= optimum(instance)
 
 
-def test_functions_of_both_families_know_more_than_the_material():
+def test_functions_of_both_families_exceed_the_material_bound():
     # Two pieces of 51 never share a roll, and narrow ones do not count.
     wide = CuttingStockInstance(100, (51, 2), (10, 1))
     assert (wide.material_bound, math.ceil(sum(np.array(dual_feasible(wide)) * np.array(wide.demands)))) == (6, 10)

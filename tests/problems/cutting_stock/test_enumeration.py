@@ -1,4 +1,4 @@
-"""Enumeration lists every pattern of every better plan, and closes nodes rightly."""
+"""Enumeration lists every pattern of every better plan, and closes nodes correctly."""
 
 import dataclasses
 from collections import Counter

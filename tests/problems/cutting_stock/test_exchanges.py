@@ -1,4 +1,4 @@
-"""Pieces cut down to smaller ones: what they say, and that no answer rests on them."""
+"""Dual-optimal inequalities are correct, and answers do not depend on them."""
 
 import numpy as np
 import pytest
@@ -12,11 +12,11 @@ from tests.twins.cutting_stock import optimum, tiny
 def test_exchanges_of_four_widths():
     instance = CuttingStockInstance(10, (3, 8, 5, 2), (1, 1, 1, 1))
     assert ranks(instance) == ((1, (2,)), (2, (0,)), (0, (3,)))
-    # 8 is filled by 3 and 5, 5 by 2 and 3; two pieces of one item are no two others.
+    # 8 is filled by 3 and 5, 5 by 2 and 3; an item is exchanged for two different items.
     assert set(subsets(instance)) - set(ranks(instance)) == {(1, (0, 2)), (2, (3, 0))}
 
 
-def test_no_piece_is_cut_down_to_more_than_it_is():
+def test_no_piece_is_exchanged_for_more_than_its_width():
     instance = uniform(30, 3)
     for whole, parts in subsets(instance):
         assert whole not in parts
@@ -44,6 +44,6 @@ def test_relaxations_do_not_change(instance):
         assert not found.solution.variables
 
 
-def test_names_are_looked_at():
+def test_unknown_names_are_refused():
     with pytest.raises(InputError, match="expected 'ranks', 'subsets' or None, not 'all'"):
         CuttingStock(uniform(5, 0), "all")

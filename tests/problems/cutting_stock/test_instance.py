@@ -21,18 +21,18 @@ def fingerprint(instance):
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        ((10, (), ()), "at least one item"),
-        ((10, (3, 4), (1,)), "as many demands as widths"),
-        ((0, (1,), (1,)), "roll width must be at least 1"),
+        ((10, (), ()), "no items"),
+        ((10, (3, 4), (1,)), "has 1 demands, expected 2"),
+        ((0, (1,), (1,)), "roll width is 0"),
         ((10, (11,), (1,)), "item 0 has width 11, expected 1 to 10"),
         ((10, (3, 0), (1, 1)), "item 1 has width 0"),
         ((10, (3,), (0,)), "item 0 has demand 0"),
-        ((10.5, (3,), (1,)), "the roll width must be an integer, not 10.5"),
-        ((10, (2.5,), (1,)), "each of the widths must be an integer"),
-        ((10, (3,), (float("nan"),)), "each of the demands must be an integer"),
-        ((10, (3,), (float("inf"),)), "each of the demands must be an integer"),
-        ((10, ("three",), (1,)), "each of the widths must be an integer"),
-        ((10, (None,), (1,)), "each of the widths must be an integer"),
+        ((10.5, (3,), (1,)), "the roll width.* 10.5"),
+        ((10, (2.5,), (1,)), "each of the widths"),
+        ((10, (3,), (float("nan"),)), "each of the demands"),
+        ((10, (3,), (float("inf"),)), "each of the demands"),
+        ((10, ("three",), (1,)), "each of the widths"),
+        ((10, (None,), (1,)), "each of the widths"),
     ],
 )
 def test_bad_data_is_refused(data, complaint):
@@ -40,7 +40,7 @@ def test_bad_data_is_refused(data, complaint):
         CuttingStockInstance(*data)
 
 
-def test_numbers_of_other_types_become_whole_numbers():
+def test_numbers_of_other_types_become_integers():
     instance = CuttingStockInstance(np.int64(10), np.array([3.0, 4.0]), [np.int32(2), 1])
     assert instance == CuttingStockInstance(10, (3, 4), (2, 1))
     assert all(type(number) is int for number in (instance.roll, *instance.widths, *instance.demands))
@@ -69,15 +69,15 @@ def test_check_counts_the_rolls():
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (ANSWER[:1], "item 1 is cut 2 times, 3 are demanded"),
-        ([*ANSWER, (((0, 2),), 1)], "needs width 12, the roll has 10"),
+        (ANSWER[:1], "item 1 is cut 2 times.*3"),
+        ([*ANSWER, (((0, 2),), 1)], "width 12.*10"),
         ([(((0, 1),), 1.5)], "is used 1.5 times"),
         ([(((0, 1),), -1)], "is used -1 times"),
-        ([(((0, 0),), 1)], "an item without a piece"),
-        ([(((0, -1), (1, 3)), 1)], "an item without a piece"),
+        ([(((0, 0),), 1)], "0 pieces of item 0"),
+        ([(((0, -1), (1, 3)), 1)], "-1 pieces of item 0"),
     ],
 )
-def test_check_refuses_what_is_no_answer(answer, complaint):
+def test_check_refuses_infeasible_answers(answer, complaint):
     with pytest.raises(ValueError, match=complaint):
         SMALL.check(answer)
 
@@ -100,17 +100,17 @@ def test_read_widths_and_demands(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "expected the number of items on the first line"),
-        ("3\n", "expected the number of items on the first line"),
-        ("3 10\n4\n4\n4\n", "expected the number of items on the first line"),
-        ("2\n10 20\n4\n4\n", "expected the number of items on the first line"),
-        ("3\n10\n4\n4\n", "announces 3 items, but 2 follow"),
-        ("1\n10\n4\n4\n", "announces 1 items, but 2 follow"),
+        ("", "number of items on the first line"),
+        ("3\n", "number of items on the first line"),
+        ("3 10\n4\n4\n4\n", "number of items on the first line"),
+        ("2\n10 20\n4\n4\n", "number of items on the first line"),
+        ("3\n10\n4\n4\n", "3 items.* 2 follow"),
+        ("1\n10\n4\n4\n", "1 items.* 2 follow"),
         ("0\n10\n", "no items"),
-        ("2\n10\n4\nfour\n", r"line 4: expected whole numbers, not 'four'"),
-        ("2\n10\n4.5\n4\n", r"line 3: expected whole numbers, not '4.5'"),
-        ("2\n10\n\n4\n4 1 7\n", r"line 5: expected a width, or a width and a demand, not 3 numbers"),
-        ("2\n10\n4\n11\n", r"line 4: the width is 11, expected 1 to 10"),
+        ("2\n10\n4\nfour\n", "line 4.*'four'"),
+        ("2\n10\n4.5\n4\n", r"line 3.*'4\.5'"),
+        ("2\n10\n\n4\n4 1 7\n", "line 5.*3 numbers"),
+        ("2\n10\n4\n11\n", "line 4.*width is 11.*1 to 10"),
         ("2\n10\n0\n4\n", r"line 3: the width is 0"),
         ("2\n10\n4 0\n4\n", r"line 3: the demand is 0"),
         ("2\n10\n4 -1\n4\n", r"line 3: the demand is -1"),
@@ -161,7 +161,7 @@ def test_generators_are_deterministic(instance, expected):
     assert fingerprint(instance) == expected
 
 
-def test_uniform_draws_what_it_says():
+def test_uniform_draws_from_its_ranges():
     instance = uniform(40, 3, roll=500, widths=(50, 100), demands=(2, 4))
     assert len(set(instance.widths)) == instance.num_items == 40
     assert min(instance.widths) >= 50
@@ -197,20 +197,20 @@ def test_known_optima_are_not_below_the_material():
             assert family(seed).material_bound <= optimum
 
 
-# --- out of the ordinary ---------------------------------------------------------------------------------------------
+# --- unusual input ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        ([(((-1, 1), (0, 1)), 2), (((1, 3),), 1)], "has an item -1, expected 0 to 1"),
-        ([(((2, 1),), 3)], "has an item 2"),
-        ([(((0, 1.5),), 3)], "expected patterns"),
-        ([7], "expected patterns"),
+        ([(((-1, 1), (0, 1)), 2), (((1, 3),), 1)], "item -1.*0 to 1"),
+        ([(((2, 1),), 3)], "item 2"),
+        ([(((0, 1.5),), 3)], "patterns of"),
+        ([7], "patterns of"),
         ([(((0, 1), (1, 1)), float("nan"))], "is used nan times"),
     ],
 )
-def test_check_looks_at_indices_and_numbers(answer, complaint):
+def test_check_validates_indices_and_numbers(answer, complaint):
     with pytest.raises(ValueError, match=complaint):
         SMALL.check(answer)
 
@@ -222,16 +222,16 @@ def test_check_looks_at_indices_and_numbers(answer, complaint):
         (f"1\n100\n{2**64}\n", "line 3: expected numbers up to"),
         ("1\n100\n50 1000000000000000000\n", "line 3: expected numbers up to"),
         ("1\n100\n50 1000000000\n", "sum to 1e\\+09 pieces"),
-        ("1\n100\n" + "9" * 5000 + "\n", "line 3: expected whole numbers"),
+        ("1\n100\n" + "9" * 5000 + "\n", "line 3: expected integers"),
         ("1\n100\n5\x000\n", "line 3: expected text, found a NUL"),
-        ("1\n100\nnan\n", "line 3: expected whole numbers"),
-        ("1\n100\n1e3\n", "line 3: expected whole numbers"),
+        ("1\n100\nnan\n", "line 3: expected integers"),
+        ("1\n100\n1e3\n", "line 3: expected integers"),
         ("{" * 10_000, "line 1: expected JSON"),
         ("2 " * 100_000, "expected the number of items"),
     ],
     ids=range(10),
 )
-def test_odd_files_are_one_line(tmp_path, text, complaint):
+def test_messages_about_malformed_files_are_one_line(tmp_path, text, complaint):
     path = tmp_path / "odd.txt"
     path.write_text(text)
     with pytest.raises(InputError, match=complaint) as caught:
@@ -246,5 +246,5 @@ def test_a_name_with_a_nul_is_bad_input():
 
 
 def test_pieces_are_not_rounded():
-    with pytest.raises(InputError, match=r"whole number, not 50\.5"):
+    with pytest.raises(InputError, match=r"50\.5"):
         from_items(100, [50.5, 20])

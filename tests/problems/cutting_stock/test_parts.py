@@ -20,53 +20,53 @@ def given(**parts):
     ("make", "message"),
     [
         (lambda: Stock((), ()), "at least one width"),
-        (lambda: Stock((10, 8), (1.0,)), "as many costs as widths of rolls are expected, not 1 for 2"),
-        (lambda: Stock((10,), (1.0,), (1, 2)), "as many supplies as widths of rolls are expected, not 2 for 1"),
-        (lambda: Stock((0,), (1.0,)), "roll 0 has the width 0"),
-        (lambda: Stock((2.5,), (1.0,)), "each of the stock's widths must be an integer, not 2.5"),
-        (lambda: Stock((10,), (-1.0,)), "finite number from 0, not -1.0"),
-        (lambda: Stock((10,), (float("nan"),)), "finite number from 0, not nan"),
-        (lambda: Stock((10,), ("1",)), "finite number from 0, not '1'"),
+        (lambda: Stock((10, 8), (1.0,)), "1 costs, expected 2"),
+        (lambda: Stock((10,), (1.0,), (1, 2)), "2 supplies, expected 1"),
+        (lambda: Stock((0,), (1.0,)), "roll 0 has width 0"),
+        (lambda: Stock((2.5,), (1.0,)), "each of the stock's widths.* 2.5"),
+        (lambda: Stock((10,), (-1.0,)), "at least 0, not -1.0"),
+        (lambda: Stock((10,), (float("nan"),)), "at least 0, not nan"),
+        (lambda: Stock((10,), ("1",)), "at least 0, not '1'"),
         (lambda: Stock((10,), (None,)), "must be a number, not None"),
-        (lambda: Stock((10,), (1.0,), (-1,)), "roll 0 has the supply -1"),
-        (lambda: Stock((10,), (1.0,), (1.5,)), "each of the supplies must be an integer, not 1.5"),
-        (lambda: given(patterns=0), "at least 1, not 0"),
-        (lambda: given(patterns=2.5), "the number of patterns must be an integer"),
-        (lambda: given(conflicts=((0, 1, 2),)), "conflicts are pairs of items, not"),
-        (lambda: given(conflicts=(3,)), "conflicts are pairs of items, not 3"),
-        (lambda: given(conflicts=((0, -1),)), "items are numbered 0 to 1"),
-        (lambda: given(conflicts=3), "conflicts are pairs of items, not 3"),
-        (lambda: given(conflicts=((0, 2),)), r"conflict \(0, 2\): items are numbered 0 to 1"),
+        (lambda: Stock((10,), (1.0,), (-1,)), "roll 0 has supply -1"),
+        (lambda: Stock((10,), (1.0,), (1.5,)), "each of the supplies.* 1.5"),
+        (lambda: given(patterns=0), "limit on patterns is 0"),
+        (lambda: given(patterns=2.5), "the number of patterns"),
+        (lambda: given(conflicts=((0, 1, 2),)), "conflicts: expected pairs"),
+        (lambda: given(conflicts=(3,)), "expected pairs of items, not 3"),
+        (lambda: given(conflicts=((0, -1),)), "items from 0 to 1"),
+        (lambda: given(conflicts=3), "expected pairs of items, not 3"),
+        (lambda: given(conflicts=((0, 2),)), r"conflict \(0, 2\).*0 to 1"),
         (
             lambda: given(stock=Stock((8,), (1.0,))),
-            "the instance's roll is 10 wide, expected the stock's widest",
+            "roll width is 10, expected 8",
         ),
         (lambda: given(stock=((10, 1.0),)), "stock: expected Stock"),
         (
             lambda: given(patterns=2, conflicts=((0, 1),)),
-            "a limit on patterns does not go together with conflicts",
+            "limit on patterns.*conflicts",
         ),
         (
             lambda: given(patterns=2, stock=Stock((10,), (1.0,))),
-            "a limit on patterns does not go together with several roll widths",
+            "limit on patterns.*several roll widths",
         ),
         (
             lambda: CuttingStockInstance(10, (5,), (MOST_SINGLE + 1,), conflicts=((0, 0),)),
-            "with conflicts the demands may sum to",
+            f"{MOST_SINGLE + 1} pieces, expected at most {MOST_SINGLE}",
         ),
         (
             lambda: CuttingStockInstance(10, (5,), (MOST_RUNS + 1,), patterns=1),
-            "with a limit on patterns each demand may be",
+            f"demand is {MOST_RUNS + 1}, expected at most {MOST_RUNS}",
         ),
     ],
 )
-def test_data_that_is_none_is_refused_in_a_sentence(make, message):
+def test_invalid_data_is_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
 
 
-def test_parts_and_exchanges_do_not_go_together():
-    with pytest.raises(InputError, match="exchanges are known for rolls of one width alone"):
+def test_parts_cannot_be_combined_with_exchanges():
+    with pytest.raises(InputError, match="exchanges need rolls of one width"):
         CuttingStock(given(conflicts=((0, 1),)), "ranks")
 
 
@@ -79,10 +79,10 @@ def test_steps_of_costs():
     assert Stock((10,), (0,)).step is None
 
 
-def test_kinds_that_another_one_does_for_are_left_out():
+def test_dominated_kinds_are_left_out():
     stock = Stock((10, 8, 8, 6, 6, 5), (5.0, 5.0, 4.0, 3.0, 3.0, 9.0), (None, None, None, None, 4, 2))
     assert stock.useful == (0, 2, 3)
-    # A limited kind does for none, and is done without where an unlimited one is as good.
+    # A limited kind dominates no other, and is left out if an unlimited one is as good.
     assert Stock((10, 10), (1.0, 2.0), (3, None)).useful == (0, 1)
     assert Stock((10, 10), (2.0, 1.0), (3, None)).useful == (1,)
     assert Stock((10, 8), (2.0, 1.0), (0, 0)).useful == (0,)
@@ -91,33 +91,33 @@ def test_kinds_that_another_one_does_for_are_left_out():
 @pytest.mark.parametrize(
     ("order", "answer", "message"),
     [
-        (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2)], "and the number of their width"),
-        (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2, 2)], "there is no roll 2"),
+        (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2)], "pattern, rolls, kind"),
+        (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2, 2)], "roll 2 does not exist"),
         (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1), (1, 2)), 2, 1)], "needs width"),
         (
             given(stock=Stock((10, 6), (3.0, 1.0))),
             [(((0, 1), (1, 1)), 2, 1), (((1, 1),), 1, 1)],
-            "needs width 10, roll 1 has 6",
+            "width 10, roll 1 has 6",
         ),
         (
             given(stock=Stock((10, 6), (3.0, 1.0), (None, 2))),
             [(((0, 1),), 2, 1), (((1, 1),), 3, 1)],
-            "roll 1 is used 5 times, there are 2",
+            "roll 1 is used 5 times.*2",
         ),
-        (given(conflicts=((1, 0),)), [(((0, 1), (1, 1)), 3)], r"holds the conflict \(0, 1\)"),
-        (given(conflicts=((1, 1),)), [(((1, 2),), 2), (((0, 1),), 2)], "holds the conflict"),
+        (given(conflicts=((1, 0),)), [(((0, 1), (1, 1)), 3)], r"conflicting items \(0, 1\)"),
+        (given(conflicts=((1, 1),)), [(((1, 2),), 2), (((0, 1),), 2)], r"conflicting items \(1, 1\)"),
         (
             given(conflicts=((1, 1),)),
             [(((1, 1), (1, 1)), 2), (((0, 1),), 2)],
-            "holds the conflict",
+            r"conflicting items \(1, 1\)",
         ),
-        (given(patterns=1), [(((0, 1),), 2), (((1, 2),), 2)], "there are 2 patterns, expected at most"),
+        (given(patterns=1), [(((0, 1),), 2), (((1, 2),), 2)], "2 patterns, expected at most 1"),
         (PLAIN, [(((0, 1),), 2)], "item 1 is cut 0 times"),
         (PLAIN, [(((0, 1),), 1.5)], "is used 1.5 times"),
-        (PLAIN, [3], "expected patterns"),
+        (PLAIN, [3], "patterns of"),
     ],
 )
-def test_what_is_no_answer_is_refused(order, answer, message):
+def test_infeasible_answers_are_refused(order, answer, message):
     with pytest.raises(ValueError, match=message):
         order.check(answer)
 

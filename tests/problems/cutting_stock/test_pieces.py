@@ -10,11 +10,11 @@ from colgen.problems.cutting_stock.pieces import PieceModel
 from tests.twins.orders import cheapest
 
 NONE = ((0, 0),)
-"""A conflict that excludes nothing where one piece of item 0 is wanted."""
+"""A conflict of item 0 with itself, which excludes nothing if its demand is 1."""
 
 
-def test_first_plans_use_the_rolls_that_there_are():
-    # The widest roll is not to be had: pieces go onto the narrow one, one each.
+def test_first_plans_respect_the_supplies():
+    # The widest roll has supply 0, so each piece gets a narrow one.
     stock = Stock((5, 1), (0.0, 0.0), (0, None))
     order = CuttingStockInstance(5, (1, 1), (1, 1), stock=stock, conflicts=NONE)
     result = solve(CuttingStock(order))
@@ -23,7 +23,7 @@ def test_first_plans_use_the_rolls_that_there_are():
     assert {kind for _, _, kind in result.answer} == {1}
 
 
-def test_pieces_wider_than_the_rolls_that_there_are_have_no_plan():
+def test_pieces_wider_than_all_available_rolls_have_no_plan():
     stock = Stock((5, 3), (1.0, 1.0), (0, None))
     order = CuttingStockInstance(5, (4,), (1,), stock=stock, conflicts=NONE)
     assert PieceModel(order).fill([]) is None
@@ -44,7 +44,7 @@ def test_decisions_merge_pieces_and_their_conflicts():
     assert node.conflicts[both, last]
     assert node.conflicts[third, last]
     assert not node.conflicts.diagonal().any()
-    # Pieces in conflict that are to be together fit onto no roll.
+    # Conflicting pieces that must be together fit onto no roll.
     assert merge(pieces, PricingContext(None, decisions=(Together(key(1), key(2)),)), 10).widths.max() == 11
 
 
@@ -76,7 +76,7 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
     assert [column.cost for column in made] == [column.cost for column, _ in result.solution.columns]
 
 
-def test_structures_of_other_days_that_are_none_here_are_refused():
+def test_stored_structures_that_do_not_fit_the_instance_are_refused():
     problem = CuttingStock(CuttingStockInstance(10, (4, 3), (1, 2), conflicts=((0, 1),)))
     assert problem.codec().read((0, [0, 1])) is None
     assert problem.codec().read((0, [0, 0])) is None

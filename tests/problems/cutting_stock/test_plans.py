@@ -24,7 +24,7 @@ def test_heuristics_return_answers(seed, heuristic):
 
 
 def one_by_one(instance):
-    """First-fit decreasing as its definition says: piece by piece, roll by roll."""
+    """First-fit decreasing by its definition: piece by piece, roll by roll."""
     room = []
     for item in sorted(range(instance.num_items), key=lambda i: -instance.widths[i]):
         for _ in range(instance.demands[item]):
@@ -36,12 +36,12 @@ def one_by_one(instance):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_first_fit_decreasing_is_what_its_definition_says(seed):
+def test_first_fit_decreasing_equals_its_definition(seed):
     for instance in (bin_packing(50, seed), uniform(10, seed)):
         assert instance.objective(first_fit_decreasing(instance)) == one_by_one(instance)
 
 
-def test_best_fit_of_what_is_left():
+def test_best_fit_of_remaining_demands():
     instance = CuttingStockInstance(10, (6, 4), (5, 5))
     plan = best_fit_decreasing(instance, [1, 2])
     assert sorted(plan) == [(((0, 1), (1, 1)), 1), (((1, 1),), 1)]
@@ -63,7 +63,7 @@ def test_loops_agree_with_the_engine(seed):
 
 
 def best_one_by_one(instance, demands):
-    """Best fit decreasing a piece at a time: the rooms that are left."""
+    """Best-fit decreasing one piece at a time; returns the space left on each roll."""
     rooms = []
     for item in sorted(range(instance.num_items), key=lambda item: -instance.widths[item]):
         for _ in range(demands[item]):
@@ -76,7 +76,7 @@ def best_one_by_one(instance, demands):
 
 
 @pytest.mark.parametrize("seed", seeds(60))
-def test_best_fit_of_many_pieces_at_once_is_that_of_one_piece_at_a_time(seed):
+def test_best_fit_of_many_pieces_equals_best_fit_piece_by_piece(seed):
     rng = np.random.default_rng(seed)
     widths = tuple(int(w) for w in rng.choice(np.arange(1, 31), int(rng.integers(1, 7)), replace=False))
     instance = CuttingStockInstance(30, widths, tuple(int(d) for d in rng.integers(1, 40, len(widths))))

@@ -67,7 +67,7 @@ def test_number_of_columns_is_limited(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_patterns_of_a_dive_fit_what_is_left(seed):
+def test_patterns_of_a_dive_fit_the_remaining_demands(seed):
     oracle, duals, context, allowed, _ = priced(seed)
     if not allowed:
         return
@@ -101,7 +101,7 @@ def test_layout_puts_wide_items_first():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_decisions_say_of_batches_what_they_say_of_columns(seed):
+def test_decisions_treat_batches_like_columns(seed):
     oracle, duals, context, _, _ = priced(seed)
     result = oracle.price(duals, dataclasses.replace(context, decisions=()))
     context.reduced_costs(result.columns, duals)  # the master sees them

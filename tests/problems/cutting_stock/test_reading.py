@@ -17,12 +17,12 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_what_is_written_is_read(order, tmp_path):
+def test_written_instances_are_read_back(order, tmp_path):
     write(order, tmp_path / "plain.txt")
     assert read(tmp_path / "plain.txt") == order
 
 
-def test_an_item_without_a_demand_is_wanted_once(tmp_path):
+def test_the_default_demand_is_one(tmp_path):
     path = tmp_path / "few.json"
     path.write_text('{"roll": 10, "items": [{"width": 3}]}', encoding="utf-8")
     assert read(path) == CuttingStockInstance(10, (3,), (1,), "few")
@@ -35,27 +35,27 @@ ITEMS = '"items": [{"width": 3, "demand": 2}]'
     ("text", "message"),
     [
         ("[]", "the file: expected an object with name, roll, items"),
-        ("{" + ITEMS + "}", "the file: expected a field 'roll'"),
+        ("{" + ITEMS + "}", "the file.*field 'roll' is missing"),
         ('{"roll": 9}', "items: expected a list, not nothing"),
         ('{"roll": 9, "items": 3}', "items: expected a list, not 3"),
         ('{"roll": 9, "items": [3]}', "item 0: expected an object with width, demand, not 3"),
-        ('{"roll": 9, "items": [{"demand": 3}]}', "item 0: expected a field 'width'"),
-        ('{"roll": 9, "items": [{"width": 3, "depth": 3}]}', "item 0: there is no field 'depth'"),
-        ('{"roll": 9, "rolls": 3, ' + ITEMS + "}", "the file: there is no field 'rolls'"),
-        ('{"roll": 9, "items": [{"width": "3"}]}', "each of the widths must be an integer, not '3'"),
-        ('{"roll": 9, "items": []}', "at least one item"),
-        ('{"roll": 9, "stock": [], ' + ITEMS + "}", "expected a roll or a stock, not both"),
-        ('{"stock": [], ' + ITEMS + "}", "a stock needs rolls of at least one width"),
-        ('{"stock": [{"width": 9}], ' + ITEMS + "}", "roll 0: expected a field 'cost'"),
+        ('{"roll": 9, "items": [{"demand": 3}]}', "item 0.*field 'width' is missing"),
+        ('{"roll": 9, "items": [{"width": 3, "depth": 3}]}', "item 0: unknown field 'depth'"),
+        ('{"roll": 9, "rolls": 3, ' + ITEMS + "}", "the file: unknown field 'rolls'"),
+        ('{"roll": 9, "items": [{"width": "3"}]}', "each of the widths.* '3'"),
+        ('{"roll": 9, "items": []}', "no items"),
+        ('{"roll": 9, "stock": [], ' + ITEMS + "}", "'roll' and 'stock'"),
+        ('{"stock": [], ' + ITEMS + "}", "at least one width"),
+        ('{"stock": [{"width": 9}], ' + ITEMS + "}", "roll 0.*field 'cost' is missing"),
         ('{"stock": [{"width": 9, "cost": null}], ' + ITEMS + "}", "each of the costs must be a number, not None"),
-        ('{"stock": [{"width": "a", "cost": 1}], ' + ITEMS + "}", "each of the stock's widths must be an integer"),
-        ('{"roll": 9, "patterns": 0, ' + ITEMS + "}", "the number of patterns must be at least 1"),
-        ('{"roll": 9, "conflicts": [3], ' + ITEMS + "}", "conflicts are pairs of items, not 3"),
-        ('{"roll": 9, "conflicts": [[0, 1]], ' + ITEMS + "}", "items are numbered 0 to 0"),
+        ('{"stock": [{"width": "a", "cost": 1}], ' + ITEMS + "}", "each of the stock's widths"),
+        ('{"roll": 9, "patterns": 0, ' + ITEMS + "}", "limit on patterns is 0"),
+        ('{"roll": 9, "conflicts": [3], ' + ITEMS + "}", "expected pairs of items, not 3"),
+        ('{"roll": 9, "conflicts": [[0, 1]], ' + ITEMS + "}", "items from 0 to 0"),
         ('{"roll": 9,, ' + ITEMS + "}", "line 1: expected JSON"),
     ],
 )
-def test_what_is_no_order_is_refused_with_the_files_name(text, message, tmp_path):
+def test_malformed_json_is_refused_with_the_file_name(text, message, tmp_path):
     path = tmp_path / "order.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message) as refused:
@@ -105,13 +105,13 @@ def test_a_problem_of_a_file_of_several(end, tmp_path):
     ("text", "problem", "message"),
     [
         (SEVERAL, 3, "expected a problem from 1 to 2, not 3"),
-        (SEVERAL.replace(" 2\n", " 3\n", 1), 1, "announces 3 problems, but 2 follow"),
+        (SEVERAL.replace(" 2\n", " 3\n", 1), 1, "3 problems, but 2 follow"),
         (SEVERAL.replace("10 6 3", "10 5 3"), 1, "line 9: expected the name of a problem"),
-        (SEVERAL.replace(" 25.25\n", ""), 1, "3 items are announced, but 2 follow"),
+        (SEVERAL.replace(" 25.25\n", ""), 1, "3 items, but 2 follow"),
         (SEVERAL.replace("47.4", "147.4"), 1, "line 12: the size is 147.4, expected at most 100.0"),
         (SEVERAL.replace("47.4", "4e1"), 1, "line 12: expected a positive number, not '4e1'"),
         (SEVERAL.replace("\n6\n5", "\n0\n5"), 1, "line 4: expected a positive number, not '0'"),
-        ("1\n10\n4\n", 2, "expected problem 1, the file holds no other, not 2"),
+        ("1\n10\n4\n", 2, "expected problem 1, not 2"),
     ],
 )
 def test_problems_that_a_file_does_not_hold(text, problem, message, tmp_path):

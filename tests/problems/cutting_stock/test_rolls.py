@@ -59,7 +59,7 @@ def test_without_help_the_tree_proves_the_optimum(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(40))
-def test_greedy_plans_are_plans_and_the_material_bounds_them(seed):
+def test_greedy_plans_are_feasible_and_respect_the_material_bound(seed):
     order = drawn(seed)
     stock = order.stock
     plan = fill_greedily(order.widths, order.demands, stock)
@@ -82,7 +82,7 @@ def test_greedy_plans_are_plans_and_the_material_bounds_them(seed):
                 assert price - paid - earned >= -1e-9 * max(price, abs(paid))
 
 
-def test_patterns_are_put_onto_the_rolls_that_are_used():
+def test_patterns_are_assigned_to_the_used_rolls():
     stock = Stock((10, 8, 5), (3.0, 2.0, 1.0))
     problem = CuttingStock(CuttingStockInstance(10, (5, 4), (4, 4), stock=stock)).model
     wide, narrow = ((0, 1), (1, 1)), ((0, 1),)
@@ -100,7 +100,7 @@ def test_published_kinds_are_proved(order):
     assert order.check(result.answer) == result.objective
 
 
-def test_structures_of_other_days():
+def test_stored_structures():
     problem = CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2), stock=Stock((10, 8, 6), (3.0, 3.0, 1.0))))
     assert problem.model.kinds == (0, 2)
     column = problem.codec().read((2, ((0, 1),)))
@@ -111,7 +111,7 @@ def test_structures_of_other_days():
     assert problem.codec().read((0, ())) is None
 
 
-def test_a_checkpoint_of_another_stock_is_another_problem():
+def test_a_checkpoint_of_another_stock_is_refused():
     instance = CuttingStockInstance(10, (6, 4), (3, 2))
     digests = {
         digest_of_problem(CuttingStock(instance)),
@@ -122,8 +122,8 @@ def test_a_checkpoint_of_another_stock_is_another_problem():
 
 
 @pytest.mark.parametrize(("seed", "supplies"), [(1, True), (0, False)])
-def test_a_node_that_the_simplex_method_cannot_decide_ends_no_run(seed, supplies):
-    """The rolls that nodes leave hold the material but for a millionth, of which HiGHS said neither this nor that."""
+def test_a_node_that_the_simplex_method_cannot_decide_does_not_end_the_run(seed, supplies):
+    """The allowed rolls hold the material up to 1e-6; HiGHS found such a program neither feasible nor infeasible."""
     order = several_lengths(100, seed, supplies=supplies)
     result = solve(CuttingStock(order), stop=TimeLimit(10))
     assert order.check(result.answer) == result.objective
@@ -142,7 +142,7 @@ def test_one_useful_kind_is_solved_as_rolls_of_one_width():
     assert {kind for _, _, kind in result.answer} == {0}
     # The certificate's instance has no stock: nothing is certified exactly.
     assert type(problem.certifier()) is Certifier
-    with pytest.raises(InputError, match="without a stock"):
+    with pytest.raises(InputError, match="has a stock"):
         verify(instance, result.certificate)
 
 

@@ -22,15 +22,15 @@ def drawn(seed):
     return CuttingStockInstance(roll, widths, demands, patterns=int(rng.integers(1, 4)))
 
 
-def test_cutting_too_much_can_pay():
-    # One pattern for both: three rolls of (1, 1), and a piece of the second item too many.
+def test_overproduction_can_pay():
+    # One pattern for both: three rolls of (1, 1), with one superfluous piece of the second item.
     result = solve(CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2), patterns=1)))
     assert result.is_optimal
     assert result.objective == 3
     assert result.answer == [(((0, 1), (1, 1)), 3)]
 
 
-def test_items_that_so_few_patterns_do_not_hold_have_no_answer():
+def test_too_few_patterns_are_infeasible():
     result = solve(CuttingStock(CuttingStockInstance(10, (6, 6), (1, 1), patterns=1)))
     assert result.termination.name == "INFEASIBLE"
 
@@ -91,7 +91,7 @@ def test_arcs_that_are_forbidden_are_in_no_column():
 
 
 @pytest.mark.parametrize("seed", seeds(40, 12))
-def test_plans_to_start_from_are_plans(seed):
+def test_first_plans_are_feasible(seed):
     order = drawn(seed)
     most = order.patterns
     plans = improve_plans(order, most, 40, lambda: False, seed)
@@ -108,7 +108,7 @@ def test_plans_are_not_built_when_the_time_is_over():
     assert len(improve_plans(order, 7, 10**9, lambda: True)) <= 1
 
 
-def test_structures_of_other_days():
+def test_stored_structures():
     problem = CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2), patterns=1))
     column = problem.codec().read((3, ((0, 1), (1, 1))))
     assert column.cost == 3.0

@@ -1,4 +1,4 @@
-"""The problem as the engine sees it: subclasses, checks, limits."""
+"""The problem class: subclasses, checks, limits."""
 
 import dataclasses
 import time
@@ -29,7 +29,7 @@ SMALL = CuttingStockInstance(10, (6, 4), (2, 3))
 
 
 class Twice(CuttingStock):
-    """Everything is cut twice: other rows, of the same number."""
+    """Doubled demands: other rows in the same number."""
 
     def master(self):
         m = pyo.ConcreteModel()
@@ -49,7 +49,7 @@ class Twice(CuttingStock):
         return dataclasses.replace(super().method(), heuristics=(), reductions=(), enumeration=())
 
 
-def test_a_subclass_with_another_master_has_its_own_rows():
+def test_a_subclass_may_override_the_master():
     instance = uniform(12, 0)
 
     def relaxations(kinds):

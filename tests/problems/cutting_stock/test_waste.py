@@ -1,4 +1,4 @@
-"""Plans that waste nothing: full rolls, cuts over them, and proofs by them, against enumeration."""
+"""Plans without waste: full rolls, cuts and proofs, compared with enumeration."""
 
 import dataclasses
 import itertools
@@ -30,7 +30,7 @@ PACKING = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared
 
 
 def full_rolls(seed, rolls=3, roll=30):
-    """Pieces that fill so many rolls, or do so but for moves of a width from one piece to another."""
+    """Pieces that fill the given number of rolls, perhaps after moving width between pieces."""
     rng = np.random.default_rng(seed)
     pieces = []
     for _ in range(rolls):
@@ -53,7 +53,7 @@ def test_full_rolls_are_proved_as_by_enumeration(seed):
     assert verify(instance, result.certificate) <= result.objective
 
 
-def test_dives_come_first_where_nothing_may_be_wasted():
+def test_dives_come_first_if_a_better_plan_has_no_waste():
     exact = CuttingStock(CuttingStockInstance(10, (6, 4), (2, 2)))
     first = next(heuristic for heuristic in exact.method().heuristics if isinstance(heuristic, DivingFirst))
     assert first.quick
@@ -65,7 +65,7 @@ def context(problem, target):
     return ReductionContext(Sense.MINIMIZE, None, 0.0, float(target), ())
 
 
-def test_full_rolls_alone_are_left_where_the_next_better_plan_wastes_nothing():
+def test_only_full_rolls_are_allowed_if_a_better_plan_has_no_waste():
     problem = CuttingStock(CuttingStockInstance(10, (6, 4, 3), (2, 2, 0 + 1)))
     reduction = FullRolls(problem.model.layout)
     assert reduction.reduce(context(problem, 2)) == ()  # 23 of 20
@@ -114,7 +114,7 @@ CUT = [
     CuttingStockInstance(30, (3, 4, 5, 6, 7, 8, 9, 13, 16, 18, 20, 26), (1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1)),
     CuttingStockInstance(36, (2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 18, 20, 29), (1, 1, 1, 1, 1, 1, 2) + (1,) * 8),
 ]
-"""Instances that take cuts."""
+"""Instances that need cuts."""
 
 KNOWN = [list(itertools.islice(plans(instance), 50)) for instance in CUT]
 
@@ -156,7 +156,7 @@ def test_cuts_are_violated_and_cut_off_no_plan_that_wastes_nothing():
 
 
 class Rows:
-    """As much of a master as its rows, and of dual values as where these are."""
+    """A minimal stand-in for a master: its rows, and their positions in the dual values."""
 
     def __init__(self, items):
         self.items = items
@@ -169,13 +169,13 @@ class Rows:
 
 
 def counted(row, pattern):
-    """How often a cut counts a pattern."""
+    """The coefficient of a pattern in a cut."""
     term = row.key[1]
     return sum(w * pattern.get(i, 0) for i, w in zip(term.members, term.weights, strict=True)) // term.divisor
 
 
 @pytest.mark.parametrize("instance", CUT)
-def test_cuts_over_full_rolls_leave_the_optimum_where_it_is(instance, monkeypatch):
+def test_cuts_over_full_rolls_keep_the_optimum(instance, monkeypatch):
     monkeypatch.setattr(DivingFirst, "search", lambda self, context: None)  # which finds the plan before any cut
     with_cuts = solve(CuttingStock(instance))
     assert with_cuts.rows_generated
@@ -187,7 +187,7 @@ def test_cuts_over_full_rolls_leave_the_optimum_where_it_is(instance, monkeypatc
 
 
 class Paid(Duals):
-    """Dual values of demands, and of one cut."""
+    """Dual values of the demands and of one cut."""
 
     def __init__(self, demand, term, value):
         self._demand, self._term, self._value = demand, term, value
@@ -235,7 +235,7 @@ def test_patterns_that_pay_for_cuts_are_priced_as_by_enumeration(seed, full):
             paid = charge * counted(row, p)
             assert stated == pytest.approx(1.0 - sum(demand[i] * k for i, k in p.items()) + paid)
             assert all(decision.allows(oracle.encode(pattern)) for decision in decisions)
-    # In whole numbers: what the dual values prove, cut and all.
+    # The bound of the dual values and the cut, in integers.
     sharp = round_exactly(oracle, 0.0, Paid(demand, term, -charge), PricingContext(Sense.MINIMIZE, decisions=decisions))
     earned = max((1.0 - each for each in reduced), default=0.0)
     side = sum(instance.demands[i] for i in members) // 2
@@ -279,7 +279,7 @@ def test_all_patterns_within_the_gap_are_listed_also_where_they_pay_for_cuts(see
 
 
 @pytest.mark.parametrize("seed", seeds(60))
-def test_a_claim_with_cuts_is_what_the_checker_finds_and_what_enumeration_says(seed):
+def test_claims_with_cuts_agree_with_the_checker_and_enumeration(seed):
     rng = np.random.default_rng(seed)
     instance = full_rolls(seed, rolls=3, roll=18)
     problem, n = CuttingStock(instance), instance.num_items
@@ -295,7 +295,7 @@ def test_a_claim_with_cuts_is_what_the_checker_finds_and_what_enumeration_says(s
     program = Program(certifier.formulation())
     bound = bound_of(program, CheckerState(), claim, Claims())
     assert bound <= fewest_rolls(instance)
-    # What the dual values charge for, no pattern earns more than a roll.
+    # At the scaled dual values no pattern earns more than a roll.
     (said,) = claim["cuts"]
     divisor, rows = said["cut"]
     for p in itertools.product(*(range(d + 1) for d in instance.demands)):
@@ -315,7 +315,7 @@ def test_a_claim_with_cuts_is_what_the_checker_finds_and_what_enumeration_says(s
 
 
 def told(program, claim):
-    """The bound that the checker finds in a claim; None if it is not true."""
+    """The bound that the checker derives from a claim; None if the claim is false."""
     try:
         return bound_of(program, CheckerState(), claim, Claims())
     except WrongError:
