@@ -50,7 +50,7 @@ class Verdict:
 
     @property
     def checked(self) -> bool:
-        """True if everything was checked: no trusted claim, no open node, and the file was read if given."""
+        """True if everything was checked (promise 10): no trusted claim, no open node, and a given file was read."""
         proved = not self.claims.trusted and self.proves in ("optimal", "infeasible", "bound")
         return proved and self.unread is None
 

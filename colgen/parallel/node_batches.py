@@ -1,7 +1,7 @@
 """Several open nodes at once, each with its own restricted master, and the same tree for any number of workers.
 
-The tree alone determines how many nodes form a batch and which master evaluates each. Masters exchange results after a
-batch, in the order of the nodes.
+The tree alone determines how many nodes form a batch and which master evaluates each (promise 5). Masters exchange
+results after a batch, in the order of the nodes.
 """
 
 from __future__ import annotations

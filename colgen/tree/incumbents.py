@@ -1,4 +1,4 @@
-"""Feasible solutions found during the search: checked, then offered as the incumbent."""
+"""Feasible solutions found during the search: checked, then offered as the incumbent (promise 2)."""
 
 from __future__ import annotations
 

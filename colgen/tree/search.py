@@ -172,7 +172,7 @@ class _Search:
         return nodes
 
     def evaluate(self, nodes: Sequence[Node]) -> Sequence[tuple[Node, Evaluation]]:
-        """Evaluate nodes; an interrupted node returns the bound proved so far."""
+        """Evaluate nodes. An interrupted node returns the bound proved so far (promise 6)."""
         run = self._run
         if nodes:
             run.node_bound = nodes[0].bound
@@ -255,6 +255,7 @@ class _Search:
             )
 
     def result(self) -> TreeResult:
+        """Return the termination, the bound and the records. A run is optimal only if a bound proves it (promise 1)."""
         run, tree = self._run, self._tree
         run.prove(tree.best)
         bound = run.global_bound  # an interrupted round may have proved more than the bound of its node

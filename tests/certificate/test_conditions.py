@@ -1,4 +1,4 @@
-"""The conditions on the page of theorems: each certificate violates one of them."""
+"""The conditions on the page of theorems: each certificate violates one of them (promise 10)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A run that is stopped anywhere continues from its checkpoint to the same value."""
+"""A run that is stopped anywhere continues from its checkpoint to the same value (promise 7)."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""A run is the same, round by round and to the last bit, for any number of workers."""
+"""A run is the same, round by round and to the last bit, for any number of workers (promise 5)."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Given answers that a separation rejects cause an error or a note."""
+"""Given answers that a separation rejects cause an error or a note (promise 2)."""
 
 import pyomo.environ as pyo
 import pytest

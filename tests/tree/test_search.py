@@ -97,6 +97,8 @@ def test_infeasible_tree():
 
 
 def test_interrupt_keeps_what_the_node_proved():
+    """Promise 6."""
+
     class Interrupted(Script):
         def evaluate(self, node):
             if node.number == 2:
@@ -176,6 +178,7 @@ def test_any_tree_in_any_order(script, queue, sense, step):
 
 @given(trees(), st.sampled_from(QUEUES), st.integers(1, 6), st.sampled_from(list(Sense)))
 def test_bounds_of_stopped_trees_are_valid(script, queue, nodes, sense):
+    """Promise 1."""
     answers = [entry[1] for entry in script.values() if isinstance(entry, tuple)]
     result, _, run = search(script, sense, queue, node_limit=nodes)
     best = sense.sign * min(answers) if answers else sense.hopeless
