@@ -223,13 +223,3 @@ class Splitting:
         x[near] = np.round(x[near])
         # Amounts are exact up to a tolerance, but a bound of zero has none; rows are checked against clipped values.
         return np.clip(x, f.lower, f.upper) + 0.0
-
-    def sides(self) -> Sequence[str]:
-        """Return descriptions of the blocks and the master."""
-        subs = self.subproblems
-        blocks = sum(sub.count for sub in subs)
-        return (
-            f"{blocks} blocks, {len(subs)} of them different" if len(subs) < blocks else f"{blocks} blocks",
-            f"{len(self.linking)} linking rows",
-            f"{len(self.static)} variables in the master",
-        )

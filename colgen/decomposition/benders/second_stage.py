@@ -69,10 +69,6 @@ class SecondStage:
         """The transposes of W, abs(W) and T; not needed if known dual values suffice."""
         return sparse.csr_array(self.own.T), sparse.csr_array(abs(self.own).T), sparse.csr_array(self.first.T)
 
-    def best(self, x: Floats, seconds: float = math.inf) -> Floats | None:
-        """Return the optimal variables for a first stage; None after the time limit or if infeasible."""
-        return self.solve(x, seconds)[0]
-
     def solve(self, x: Floats, seconds: float = math.inf) -> tuple[Floats | None, StageBound | None]:
         """Return the optimal variables for a first stage, and the bound by its dual values."""
         found = self._solve_at(x, seconds)

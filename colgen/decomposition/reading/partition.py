@@ -44,7 +44,9 @@ def partition(reading: Reading, by: By = None) -> Partition:
         suffix = reading.model.component(SUFFIX)
         if suffix is not None:
             return _by_suffix(reading, suffix)
-        return _by_columns(reading, _model_blocks(reading), "the model has no pyo.Block with variables of its own")
+        return _by_columns(
+            reading, list(map(_outermost, reading.variables)), "the model has no pyo.Block with variables of its own"
+        )
     if isinstance(by, str) or hasattr(by, "is_indexed"):
         return _by_columns(
             reading, _index_labels(reading, by), f"no variable of the model has the index {_name_of(by)}"
@@ -180,11 +182,6 @@ def _place(component: Any, by: Any) -> slice | None:
 
 
 # --- the model's blocks and annotations ------------------------------------------------------------------------------
-
-
-def _model_blocks(reading: Reading) -> list[Hashable | None]:
-    """Return the outermost ``pyo.Block`` of each variable."""
-    return [_outermost(variable) for variable in reading.variables]
 
 
 def _outermost(variable: Any) -> str | None:

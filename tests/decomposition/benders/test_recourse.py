@@ -23,7 +23,7 @@ def test_evaluation_of_expensive_first_stages_ends_early():
     assert recourse.best(x, lambda costs: True) is None
     best = recourse.best(x)
     assert best is not None
-    assert recourse.best(x) is best  # asked once
+    assert recourse.best(x) is best  # computed once
     costs = [float(stage.costs @ y) for stage, y in zip(recourse.stages, best, strict=True)]
     assert recourse.known_bounds(x)[0] == pytest.approx(costs)
 
