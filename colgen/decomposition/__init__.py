@@ -1,6 +1,6 @@
-"""From a compact Pyomo model to branch and price: blocks become pricing problems (Dantzig and Wolfe, 1960).
+"""Dantzig-Wolfe and Benders decomposition of compact Pyomo models: blocks become pricing problems or second stages.
 
-Importing this room makes ``pyo.SolverFactory("colgen")`` known, as importing colgen does after Pyomo.
+Importing this package registers ``pyo.SolverFactory("colgen")``, as importing colgen after Pyomo does.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ from pyomo.opt import SolverFactory
 
 @SolverFactory.register("colgen", doc="Branch and price over the blocks of a model")  # type: ignore[untyped-decorator]
 def _solver(**options: Any) -> Any:
-    """The solver, imported when somebody asks for one."""
+    """Return the solver; it is imported on first use."""
     return import_module("colgen.decomposition.pyomo_solver").PyomoSolver(**options)

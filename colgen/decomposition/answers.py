@@ -1,4 +1,4 @@
-"""Answers in the variables of a compact model: held against it, and loaded into it."""
+"""Answers in the variables of a compact model: checks, and loading into the model."""
 
 from __future__ import annotations
 
@@ -19,16 +19,10 @@ from colgen.solvers.arrays import EXACT
 
 
 class Values(Mapping[str, float]):
-    """Values of a model's variables by their names; those that are zero are among them.
+    """Values of a model's variables by name, including zeros.
 
-    Attributes
-    ----------
-    reading
-        The model.
-    array
-        In the order of declaration, fixed variables left out.
-    kept
-        Numbers of the constraints that stay in the master.
+    ``array`` has the values in the order of declaration, without fixed variables.  ``kept`` has the indices of the
+    constraints that stay in the master.
     """
 
     def __init__(self, reading: Reading, array: Floats, kept: Ints) -> None:
@@ -51,12 +45,9 @@ class Values(Mapping[str, float]):
 
 
 def recompute_objective(reading: Reading, answer: Values) -> float:
-    """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at.
+    """Return the objective, after checking bounds, integrality and all constraints of the model.
 
-    Raises
-    ------
-    InfeasibleAnswerError
-        Naming the variable or the constraint.
+    Raise InfeasibleAnswerError with the name of the violated variable or constraint.
     """
     f, x = reading.formulation, np.asarray(answer.array)
     low, high = np.where(np.isfinite(f.lower), f.lower, 0.0), np.where(np.isfinite(f.upper), f.upper, 0.0)
@@ -69,10 +60,10 @@ def recompute_objective(reading: Reading, answer: Values) -> float:
         )
     bad = np.flatnonzero(f.integer & (x != np.round(x)))
     if len(bad):
-        raise InfeasibleAnswerError(f"variable {reading.names[bad[0]]!r} is {x[bad[0]]:.10g}, which is not whole")
+        raise InfeasibleAnswerError(f"variable {reading.names[bad[0]]!r} is {x[bad[0]]:.10g}, expected an integer")
     rows = reading.rows
     activity, terms = rows @ x, np.zeros(rows.shape[0])
-    if rows.nnz:  # a row's size: its largest entry, side and term
+    if rows.nnz:  # the size of a row is its largest coefficient, side or term
         entries = abs(rows)
         terms = entries.max(axis=1).toarray().ravel()
         terms = np.maximum(terms, entries.multiply(np.abs(x)[None, :]).max(axis=1).toarray().ravel())
@@ -90,17 +81,17 @@ def recompute_objective(reading: Reading, answer: Values) -> float:
 
 
 def load_values(reading: Reading, answer: Any) -> None:
-    """Put an answer into the model's variables, if it is one."""
+    """Load an answer into the model's variables, if there is one."""
     if isinstance(answer, Values):
         whole = reading.formulation.integer.tolist()
-        StaleFlagManager.mark_all_as_stale()  # what is not in the answer is stale then
+        StaleFlagManager.mark_all_as_stale()  # variables without a value in the answer become stale
         for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
             variable.set_value(round(value) if integer else value, skip_validation=True)
         StaleFlagManager.mark_all_as_stale(delayed=True)
 
 
 def duals_of(reading: Reading, kept: Ints, certificate: Certificate | None) -> Iterator[tuple[Any, float]]:
-    """The constraints that stay in the master, and their dual values at the root."""
+    """Yield the constraints that stay in the master with their dual values at the root."""
     if certificate is None:
         return
     for row in kept.tolist():
@@ -108,9 +99,9 @@ def duals_of(reading: Reading, kept: Ints, certificate: Certificate | None) -> I
 
 
 def load(reading: Reading, result: Result, kept: Ints) -> None:
-    """Put an answer into the model's variables, and dual values into its suffix ``dual``, if there are any.
+    """Load an answer into the model's variables, and dual values into its suffix ``dual``, if any.
 
-    Dual values of a run before do not stay.
+    Dual values of an earlier run are removed.
     """
     load_values(reading, result.answer)
     suffix = reading.model.component("dual")
@@ -123,24 +114,24 @@ def load(reading: Reading, result: Result, kept: Ints) -> None:
 
 
 def to_pyomo(result: Result) -> pyo.ConcreteModel:
-    """The model of a result, with its answer and dual values in it; see :meth:`colgen.Result.to_pyomo`."""
+    """Return the model of a result with answer and dual values loaded; see :meth:`colgen.Result.to_pyomo`."""
     answer = result.answer
     if answer is None:
-        raise InputError(f"to_pyomo: expected a result with an answer, this one has none: {result.termination.value}")
+        raise InputError(f"to_pyomo: the result has no answer: {result.termination.value}")
     if not isinstance(answer, Values):
-        raise InputError("to_pyomo: expected the result of a model that colgen.decompose has taken apart")
+        raise InputError("to_pyomo: expected the result of a problem made by colgen.decompose")
     model = answer.reading.model
     suffix = model.component("dual")
     if suffix is None:
         model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
     elif suffix.ctype is not pyo.Suffix:
-        raise InputError("to_pyomo: expected the model's component 'dual' to be a suffix")
+        raise InputError("to_pyomo: the model's component 'dual' is not a suffix; rename it")
     load(answer.reading, result, answer.kept)
     return model
 
 
 def objective_step(f: Rows) -> float | None:
-    """What every answer's objective is a multiple of, if all that costs is whole; None if it is not."""
+    """Return a divisor of all objective values if costs and their variables are integer, else None."""
     costs = np.append(f.costs[f.costs != 0.0], f.offset)
     whole = f.integer[f.costs != 0.0].all() and (costs == np.rint(costs)).all()
     if not whole or not len(costs) or np.abs(costs).sum() >= EXACT:

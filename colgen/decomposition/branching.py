@@ -1,12 +1,12 @@
-"""Branching on the variables of blocks: complete, for blocks one by one and for those that are the same.
+"""Complete branching on the variables of blocks, for single and for identical blocks.
 
-A block by itself has one point in every answer, so that a bound on a variable is one on the points.  If all variables
-that must be whole are, the mean of the points in use is a point of the block: its rows are linear.
+A single block has one point in every solution, so a bound on a variable is a bound on its points.  If the integer
+variables have integer values, the mean of the points in use is a point of the block, because its rows are linear.
 
-Blocks that are the same have no variables of their own in the master.  There it is branched on how many points lie
-within component bounds, of which :mod:`colgen.branching.component_bounds` says why it is complete: if all such counts
-are whole then each whole part is used a whole number of times.  Points of one whole part may differ in continuous
-variables; their mean, used as often as all of them, is a point of the block.
+Identical blocks have no variables of their own in the master.  Branching is then on the number of points within
+component bounds, which is complete (:mod:`colgen.branching.component_bounds`): if all these numbers are integer, each
+integer part is used an integer number of times.  Points with the same integer part may differ in continuous variables.
+Their mean, used as often as all of them together, is a point of the block.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from colgen.decomposition.splitting import Splitting
 
 
 class OnBlockVariables(BranchingRule):
-    """A whole variable of a block is rounded down or up; blocks that are the same are counted within bounds."""
+    """Round integer variables of single blocks; bound the number of points within component bounds otherwise."""
 
     makes: Sequence[type[Decision]] = (ComponentBound, PointsWithin)
 
@@ -57,14 +57,14 @@ class OnBlockVariables(BranchingRule):
                 found += self._of_block(sub, amounts @ points)
             else:
                 found += self._of_copies(sub, points, amounts)
-        found.sort(key=lambda candidate: -candidate.score)  # stable: of equals, the first in the model
+        found.sort(key=lambda candidate: -candidate.score)  # stable: the model's order breaks ties
         return found
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Points that agree in what is whole are one, their mean."""
+        """Merge points with the same integer part into their mean."""
         columns: list[tuple[Column, float]] = []
         for sub, points, amounts in self._used(solution):
-            if sub.unbounded:  # rays move the mean, and count for nothing
+            if sub.unbounded:  # rays move the mean, and do not count in the convexity row
                 points, amounts = (amounts @ points)[None, :], np.ones(1)
             whole = np.round(points[:, sub.integer])
             kinds = np.zeros(len(points), dtype=np.int64)
@@ -75,7 +75,7 @@ class OnBlockVariables(BranchingRule):
                 total = float(amounts[mine].sum())
                 mean = amounts[mine] @ points[mine] / total
                 near = np.abs(mean - np.round(mean))[sub.integer]
-                # Of a point of 1e7 units, 5e-7 are units.
+                # An error of 5e-7 in the amount changes values of size 1e7 by 5 units.
                 far = np.abs(mean).max(initial=1.0) if sub.count > 1 else 1.0
                 if far * abs(total - round(total)) > TOLERANCES.integrality or any(map(fractionality, near.tolist())):
                     return None
@@ -93,7 +93,7 @@ class OnBlockVariables(BranchingRule):
         return Solution(cost + f.offset, tuple(columns), variables, solution.integer)
 
     def _used(self, solution: Solution) -> list[tuple[Subproblem, Floats, Floats]]:
-        """Of each subproblem the points in use, and how much each is."""
+        """Return the points in use and their amounts for each subproblem."""
         used: dict[int, list[tuple[Floats, float]]] = {}
         for column, amount in solution.columns:
             used.setdefault(column.structure.number, []).append((column.structure.values, amount))
@@ -111,7 +111,7 @@ class OnBlockVariables(BranchingRule):
     def _of_block(self, sub: Subproblem, mean: Floats) -> list[Candidate]:
         found = []
         row = self.splitting.convexity_key(sub)
-        off = np.abs(mean - np.rint(mean)) > TOLERANCES.integrality  # most are whole: looked at one by one they cost
+        off = np.abs(mean - np.rint(mean)) > TOLERANCES.integrality  # most are integer; a loop over all is slow
         for k in np.flatnonzero(sub.integer & off).tolist():
             value = float(mean[k])
             score = fractionality(value)
@@ -124,7 +124,7 @@ class OnBlockVariables(BranchingRule):
     # --- blocks that are the same ------------------------------------------------------------------------------------
 
     def _of_copies(self, sub: Subproblem, points: Floats, amounts: Floats) -> list[Candidate]:
-        """Counts within bounds that are fractional: within one bound where there is one, else within more."""
+        """Return fractional counts within component bounds, with one bound if possible, else more."""
         whole = np.flatnonzero(sub.integer)
         found = boxes(np.round(points[:, whole]), amounts)
         named = [(tuple((int(whole[k]), low, high) for k, low, high in bounds), count) for bounds, count in found]
@@ -140,7 +140,7 @@ class OnBlockVariables(BranchingRule):
 
 
 def _within(box: Box, number: int) -> Callable[[Column], float]:
-    """Counts the points of a subproblem that lie in a box."""
+    """Return the function that is 1 for points of a subproblem in a box, else 0."""
 
     def value(column: Column) -> float:
         point = column.structure
@@ -150,7 +150,7 @@ def _within(box: Box, number: int) -> Callable[[Column], float]:
 
 
 def _either(quantity: object, part: float, down: Decision, up: Decision, score: float) -> Candidate:
-    """Down or up, the nearer first."""
+    """Return the two children as a candidate, the nearer one first."""
     children: list[Sequence[Decision]] = [(down,), (up,)]
     moves = [(DOWN, part), (UP, 1.0 - part)]
     if part >= 0.5:

@@ -1,4 +1,4 @@
-"""Certificates of decomposed models: dual values of the rows that link blocks, and what the blocks come to at them."""
+"""Certificates of decomposed models: dual values of the linking rows, and the optima of the blocks at these."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from colgen.decomposition.splitting import Splitting
 from colgen.solvers.arrays import EXACT
 
 _MOST_SUMS = 1 << 21
-"""Blocks over whose rows a dynamic program looks at more sums than these are trusted."""
+"""Limit on row sums in the checker's dynamic program for a block; blocks with more are trusted."""
 
 _DIGITS = (2.0**20, 2.0**48)
-"""The largest dual value becomes a whole number of about this size: tried in order."""
+"""Approximate sizes of the largest dual value after scaling to integers, tried in order."""
 
 _PARTS = 5_000
-"""Dual values of vertices are often fractions of small whole numbers."""
+"""Largest denominator of approximations: dual values at vertices are often fractions of small integers."""
 
 _NEAR = (1_000, 1_000_000)
-"""What is continuous in an answer is sought among fractions with denominators up to these."""
+"""Largest denominators of fractions that approximate continuous values of a solution, tried in order."""
 
 _Within = tuple[int, tuple[tuple[int, int | None, int | None], ...]]
-"""Points of a block within bounds."""
+"""A block with bounds on its variables, for counting its points."""
 
 
 class BlockCertifier(Certifier):
-    """A bound of a node is proved by dual values of the linking rows, for each block is then a problem of its own.
+    """Certificates of node bounds by dual values of the linking rows, under which each block is a separate problem.
 
-    Blocks of whole variables are looked at once more by the checker.  Where a block has rows over continuous ones,
-    leaves are trusted, and so is an answer that holds but for rounding.
+    The checker recomputes blocks of integer variables.  If a block has rows over continuous variables, leaves are
+    trusted, and so are solutions that hold up to rounding only.
     """
 
     states_formulation = False
@@ -61,8 +61,8 @@ class BlockCertifier(Certifier):
         self._splitting = splitting
         self._orders = [_order_of(sub) for sub in splitting.subproblems]
         self._ranks = [np.argsort(order) for order in self._orders]
-        self._told: tuple[Solution, list[Any] | str, Fraction] | None = None
-        self.checks_nodes = self._looks_at_all
+        self._last: tuple[Solution, list[Any] | str, Fraction] | None = None
+        self.checks_nodes = self._checks_all
 
     def instance(self) -> Record:
         return self._data
@@ -118,22 +118,22 @@ class BlockCertifier(Certifier):
         return program
 
     @property
-    def _looks_at_all(self) -> bool:
-        """Whether the checker can look at all blocks."""
+    def _checks_all(self) -> bool:
+        """Whether the checker can recompute all blocks."""
         return self._claim(CheckerState(), [0] * len(self._linking), {}, 1, 0) is not None
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def columns(self, solution: Solution) -> list[Any] | str:
-        """The values of the model's variables, block by block; "trusted" if rows do not hold exactly."""
+        """Return the values of the model's variables by blocks; "trusted" if rows do not hold exactly."""
         return self._answer(solution)[1]
 
     def objective(self, solution: Solution) -> Fraction:
         return self._answer(solution)[2]
 
     def _answer(self, solution: Solution) -> tuple[Solution, list[Any] | str, Fraction]:
-        if self._told is not None and self._told[0] is solution:
-            return self._told
+        if self._last is not None and self._last[0] is solution:
+            return self._last
         x, variables = self._splitting.values(solution).tolist(), self._data["variables"]
         for most in _NEAR:
             values = [
@@ -149,13 +149,13 @@ class BlockCertifier(Certifier):
                 check_answer(self._program, {"columns": columns, "objective": as_exact(objective)}, Claims())
             except WrongError:
                 continue
-            self._told = solution, columns, objective
-            return self._told
-        self._told = solution, "trusted", Fraction(solution.objective)
-        return self._told
+            self._last = solution, columns, objective
+            return self._last
+        self._last = solution, "trusted", Fraction(solution.objective)
+        return self._last
 
     def _in_blocks(self, values: list[int | str]) -> list[Any]:
-        """Values of the variables as columns: blocks that are the same and have the same values are one."""
+        """Return values as columns; identical blocks with equal values share one."""
         columns: list[Any] = []
         held = set[int]()
         for k, block in enumerate(self._data["blocks"]):
@@ -176,14 +176,14 @@ class BlockCertifier(Certifier):
                 break
             if self._proves(*found, goal):
                 return found[0]
-        # Perhaps a block has no point, which needs no dual values.
+        # A block may be empty, which needs no dual values.
         found = self._claim(state, [0] * len(self._linking), {}, 1, 0)
         return found[0] if found is not None and self._proves(*found, goal) else None
 
     def _claim(
         self, state: CheckerState, duals: Sequence[int], counts: Mapping[_Within, int], unit: int, weight: int
     ) -> tuple[Record, Fraction] | None:
-        """A claim, and what its dual values come to; None where the checker would have nothing of it."""
+        """Return a claim and the total of its dual values; None if the checker would reject it."""
         told = [[k, [list(each) for each in box], dual] for (k, box), dual in counts.items()]
         record: Record = {"weight": weight, "unit": unit, "duals": list(duals), "counts": told}
         program = self._program
@@ -203,7 +203,7 @@ class BlockCertifier(Certifier):
         return goal is not None and self._program.round_up(total / claim["unit"]) >= goal
 
     def _rounded(self, point: WitnessPoint, state: CheckerState) -> Iterator[tuple[list[int], dict[_Within, int], int]]:
-        """A point's dual values as whole numbers over a denominator: of the linking rows, and of points counted."""
+        """Yield integer dual values of linking rows and counted points, with their denominator."""
         if not isinstance(point.duals, Duals):
             return
         sign, rows = self._program.sign, self._program.rows
@@ -219,13 +219,13 @@ class BlockCertifier(Certifier):
             0.0 if sides[value < 0.0] is None else value
             for value, sides in zip((*values, *found.values()), allowed, strict=True)
         ]
-        for whole, unit in _in_whole_numbers(every, self._size):
+        for whole, unit in _scale_to_integers(every, self._size):
             counts = zip(found, whole[len(rows) :], strict=True)
             yield whole[: len(rows)], {place: dual for place, dual in counts if dual}, unit
 
     @cached_property
     def _size(self) -> Fraction:
-        """What all costs are multiples of: dual values are fractions of it."""
+        """A common divisor of all costs, the unit of dual values."""
         costs = [Fraction(cost) for cost, *_ in self._data["variables"] if cost]
         over = math.lcm(*(cost.denominator for cost in costs))
         return Fraction(math.gcd(*(int(over * cost) for cost in costs)), over) if costs else Fraction(1)
@@ -233,7 +233,7 @@ class BlockCertifier(Certifier):
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def split(self, state: CheckerState, children: Sequence[Sequence[Decision]]) -> Split | None:
-        said = [self._said(child[0]) for child in children if len(child) == 1]
+        said = [self._as_count(child[0]) for child in children if len(child) == 1]
         if len(children) != 2 or len(said) != 2:
             return None
         for order in ((0, 1), (1, 0)):
@@ -246,15 +246,15 @@ class BlockCertifier(Certifier):
                 return Split(record, order, self._program.split(state, record, 2, Claims()))
         return None
 
-    def _said(self, decision: Decision) -> tuple[_Within, int, int | None] | None:
-        """How many points lie within bounds, at least and at most.
+    def _as_count(self, decision: Decision) -> tuple[_Within, int, int | None] | None:
+        """Return the points within bounds that a decision counts, with their minimum and maximum number.
 
-        That a value is at most v is that no point has more.
+        An upper bound v on a variable means that no point has a larger value.
         """
         if isinstance(decision, PointsWithin):
             place = self._place(decision.box)
             least = max(math.ceil(decision.lower), 0) if decision.lower > -math.inf else 0
-            return None if place is None else (place, least, _whole(decision.upper))
+            return None if place is None else (place, least, _as_integer(decision.upper))
         if isinstance(decision, ComponentBound):
             k, v = decision.number, int(self._ranks[decision.number][decision.variable])
         elif isinstance(decision, TemplateBound):
@@ -262,7 +262,7 @@ class BlockCertifier(Certifier):
             k, v = len(self._splitting.subproblems), static.index(decision.key)
         else:
             return None
-        low, high = _whole(decision.lower), _whole(decision.upper)
+        low, high = _as_integer(decision.lower), _as_integer(decision.upper)
         if (low is None) == (high is None):
             return None
         if high is not None:
@@ -270,20 +270,22 @@ class BlockCertifier(Certifier):
         return (k, ((v, low, None),)), 1, None
 
     def _place(self, box: Box) -> _Within | None:
-        """The block of component bounds, and they themselves in its order of variables."""
+        """Return the block of a box, and its bounds in the checker's order of variables."""
         name = self._splitting.convexity
         k = next((sub.number for sub in self._splitting.subproblems if box.block == f"{name}[{sub.number}]"), None)
         if k is None:
             return None
         bounds: Any = box.bounds
-        return k, tuple(sorted((int(self._ranks[k][v]), _whole(low), _whole(high)) for v, low, high in bounds))
+        return k, tuple(
+            sorted((int(self._ranks[k][v]), _as_integer(low), _as_integer(high)) for v, low, high in bounds)
+        )
 
 
 def _order_of(sub: Subproblem) -> Ints:
-    """The order in which the checker walks through the variables of a block, so that it meets few sums of rows.
+    """Return the order in which the checker enumerates the variables of a block, chosen to give few row sums.
 
-    What is in many rows is decided first.  Along a network without circuits the rows of the nodes behind are done with:
-    the sums that are left are the nodes that a path may have come to.
+    Variables in many rows come first.  In an acyclic network the rows of passed nodes are complete, so that the
+    remaining sums are the nodes that a path can have reached.
     """
     path = shortest_path_of(sub)
     if path is not None and path.place is not None:
@@ -292,20 +294,20 @@ def _order_of(sub: Subproblem) -> Ints:
 
 
 def _rows_of(sub: Subproblem) -> Ints:
-    """How many rows of a block each of its variables is in."""
+    """Return the number of rows of each variable."""
     rows: Ints = np.diff(sub.matrix.indptr).astype(np.int64)
     return rows
 
 
-def _in_whole_numbers(values: Sequence[float], size: Fraction) -> Iterator[tuple[list[int], int]]:
-    """Numbers as whole ones over a denominator: roughly, as fractions of small numbers, and more exactly."""
+def _scale_to_integers(values: Sequence[float], size: Fraction) -> Iterator[tuple[list[int], int]]:
+    """Yield numbers as integers with a denominator: coarsely, as fractions of small integers, and precisely."""
     largest = max(map(abs, values), default=0.0)
     if not 0.0 < largest < math.inf:
         if largest == 0.0:
             yield [0] * len(values), 1
         return
     for digits in _DIGITS:
-        # A power of two, so that only rounding to whole numbers changes anything.
+        # A power of two, so that the only error is the rounding to integers.
         scale = max(math.ldexp(1.0, math.frexp(digits / largest)[1] - 1), 1.0)
         yield [round(value * scale) for value in values], int(scale)
         if digits == _DIGITS[0]:
@@ -316,7 +318,7 @@ def _in_whole_numbers(values: Sequence[float], size: Fraction) -> Iterator[tuple
 
 
 def _exact(value: float) -> int | str:
-    """A number as the model has it: 0.1 is a tenth, as it was written down."""
+    """Return the decimal number that the model states: 0.1 is exactly 1/10."""
     if value.is_integer() and abs(value) < EXACT:
         return int(value)
     return as_exact(Fraction(repr(value)))
@@ -326,5 +328,5 @@ def _side(value: float) -> int | str | None:
     return None if math.isinf(value) else _exact(value)
 
 
-def _whole(value: float) -> int | None:
+def _as_integer(value: float) -> int | None:
     return None if math.isinf(value) else round(value)

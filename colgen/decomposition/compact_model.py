@@ -1,4 +1,4 @@
-"""The compact model in HiGHS: solved complete where it is small, and as a neighbourhood of a relaxation."""
+"""The compact model in HiGHS: solved completely if it is small, or as a neighbourhood of a relaxation."""
 
 from __future__ import annotations
 
@@ -17,24 +17,21 @@ from colgen.solvers.linear.mip import solve_mip
 from colgen.solvers.linear.program import Program
 
 SOURCE = "HiGHS on the compact model"
-"""Whose bound it is."""
+"""Source of the bound."""
 
 _MOST_ENTRIES = 10_000
-"""A model whose matrix has more entries is not small."""
+"""Maximum number of matrix entries of a small model."""
 
 _SHARE = 0.25
-"""Of the time that is left."""
+"""Share of the remaining time."""
 
 
 def solve_compact(
     reading: Reading, nodes: int, budget: Budget, as_solution: Callable[[Floats, float], Solution | None]
 ) -> Complete | None:
-    """What HiGHS finds within so many nodes; None if the model is not small.
+    """Return the result of HiGHS within a limit of nodes, or None if the model is not small.
 
-    Parameters
-    ----------
-    as_solution
-        Makes a solution of the master of the variables' values and their objective.
+    ``as_solution`` converts values of the variables and their objective to a solution of the master.
     """
     f = reading.formulation
     if f.matrix.nnz > _MOST_ENTRIES:
@@ -57,28 +54,23 @@ def solve_compact(
 
 
 _MOST_OPEN = 200
-"""Of more whole variables that are open the program is no small one."""
+"""Maximum number of integer variables that are not fixed."""
 
 
 class AtTheEnd(RestrictedMIP):
-    """The integer program of the points at hand, only where a limit ends a run that knows no answer."""
+    """The integer program of the current points, only if a limit ends a run without an incumbent."""
 
     def applies(self, depth: int) -> bool:
         return False
 
 
 class Neighbourhood(Heuristic):
-    """The compact model with all whole variables fixed that are whole in the relaxation (Berthold, 2014).
+    """The compact model with all variables fixed that must be and are integer in the relaxation (Berthold, 2014).
 
-    Where blocks have continuous variables the points at hand seldom fit together, and what is made of each has to be
-    chosen anew once it has been decided what is made at all: dives, which fix whole points, find that late.
+    If blocks have continuous variables, the current points seldom fit together: once the integer decisions are made,
+    the continuous values must be chosen anew.  Dives fix entire points, and find such solutions late.
 
-    Parameters
-    ----------
-    others
-        Heuristics that are asked where nothing is found, one after the other.
-    seconds
-        For one call; at most a quarter of what is left.
+    If no solution is found within ``seconds`` (at most 1/4 of the remaining time), ``others`` run until one succeeds.
 
     References
     ----------
@@ -97,7 +89,7 @@ class Neighbourhood(Heuristic):
         return found
 
     def _near(self, context: HeuristicContext) -> Solution | None:
-        """The best answer in the neighbourhood, if there is one and it is found in time."""
+        """Return the best solution in the neighbourhood, or None if none is found in time."""
         f, run = self._splitting.reading.formulation, context.run
         x = self._splitting.values(context.relaxation)
         fixed = f.integer & (x == np.rint(x))
@@ -109,6 +101,6 @@ class Neighbourhood(Heuristic):
         if found.values is None:
             return None
         solution = self._splitting.solution(found.values, found.objective)
-        # What HiGHS allows rows to be off by is more than an answer may be: such a guess is none.
+        # HiGHS tolerates larger violations of rows than a solution may have; such a guess is dropped.
         rows = context.master.rows
         return solution if rows is None or rows.violation(solution) is None else None

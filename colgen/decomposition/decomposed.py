@@ -1,4 +1,4 @@
-"""A compact model as a problem for branch and price, its answer in the model's own variables."""
+"""A compact model as a problem for branch and price, with answers in the model's own variables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from colgen.decomposition.certificates import BlockCertifier
 from colgen.decomposition.compact_model import AtTheEnd, Neighbourhood, solve_compact
 from colgen.decomposition.detection import FoundBlocks, find_in
 from colgen.decomposition.reading.arrays import Reading, read
-from colgen.decomposition.reading.partition import By, Partition, partition, says_blocks
+from colgen.decomposition.reading.partition import By, Partition, defines_blocks, partition
 from colgen.decomposition.reading.subproblems import subproblems
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Diving, RestrictedMIP
@@ -41,21 +41,21 @@ from colgen.problem import Problem
 
 
 class Decomposed(Problem):
-    """A compact model by Dantzig and Wolfe's decomposition: points of its blocks are columns.
+    """A compact model by Dantzig-Wolfe decomposition: columns are points of its blocks.
 
-    The answer is a mapping from the names of the model's variables to their values.  After a run these are loaded into
-    the model, and if it has a suffix ``dual``, the dual values of its linking constraints at the root.
+    The answer maps the names of the model's variables to values.  A run loads these into the model.  If the model has a
+    suffix ``dual``, it also loads the dual values of the linking constraints at the root.
 
     Attributes
     ----------
     splitting
-        The model taken apart; its columns may be counted in other units than the user's.
+        The master and the blocks; columns may have other units than the user's model.
     reading
         The model as the user states it.
     """
 
     loads = True
-    """Whether a run loads what it finds into the model."""
+    """Whether a run loads its answer into the model."""
 
     def __init__(self, splitting: Splitting, reading: Reading, *, recognize: bool = True) -> None:
         self.splitting = splitting
@@ -74,21 +74,21 @@ class Decomposed(Problem):
         return (OnTemplateVariable(), self._rule)
 
     @property
-    def _is_whole(self) -> bool:
-        """Whether all variables of blocks are whole."""
+    def _is_integer(self) -> bool:
+        """Whether all variables of blocks are integer."""
         return all(sub.integer.all() for sub in self.splitting.subproblems)
 
     def method(self) -> Method:
-        """Return dives and the restricted master's program as heuristics, and HiGHS for a compact model that is small.
+        """Return diving and the restricted master's integer program, and HiGHS for a small compact model.
 
-        Dives come first: where blocks are identical they find answers that no combination of the points at hand is.
-        The integer program of the points at hand gets a second: with five it took half of the time of assignments, and
-        found what dives had found.  Where blocks have continuous variables, the neighbourhood of the relaxation in the
-        compact model is searched first, and these two run only if it holds no answer; trees are large there, and by
-        pseudo-costs a sixth smaller.
+        Diving comes first: for identical blocks it finds solutions that no combination of the current points gives.
+        The integer program gets one second: with five it took half of the time of assignment instances, and found the
+        same solutions as diving.  If blocks have continuous variables, the neighbourhood of the relaxation in the
+        compact model is searched first, and the other two run only if this fails.  Trees are large there, and
+        pseudo-costs make them 1/6 smaller.
         """
         others = (Diving(2), RestrictedMIP(1.0))
-        if self._is_whole:
+        if self._is_integer:
             return Method(heuristics=others, complete=self._solve_compact)
         return Method(
             choice=PseudoCostBranching(),
@@ -100,7 +100,7 @@ class Decomposed(Problem):
         return solve_compact(self.splitting.reading, nodes, budget, self.splitting.solution)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        """Nothing at all, of each block that has such a point."""
+        """Return the zero point of each block that contains it."""
         columns: list[Column] = [
             self.splitting.column(sub, np.zeros(len(sub.costs))) for sub in self.splitting.subproblems if sub.holds_zero
         ]
@@ -114,12 +114,12 @@ class Decomposed(Problem):
         return Values(self.reading, splitting.reading.to_user(splitting.values(solution)), splitting.linking)
 
     def check(self, answer: Values) -> float:
-        """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
+        """Return the objective, after checking bounds, integrality and all constraints of the model."""
         return recompute_objective(self.reading, answer)
 
     @property
     def identity(self) -> Any:
-        """The model's arrays, and the block of each column and row."""
+        """The model's arrays, the block of each column and row, and the number of blocks in each subproblem."""
         f, partition = self.reading.formulation, self.splitting.partition
         arrays = (f.costs, f.lower, f.upper, f.integer, f.row_lower, f.row_upper, f.offset, f.sense is Sense.MAXIMIZE)
         matrix = (f.matrix.indptr, f.matrix.indices, f.matrix.data)
@@ -127,11 +127,11 @@ class Decomposed(Problem):
         return arrays, matrix, partition.of_column, partition.of_row, subs
 
     def codec(self) -> Codec:
-        """Points are written as the number of their subproblem, their values, and whether they are rays."""
+        """Store points as the number of their subproblem, their values, and whether they are rays."""
         return Codec(self._read, lambda point: (point.number, point.values, point.is_ray))
 
     def _read(self, data: Any) -> Column | None:
-        """Return the column of a point or a ray; None if the block has no such point."""
+        """Return the column of a point or ray, or None if the block does not contain it."""
         number, values, is_ray = data
         subs, splitting = self.splitting.subproblems, self.splitting
         if not 0 <= number < len(subs) or np.shape(values) != subs[number].costs.shape:
@@ -144,14 +144,14 @@ class Decomposed(Problem):
         return splitting.column(sub, point)
 
     def finish(self, result: Result) -> Result:
-        """Load the answer into the model, and dual values where it asks for them."""
+        """Load the answer, and dual values if the model has the suffix ``dual``."""
         if self.loads:
             load(self.reading, result, self.splitting.linking)
         return dataclasses.replace(result, notes=(*result.notes, *self.remarks))
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        """Why the decomposition cannot pay, a sentence each; the result of a run has them among its notes."""
+        """Reasons why the decomposition cannot pay, one sentence each; they are added to the notes of a result."""
         return remarks(self.splitting.subproblems)
 
 
@@ -185,33 +185,33 @@ def decompose(
     aggregate: bool = True,
     recognize: bool = True,
 ) -> Decomposed | Benders:
-    """A compact Pyomo model as a problem for branch and price.
+    """Return a compact Pyomo model as a problem for branch and price.
 
-    Each block of the model becomes a pricing problem; constraints that link blocks, and variables of no block, stay in
-    the master.  ``solve(decompose(model, by="machine"))`` leaves the answer in the model.
+    Each block of the model becomes a pricing problem.  Constraints that link blocks, and variables of no block, stay in
+    the master.  ``solve(decompose(model, by="machine"))`` loads the answer into the model.
 
     Parameters
     ----------
     model
-        Linear, with whole or continuous variables and one objective.
+        A linear model with integer or continuous variables and one objective.
     by
-        What makes a block.  A name of an index set, or the set itself: every variable that carries it is in the block
-        of its index, and every constraint over variables of one block alone.  A function from constraints to the names
-        of blocks, None for those that link.  None: what the suffix ``colgen_block`` says, or else each ``pyo.Block`` of
-        the model, or else what :func:`find_blocks` finds; its result may be given as well.
+        The definition of the blocks.  An index set or its name: each member is a block, with the variables that have it
+        in their index, and the constraints over these only.  A function from constraints to block names, None for
+        linking constraints.  None: the suffix ``colgen_block``, or else the model's ``pyo.Block`` components, or else
+        the result of :func:`find_blocks`, which may also be passed.
     method
-        ``"benders"`` keeps the variables of no block in the master instead, and makes rows of what blocks, the second
-        stages, say of them.
+        ``"benders"`` makes the blocks second stages instead: the variables of no block stay in the master, and the
+        blocks return rows over them.
     aggregate
-        Whether blocks that are the same are priced as one, and counted; otherwise each has its own points.
+        Whether identical blocks are priced once, with a count; otherwise each has its own points.
     recognize
-        Whether blocks that are knapsacks, lot sizing, shortest paths, stable sets, or linear programs because their
-        matrices are totally unimodular, are priced as what they are; otherwise HiGHS prices all of them.
+        Whether knapsacks, lot sizing, shortest paths, stable sets and totally unimodular blocks are recognized and
+        priced by their own algorithms; otherwise HiGHS prices all blocks.
 
     Raises
     ------
     InputError
-        If the model is not linear, ``by`` leaves no block, or a variable is in two.
+        If the model is not linear, ``by`` defines no block, or a variable is in two blocks.
 
     References
     ----------
@@ -224,7 +224,7 @@ def decompose(
             raise InputError(f"{name}: expected True or False, not {value!r}")
     if method not in ("dantzig-wolfe", "benders"):
         raise InputError(f"method: expected 'dantzig-wolfe' or 'benders', not {method!r}")
-    with PauseGC():  # as Pyomo does itself: nothing here is garbage, and one look at all of a large model lasts as long
+    with PauseGC():  # as in Pyomo: there is no garbage here, and one collection over a large model takes as long
         reading = read(model)
         found = blocks_of(reading, by)
         if method == "benders":
@@ -235,20 +235,14 @@ def decompose(
 
 
 def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:
-    """The blocks that are said, or found where nothing is said.
-
-    Raises
-    ------
-    InputError
-        If nothing is, or what is said names nothing.
-    """
+    """Return the blocks defined by ``by`` or the model, or else the detected ones; raise InputError without blocks."""
     if isinstance(by, FoundBlocks):
         if by.reading.model is not reading.model or by.reading.formulation.row_keys != reading.formulation.row_keys:
-            raise InputError("by: expected blocks that were found in this model, as it is now")
+            raise InputError("by: the blocks belong to another model, or it has changed; call find_blocks again")
         return by.partition
-    if by is not None or says_blocks(reading):
+    if by is not None or defines_blocks(reading):
         return partition(reading, by)
     found = find_in(reading)
     if found is None:
-        raise InputError("expected blocks to decompose into: the model says none, and none were found in it")
+        raise InputError("the model defines no blocks and none were found in it; pass by=")
     return found.partition

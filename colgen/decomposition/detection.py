@@ -1,4 +1,4 @@
-"""Blocks of a model, found: connected components once linking rows are taken out, and what speaks for them."""
+"""Detection of blocks: the connected components of a model without its linking rows, with a score."""
 
 from __future__ import annotations
 
@@ -22,30 +22,29 @@ from colgen.decomposition.reading.partition import MASTER, By, Partition, partit
 from colgen.decomposition.reading.subproblems import has_rays, split
 
 _FAMILIES = 12
-"""Of so many families of constraints, each two are tried together as linking ones."""
+"""Maximum number of constraint families for which all pairs are tried as linking rows."""
 
 _SIZES = 8
-"""Of so many different lengths of rows, the longest, all rows that are no shorter are tried together."""
+"""Number of row lengths, the longest ones; for each, all rows of at least this length are tried as linking rows."""
 
 _SHARE = 0.2
-"""A row over more than this share of the blocks links them."""
+"""A row that touches more than this share of the blocks is a linking row."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundBlocks:
-    """Blocks that a model falls into, and what speaks for them.
+    """Blocks found in a model, with a score.
 
     Attributes
     ----------
     partition
-        Of variables and rows.
+        The block of each variable and row.
     linking
-        The families of constraints that were taken out.
+        The constraint families of the linking rows.
     score
-        The share of the matrix that is known to be zero once its rows and columns are sorted by blocks; 0 if the
-        decomposition cannot pay.
+        The share of the matrix that is zero by its block structure; 0 if the decomposition cannot pay.
     remarks
-        Why it cannot, a sentence each.
+        Reasons why it cannot pay, one sentence each.
     """
 
     reading: Reading
@@ -56,7 +55,7 @@ class FoundBlocks:
 
     @cached_property
     def recognized(self) -> str:
-        """What the blocks have been recognized as, such as "3 knapsacks": kernels price these, HiGHS the others."""
+        """The recognized kinds of blocks, such as "3 knapsacks"; kernels price these, HiGHS the others."""
         return describe_blocks([block for block in split(self.reading, self.partition) if not has_rays(block)])
 
     def __str__(self) -> str:
@@ -76,47 +75,48 @@ class FoundBlocks:
         )
 
     def draw(self, path: Any = None) -> Any:
-        """The matrix with its rows and columns sorted by blocks: an arrowhead (matplotlib must be installed).
+        """Return a figure of the matrix sorted by blocks, an arrowhead; requires matplotlib.
 
         Parameters
         ----------
         path
-            Of a picture to write; None: the figure is returned alone.
+            File to write the figure to; None: no file.
         """
         return import_name("reporting.arrowhead", "arrowhead")(self.reading.rows, self.partition, path)
 
 
 def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:
-    """What blocks a model has, if any: those that are said, or found where nothing is said.
+    """Return the blocks of a model, or None if it does not decompose.
 
-    Tried are, as linking rows: set partitioning, packing and covering rows; each family of constraints and each two of
-    them; the longest rows; and beside each of these the rows that reach over many of the blocks.  What is left falls
-    into connected components.  Of the decompositions that can pay the one of the highest score is taken.
+    Candidates for linking rows are the set partitioning, packing and covering rows; each family of constraints and each
+    pair of families; and the longest rows.  Rows that touch many of the resulting blocks are added to each candidate.
+    The other rows form connected components.  Of the decompositions that can pay, the one with the highest score is
+    returned.
 
     Parameters
     ----------
     by
-        What makes a block, as in :func:`decompose`: nothing is looked for then, these blocks are shown.  None: they are
-        looked for, whatever the model says of blocks itself.
+        The definition of the blocks, as in :func:`decompose`; these are then scored instead.  None: detect blocks,
+        without regard to blocks that the model defines.
 
     Returns
     -------
     FoundBlocks or None
-        What ``decompose(model, found)`` would do; None if the model is all one piece.
+        The decomposition that ``decompose(model, found)`` uses.
 
     Raises
     ------
     InputError
-        If the model is not linear, or ``by`` leaves no block.
+        If the model is not linear, or ``by`` defines no block.
     """
     reading = read(model)
     if by is None:
         return find_in(reading)
-    return _weighed(reading, partition(reading, by))
+    return _score_blocks(reading, partition(reading, by))
 
 
 def find_in(reading: Reading) -> FoundBlocks | None:
-    """The same, of a model that has been read."""
+    """Return the blocks detected in a model, or None if it does not decompose."""
     seen: set[bytes] = set()
     best: FoundBlocks | None = None
     for linking in _candidates(reading):
@@ -126,20 +126,20 @@ def find_in(reading: Reading) -> FoundBlocks | None:
         seen.add(blocks.of_row.tobytes())
         if best is not None and best.score >= _score(reading, blocks) > 0.0:
             continue
-        found = _weighed(reading, blocks)
+        found = _score_blocks(reading, blocks)
         if best is None or found.score > best.score:
             best = found
     return best
 
 
-def _weighed(reading: Reading, blocks: Partition) -> FoundBlocks:
-    """What speaks for some blocks, and what against them."""
+def _score_blocks(reading: Reading, blocks: Partition) -> FoundBlocks:
+    """Return blocks with their score and remarks."""
     said = remarks(split(reading, blocks))
     return FoundBlocks(reading, blocks, _families(reading, blocks), 0.0 if said else _score(reading, blocks), said)
 
 
 def _candidates(reading: Reading) -> Iterator[NDArray[np.bool_]]:
-    """Masks of rows that may be the linking ones."""
+    """Yield masks of candidates for linking rows."""
     names = [key[0] for key in reading.formulation.row_keys]
     families = list(dict.fromkeys(names))
     masks = [np.array([name == family for name in names], dtype=np.bool_) for family in families]
@@ -155,7 +155,7 @@ def _candidates(reading: Reading) -> Iterator[NDArray[np.bool_]]:
 
 
 def _partitioning(reading: Reading) -> NDArray[np.bool_]:
-    """Rows of ones over whole variables with a side of 1."""
+    """Return a mask of the rows with coefficients 1 over integer variables and a side of 1."""
     f, rows = reading.formulation, reading.rows
     found = np.zeros(rows.shape[0], dtype=np.bool_)
     for row in range(rows.shape[0]):
@@ -166,7 +166,7 @@ def _partitioning(reading: Reading) -> NDArray[np.bool_]:
 
 
 def _components(reading: Reading, linking: NDArray[np.bool_]) -> Partition | None:
-    """The components without some rows; None if there are not two of them with rows."""
+    """Return the components without linking rows, or None if fewer than two have rows."""
     labels = _labels(reading, linking)
     reach = _reach(reading, labels)
     wide = ~linking & (reach > max(_SHARE * (labels.max(initial=-1) + 1), 1))
@@ -182,7 +182,7 @@ def _components(reading: Reading, linking: NDArray[np.bool_]) -> Partition | Non
 
 
 def _labels(reading: Reading, linking: NDArray[np.bool_]) -> Ints:
-    """The component of each variable, in order of appearance; :data:`MASTER` for those that no other row holds."""
+    """Return the component of each variable, numbered in order; :data:`MASTER` for variables in linking rows only."""
     matrix = sparse.csr_array(reading.rows[np.flatnonzero(~linking), :])
     size = matrix.shape[1]
     graph = sparse.coo_array(matrix)
@@ -196,14 +196,14 @@ def _labels(reading: Reading, linking: NDArray[np.bool_]) -> Ints:
 
 
 def _reach(reading: Reading, labels: Ints) -> Ints:
-    """Over how many components each row goes."""
+    """Return the number of components that each row touches."""
     matrix = sparse.coo_array(reading.rows)
     pairs = np.unique(np.stack([matrix.row, labels[matrix.col]]), axis=1)
     return np.bincount(pairs[0], minlength=matrix.shape[0])
 
 
 def _score(reading: Reading, partition: Partition) -> float:
-    """The share of the matrix outside of blocks, linking rows and static variables."""
+    """Return the share of the matrix outside blocks, linking rows and static variables."""
     height, width = reading.rows.shape
     rows = np.bincount(partition.of_row[partition.of_row != MASTER], minlength=len(partition.names))
     columns = np.bincount(partition.of_column[partition.of_column != MASTER], minlength=len(partition.names))

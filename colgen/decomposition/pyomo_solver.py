@@ -1,4 +1,4 @@
-"""``SolverFactory("colgen")``: a Pyomo model with blocks, solved by branch and price in place."""
+"""``SolverFactory("colgen")``: solves a Pyomo model with blocks in place."""
 
 from __future__ import annotations
 
@@ -41,23 +41,22 @@ _CONDITIONS = {
 _OPTIONS = ("by", "method", "aggregate", "recognize", "time_limit", "mipgap")
 
 _SUFFIXES = ("dual",)
-"""What can be imported into a model."""
+"""Suffixes that can be imported into a model."""
 
 
 class PyomoSolver:
-    """Branch and price under Pyomo's interface of solvers.
+    """Branch and price with the interface of a Pyomo solver.
 
-    ``options`` are ``by``, ``method``, ``aggregate`` and ``recognize`` as in :func:`colgen.decompose`, ``time_limit``,
-    in seconds, and ``mipgap``, a relative gap.  Without ``by`` the blocks are those of the suffix ``colgen_block``, of
-    ``pyo.Block`` components, or those that :func:`colgen.decomposition.detection.find_blocks` finds.
+    ``options`` are ``by``, ``method``, ``aggregate`` and ``recognize`` of :func:`colgen.decompose`, ``time_limit`` in
+    seconds, and ``mipgap``, a relative gap.  Without ``by`` the blocks are those of the suffix ``colgen_block``, of
+    ``pyo.Block`` components, or those found by :func:`colgen.decomposition.detection.find_blocks`.
 
     Parameters
     ----------
     options, more
         Options, as a mapping or by name.
     solver_io
-        As other solvers of Pyomo have it; only None and ``"python"`` are possible, since no files are written.
-
+        None or ``"python"``, as no files are written.
     """
 
     name = "colgen"
@@ -67,17 +66,17 @@ class PyomoSolver:
         self._refused: InputError | None = None
         try:
             if solver_io not in (None, "python"):
-                raise InputError(f"solver_io: expected None or 'python', for no files are written, not {solver_io!r}")
-            self._options = Bunch(**_known({**(options or {}), **more}))
+                raise InputError(f"solver_io: expected None or 'python', as no files are written, not {solver_io!r}")
+            self._options = Bunch(**_check_names({**(options or {}), **more}))
         except InputError as error:
             self._refused = error
 
     @property
     def options(self) -> Bunch:
-        """What was given to the solver; an error, if that was no option.
+        """The options; raises InputError if the constructor received invalid ones.
 
-        Pyomo's factory turns whatever a constructor raises into a warning and a solver that does nothing, so that the
-        error waits until the solver is used.
+        Pyomo's factory turns errors of a constructor into a warning and a solver that does nothing, so the error is
+        deferred until the solver is used.
         """
         if self._refused is not None:
             raise self._refused
@@ -85,30 +84,30 @@ class PyomoSolver:
 
     @options.setter
     def options(self, options: Mapping[str, Any]) -> None:
-        self._options = Bunch(**_known(options))
+        self._options = Bunch(**_check_names(options))
 
     def available(self, exception_flag: bool = False) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def license_is_valid(self) -> bool:
-        """Always: it needs none."""
+        """Return True, as no license is needed."""
         return True
 
     def version(self) -> tuple[int, ...]:
-        """Of colgen."""
+        """Return the version of colgen."""
         try:
             said = version("colgen")
-        except PackageNotFoundError:  # a checkout on the path that was never installed
+        except PackageNotFoundError:  # a source checkout that is not installed
             said = "0"
         return tuple(int(part) for part in said.split(".") if part.isdigit())
 
     def warm_start_capable(self) -> bool:
-        """Whether ``solve`` takes ``warmstart=True``."""
+        """Return True: ``solve`` accepts ``warmstart=True``."""
         return True
 
     def has_capability(self, capability: str) -> bool:
-        """Whether models may have this: ``linear`` or ``integer``."""
+        """Return whether models may have a feature: ``linear`` or ``integer``."""
         return capability in ("linear", "integer")
 
     def __enter__(self) -> PyomoSolver:
@@ -132,48 +131,48 @@ class PyomoSolver:
         symbolic_solver_labels: bool = False,
         **unknown: Any,
     ) -> SolverResults:
-        """Solve a model; values and, where it has a suffix ``dual``, dual values are loaded into it.
+        """Solve a model and load the values, and dual values if it has a suffix ``dual``.
 
         Parameters
         ----------
         tee
-            Whether rounds are shown as they come.
+            Whether to print each round.
         timelimit
             In seconds.
         options
-            In addition to those of the solver.
+            Options in addition to the solver's.
         load_solutions
-            False leaves the model as it is: ``model.solutions.load_from(results)`` loads what was found.
+            If False the model is not changed; ``model.solutions.load_from(results)`` loads the answer later.
         warmstart
-            Start from the values of the model's variables, where all have one and satisfy the constraints.
+            Whether to start from the values of the model's variables, if all have one and satisfy the constraints.
         suffixes
-            What is imported; only ``dual``, of the linking constraints.
+            Suffixes to import; only ``dual``, for the linking constraints.
         report_timing
-            Whether seconds are printed.
+            Whether to print seconds.
         keepfiles, symbolic_solver_labels
-            As other solvers of Pyomo have them; no file is written, and constraints and variables keep their names.
+            Ignored; accepted for compatibility with other Pyomo solvers.
 
         Raises
         ------
         InputError
-            If the model cannot be decomposed, or there is no such option or argument.
+            If the model cannot be decomposed, or an option or argument is unknown.
         """
         if unknown:
-            raise InputError(f"solve: there is no argument {next(iter(unknown))!r}; options go into options={{...}}")
+            raise InputError(f"solve: unknown argument {next(iter(unknown))!r}; pass options as options={{...}}")
         for name in [suffixes] if isinstance(suffixes, str) else suffixes:
             if name not in _SUFFIXES:
                 raise InputError(f"suffixes: expected {', '.join(_SUFFIXES)}, not {name!r}")
-        told = {**self.options, **_known(options or {})}
-        _known(told)  # the solver's own may have been changed since
+        chosen_options = {**self.options, **_check_names(options or {})}
+        _check_names(chosen_options)  # the solver's own options may have changed since
         stop: list[StopRule] = []
-        limit = timelimit if timelimit is not None else told.get("time_limit")
+        limit = timelimit if timelimit is not None else chosen_options.get("time_limit")
         if limit is not None:
             stop.append(TimeLimit(real(limit, "timelimit")))
-        if told.get("mipgap") is not None:
-            stop.append(GapLimit(real(told["mipgap"], "mipgap")))
-        chosen = {name: told[name] for name in ("method", "aggregate", "recognize") if name in told}
+        if chosen_options.get("mipgap") is not None:
+            stop.append(GapLimit(real(chosen_options["mipgap"], "mipgap")))
+        chosen = {name: chosen_options[name] for name in ("method", "aggregate", "recognize") if name in chosen_options}
         begun = time.monotonic()
-        problem = decompose(model, told.get("by"), **chosen)
+        problem = decompose(model, chosen_options.get("by"), **chosen)
         problem.loads = load_solutions
         taken = time.monotonic() - begun
         result = solve(problem, stop=stop, progress=tee, start=_values_of(problem) if warmstart else None)
@@ -186,8 +185,8 @@ class PyomoSolver:
         return found
 
 
-def _known(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options, after a look at their names."""
+def _check_names(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options, after checking their names."""
     for name in options:
         if name not in _OPTIONS:
             near = get_close_matches(str(name), _OPTIONS, 1)
@@ -197,7 +196,7 @@ def _known(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
-    """The values of a model's variables as an answer to start from; None where they are none."""
+    """Return the values of the model's variables as a warm start, or None if they are infeasible or missing."""
     reading = problem.reading
     values = [variable.value for variable in reading.variables]
     if any(value is None for value in values):
@@ -217,7 +216,7 @@ def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
 
 
 def _as_results(model: pyo.ConcreteModel, problem: Decomposed | Benders, result: Result) -> SolverResults:
-    """A result in Pyomo's words."""
+    """Return a result in Pyomo's format."""
     found = SolverResults()
     condition = _CONDITIONS.get(result.termination, TerminationCondition.other)
     found.solver.name = "colgen"

@@ -1,4 +1,4 @@
-"""A model taken apart: what stays in the master, and the subproblems whose points are its columns."""
+"""The parts of a decomposed model: the master, and subproblems whose points are its columns."""
 
 from __future__ import annotations
 
@@ -23,18 +23,10 @@ from colgen.model.rows import Rows
 
 @dataclass(frozen=True, eq=False)
 class BlockPoint:
-    """A point of a block, or a ray: the structure of a column.
+    """A point or ray (an unbounded direction) of a block: the structure of a column.
 
-    Attributes
-    ----------
-    block
-        The block's name, or that of the first of those that are the same.
-    number
-        Of the subproblem.
-    values
-        One a variable of the subproblem.
-    is_ray
-        Whether it is a direction in which the block has no end.
+    ``block`` is the name of the block, or of the first of several identical ones; ``number`` is the index of the
+    subproblem.
     """
 
     block: str
@@ -43,7 +35,7 @@ class BlockPoint:
     is_ray: bool = False
 
     def within(self, variable: int, lower: float, upper: float) -> bool:
-        """Whether a point is between bounds on a variable, or a ray does not leave them."""
+        """Return whether a point satisfies bounds on a variable, or a ray never leaves them."""
         value = float(self.values[variable])
         if self.is_ray:
             return (value <= 0.0 or upper == math.inf) and (value >= 0.0 or lower == -math.inf)
@@ -58,13 +50,7 @@ class BlockPoint:
 
 @dataclass(frozen=True, eq=False)
 class Splitting:
-    """A model and its blocks, as the master and the oracles know them.
-
-    Attributes
-    ----------
-    subproblems
-        In the order of their convexity rows, which come after the linking rows.
-    """
+    """A model and its blocks, as used by the master and the oracles; subproblem k owns convexity row k."""
 
     reading: Reading
     partition: Partition
@@ -82,7 +68,7 @@ class Splitting:
 
     @cached_property
     def convexity(self) -> str:
-        """The name of the convexity rows: one a subproblem, by its number."""
+        """Name of the convexity rows; their index is the number of the subproblem."""
         name, taken = "convexity", {key[0] for key in self.reading.formulation.row_keys}
         while name in taken:
             name += "_"
@@ -90,16 +76,16 @@ class Splitting:
 
     @cached_property
     def row_keys(self) -> tuple[Key, ...]:
-        """Of the master's rows, in order."""
+        """Keys of the master's rows, in order."""
         keys = self.reading.formulation.row_keys
         return (*(keys[k] for k in self.linking.tolist()), *(self.convexity_key(sub) for sub in self.subproblems))
 
     def convexity_key(self, sub: Subproblem) -> Key:
-        """Of the row that says how many points of a subproblem an answer has."""
+        """Return the key of the row that fixes the number of points of a subproblem."""
         return (self.convexity, sub.number)
 
     def master(self) -> Rows:
-        """The linking rows over the static variables, and the convexity rows; artificial variables where zero fails."""
+        """Return the linking rows over the static variables, the convexity rows, and artificial variables if needed."""
         f = self.reading.formulation
         counts = np.array([sub.count for sub in self.subproblems], dtype=float)
         lower = np.concatenate([f.row_lower[self.linking], counts])
@@ -136,16 +122,16 @@ class Splitting:
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def columns(self, sub: Subproblem, points: Floats) -> Columns:
-        """The columns of points of a subproblem, shape (points, variables), over the master's row numbers."""
+        """Return the columns of points, shape (points, variables), by row numbers of the master."""
         count, last = len(self.linking), len(self.linking) + sub.number
         starts = [0]
         rows: list[Ints] = []
         values: list[Floats] = []
-        for point in points:  # one or a few: a product of sparse matrices costs more than it saves
-            counted = sub.counted(point, count)
-            used = np.flatnonzero(counted)
+        for point in points:  # there are few; a product of sparse matrices would cost more than it saves
+            row_entries = sub.row_entries(point, count)
+            used = np.flatnonzero(row_entries)
             rows.append(np.append(used, last))
-            values.append(np.append(counted[used], 1.0))
+            values.append(np.append(row_entries[used], 1.0))
             starts.append(starts[-1] + len(used) + 1)
         joined = (np.concatenate(rows), np.concatenate(values)) if rows else (np.empty(0, dtype=np.int64), np.empty(0))
         return self.batch([(sub, point) for point in points], starts, *joined)
@@ -153,37 +139,37 @@ class Splitting:
     def batch(
         self, points: Sequence[tuple[Subproblem, Floats]], starts: ArrayLike, rows: Ints, values: Floats
     ) -> Columns:
-        """Points, each of its subproblem, and what they count, as columns; whoever asks, a point costs the same."""
+        """Return points with their entries as columns; a point has the same cost in every batch."""
         costs = [sub.cost_of(point) for sub, point in points]
         structures = [BlockPoint(sub.name, sub.number, point) for sub, point in points]
         keys = [self._key(sub, point) for sub, point in points]
         named = None if all(key is None for key in keys) else keys
-        # Nothing at all is whole if the other points are; a dive that rounded it up would close blocks that are needed.
+        # The zero point is integer if the others are; a dive that fixed it would close blocks that are needed.
         whole = [bool(point.any()) for _, point in points]
         return Columns(costs, starts, rows, values, structures, named, integer=whole)
 
     def ray(self, sub: Subproblem, ray: Floats) -> Columns:
-        """The column of a ray, of which there may be any amount; whole where it moves what is whole."""
-        counted = sub.counted(ray, len(self.linking))
-        rows = np.flatnonzero(counted)
+        """Return the column of a ray, with any amount ≥ 0, integer if the ray changes integer variables."""
+        row_entries = sub.row_entries(ray, len(self.linking))
+        rows = np.flatnonzero(row_entries)
         structure = BlockPoint(sub.name, sub.number, ray, is_ray=True)
         key = (self._points, ("ray", sub.number, ray.tobytes()))
         cost, whole = sub.cost_of(ray), bool(ray[sub.integer].any())
-        return Columns([cost], [0, len(rows)], rows, counted[rows], [structure], [key], integer=[whole])
+        return Columns([cost], [0, len(rows)], rows, row_entries[rows], [structure], [key], integer=[whole])
 
     def column(self, sub: Subproblem, point: Floats) -> Column:
-        """The column of one point, by the names of rows."""
+        """Return the column of one point, by row keys."""
         batch = self.columns(sub, point[None, :]).over(self.row_keys, self.row_position)
         return batch[0]
 
     @cached_property
     def row_position(self) -> dict[Key, int]:
-        """Where each of the master's rows is."""
+        """Position of each row in the master."""
         return {key: k for k, key in enumerate(self.row_keys)}
 
     def _key(self, sub: Subproblem, point: Floats) -> Key | None:
-        """A name for a point that linking rows do not tell apart from others."""
-        return None if sub.is_told_by_rows else (self._points, (sub.number, point.tobytes()))
+        """Return a key for a point that its entries in linking rows do not identify, else None."""
+        return None if sub.is_identified_by_rows else (self._points, (sub.number, point.tobytes()))
 
     @cached_property
     def _points(self) -> str:
@@ -195,7 +181,7 @@ class Splitting:
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def solution(self, values: Floats, objective: float) -> Solution:
-        """A point of the compact model as a solution of the master."""
+        """Return a point of the compact model as a solution of the master."""
         f = self.reading.formulation
         x = np.clip(np.where(f.integer, np.rint(values), values), f.lower, f.upper) + 0.0
         columns: dict[bytes, tuple[Column, float]] = {}
@@ -209,10 +195,9 @@ class Splitting:
         return Solution(objective, tuple(columns.values()), static, whole)
 
     def values(self, solution: Solution) -> Floats:
-        """A solution of the master in the model's own variables.
+        """Return a solution of the master in the model's own variables.
 
-        Of blocks that are the same, the points of an answer go to one after the other; points that are fractional are
-        averaged over all of them.
+        Identical blocks receive the points of an integer solution in order.  Fractional points are averaged over them.
         """
         x = np.zeros(len(self.reading.variables))
         keys = self.reading.formulation.column_keys
@@ -220,7 +205,7 @@ class Splitting:
             x[k] = solution.variables.get(keys[k], 0.0)
         points: dict[int, list[tuple[Floats, float]]] = {}
         for column, amount in solution.columns:
-            if column.structure.values.any():  # nothing at all is in x already
+            if column.structure.values.any():  # x is zero already
                 points.setdefault(column.structure.number, []).append((column.structure.values, amount))
         for number, used in points.items():
             sub = self.subproblems[number]
@@ -236,15 +221,5 @@ class Splitting:
         f = self.reading.formulation
         near = f.integer & (np.abs(x - np.round(x)) <= TOLERANCES.integrality)
         x[near] = np.round(x[near])
-        # Amounts are exact to a tolerance, a bound of zero knows none; what is clipped here the rows are held against.
+        # Amounts are exact up to a tolerance, but a bound of zero has none; rows are checked against clipped values.
         return np.clip(x, f.lower, f.upper) + 0.0
-
-    def sides(self) -> Sequence[str]:
-        """What the master and the blocks are made of, in words."""
-        subs = self.subproblems
-        blocks = sum(sub.count for sub in subs)
-        return (
-            f"{blocks} blocks, {len(subs)} of them different" if len(subs) < blocks else f"{blocks} blocks",
-            f"{len(self.linking)} linking rows",
-            f"{len(self.static)} variables in the master",
-        )

@@ -11,7 +11,7 @@ The reduced cost of a pattern is 1 - Σ_i π_i a_ip, so the pricing problem is a
 over the patterns.
 
 Branching is on *arc flows* (Valério de Carvalho, 1999).  The pieces of a pattern are laid out from position 0, widest
-item first; y_iq counts the rolls with a piece of item i at position q.  Integer x give integer y, and integer y
+item first.  y_iq counts the rolls with a piece of item i at position q.  Integer x give integer y, and integer y
 decompose into integer patterns, so branching on y is complete.  A row on y_iq has a dual value μ_iq.  The pricing
 problem earns it for a piece of item i at position q: the knapsack becomes a longest path, at no extra cost
 (:mod:`colgen.solvers.packing.knapsack`).  Reduced cost fixing removes arcs that no plan better than the incumbent uses.

@@ -24,7 +24,7 @@ def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> F
     """Return the exact bound on the number of rolls that dual values prove.
 
     The duals are rounded to multiples p_i / S of a power of two.  If V = max Σ_i p_i a_i over the patterns, then p / V
-    prices no pattern above its roll, and by weak duality at least Σ_i p_i d_i / V rolls are needed (Farley's bound).
+    prices no pattern above its roll.  By weak duality at least Σ_i p_i d_i / V rolls are needed (Farley's bound).
     V comes from the dynamic program over integers below 2**53, whose floating point sums are exact.
 
     Parameters

@@ -34,7 +34,7 @@ class OnArcFlow(OnOriginalVariable):
     Notes
     -----
     The arcs of a plan form paths from position 0.  Integer arc flows do too, and their paths end where patterns of the
-    relaxation end.  If the patterns fit onto integer numbers of rolls of each kind, so do the paths: a transportation
+    relaxation end.  If the patterns fit onto integer numbers of rolls of each kind, so do the paths.  A transportation
     problem with integer supplies and demands has an integer solution if it is feasible.
     """
 

@@ -31,10 +31,8 @@ class ColumnModel(ABC):
 
     Attributes
     ----------
-    kinds
-        Indices in the instance of the useful kinds of rolls; the model numbers them from 0.
-    stock
-        The useful kinds.
+    stock, kinds
+        The useful kinds of rolls, numbered from 0, and their numbers in the instance.
     demands
         Right-hand sides of the demand rows.
     oracles

@@ -51,8 +51,8 @@ def _total(values: Sequence[int], demands: Sequence[int], unit: int) -> Fraction
 def material_duals(instance: CuttingStockInstance, stock: Stock) -> tuple[list[float], dict[int, float]]:
     """Return dual values of the items and of the limited kinds of rolls that prove the material bound on the cost.
 
-    They solve min Σ c_k X_k over Σ C_k X_k ≥ W, 0 ≤ X_k ≤ s_k.  Rolls are used in order of cost per unit of width; the
-    last one used sets the value of a unit, and the supplies of cheaper kinds have the difference as dual value.
+    They solve min Σ c_k X_k over Σ C_k X_k ≥ W, 0 ≤ X_k ≤ s_k.  Rolls are used in order of cost per unit of width.  The
+    last one used sets the value of a unit.  The supplies of cheaper kinds have the difference as dual value.
     With one unlimited kind, dual-feasible functions may prove more.
     """
     if stock.widths == (instance.roll,) and math.isinf(stock.limits[0]):

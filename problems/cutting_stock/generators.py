@@ -94,7 +94,7 @@ def critical(seed: int, last_width: int) -> CuttingStockInstance:
 def near_integer(seed: int) -> CuttingStockInstance:
     """Return bin packing whose material fills an integer number of rolls up to a few units of 10,000.
 
-    A plan that attains the rounded relaxation has almost no waste, and narrow pieces may fit a hundred times onto a
+    A plan that attains the rounded relaxation has almost no waste.  Narrow pieces may fit a hundred times onto a
     roll.  (In some draws adjusting the total removes a piece, and the waste is larger.)
 
     References

@@ -263,13 +263,7 @@ class CuttingStockInstance:
         return mask
 
     def uses(self, answer: Iterable[Sequence[Any]]) -> list[Use]:
-        """Return an answer as a list of ``(pattern, rolls, kind)``.
-
-        Raises
-        ------
-        ValueError
-            If an entry is not ``(pattern, rolls)``, or with a stock ``(pattern, rolls, kind)``.
-        """
+        """Return an answer as a list of ``(pattern, rolls, kind)``; raise ValueError if an entry has another form."""
         uses, wrong = list[Use](), ""
         try:
             for use in answer:
@@ -298,10 +292,7 @@ class CuttingStockInstance:
     def check(self, answer: Iterable[Sequence[Any]]) -> float:
         """Return the cost of an answer, after checking patterns, demands, supplies, conflicts and limit from the data.
 
-        Raises
-        ------
-        ValueError
-            If the answer is infeasible, with the reason.
+        Raise ValueError with the reason if the answer is infeasible.
         """
         answer = list(answer)
         cut, used = Counter[int](), Counter[int]()

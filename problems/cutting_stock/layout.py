@@ -214,12 +214,8 @@ class PatternLayout:
 class PatternArcsForbidden(Decision):
     """No pattern may use an arc outside ``open_arcs``, a mask of the arcs of the layout's network.
 
-    Attributes
-    ----------
-    exhaustive
-        False if reduced costs forbade the arcs: solutions no better than the incumbent may be lost.
-    kind
-        The kind of roll that the decision applies to; None: all kinds.
+    It is not exhaustive if reduced costs forbade the arcs: solutions no better than the incumbent may be lost.
+    ``kind`` is the kind of roll that the decision applies to; None: all kinds.
     """
 
     layout: PatternLayout

@@ -34,12 +34,7 @@ Mask = NDArray[np.bool_]
 class Pieces:
     """The pieces of an instance, each an item of its own, in the order of their rows.
 
-    Attributes
-    ----------
-    items, widths
-        The item and the width of each piece.
-    conflicts
-        Mask of conflicting pairs, shape (pieces, pieces).
+    ``items`` has the item of each piece; ``conflicts`` is the mask of conflicting pairs, shape (pieces, pieces).
     """
 
     items: NDArray[np.int64]
@@ -59,12 +54,8 @@ class Pieces:
 class Merged:
     """The pieces at a node, after joining those that must be together.
 
-    Attributes
-    ----------
-    groups
-        Mask of the pieces in each merged piece, shape (merged, pieces).
-    widths, conflicts
-        Of the merged pieces; one that contains a conflict is wider than any roll.
+    ``groups`` is the mask of the pieces in each merged piece, shape (merged, pieces).  A merged piece that contains a
+    conflict is wider than any roll.
     """
 
     groups: Mask

@@ -9,9 +9,9 @@ where the sets S of kind k fit into its width C_k and contain no conflicting pai
 The reduced cost is c_k - σ_k - Σ_{i in S} π_i.  The pricing problem of each kind is a knapsack with conflicts
 (:mod:`colgen.solvers.packing.conflicts`).
 
-Branching is on the number of rolls of each kind, if there are several, and then on pairs of pieces (Ryan and Foster):
-together on one roll, or apart.  Pieces together become one wider piece with the conflicts of both.  Pieces apart
-become a conflict.  The structure of the pricing problem does not change.
+Branching is on the number of rolls of each kind, if there are several, and then on pairs of pieces (Ryan and Foster).
+A pair is together on one roll, or apart.  Pieces together become one wider piece with the conflicts of both.  Pieces
+apart become a conflict.  The structure of the pricing problem does not change.
 
 Sources: M. Gendreau, G. Laporte, F. Semet, *Heuristics and lower bounds for the bin packing problem with conflicts*,
 Computers & Operations Research 31 (2004); R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic

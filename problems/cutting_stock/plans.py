@@ -34,14 +34,8 @@ def fill_greedily(
     A filled roll is repeated while the demands last.  With one unlimited kind and the widest items first, this is
     first-fit decreasing.  Return None if the supplies do not suffice.
 
-    Parameters
-    ----------
-    conflicts
-        Conflicts of items, shape (items, items); each demand must then be 1.
-    order
-        Order of the items; widest first by default.
-    used
-        Rolls already used of each limited kind.
+    With ``conflicts``, shape (items, items), each demand must be 1.  ``order`` is widest first by default, and ``used``
+    counts the rolls already used of each limited kind.
     """
     turn = sorted(range(len(widths)), key=lambda i: -widths[i]) if order is None else list(order)
     left, rolls = list(demands), [limit - (used or {}).get(k, 0) for k, limit in enumerate(stock.limits)]

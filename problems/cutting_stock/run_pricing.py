@@ -63,17 +63,13 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class RunNetwork:
-    """The layout of patterns that are cut from n rolls, widest pieces first.
+    """The layout of patterns that are cut from n = ``rolls`` rolls, widest pieces first.
 
     An item with demand d has ⌊d / n⌋ pieces that each add n to its row, and one more that adds the remainder of d.
     Further pieces would add nothing.  These are the *places* of the item, in this order.
 
-    Attributes
-    ----------
-    items, adds
-        The item of each place, and what a piece adds to the item's row.
-    first
-        The number of the first arc, counted over all networks.
+    ``items`` and ``adds`` have the item of each place, and what a piece adds to its row.  ``first`` is the number of
+    the first arc, counted over all networks.
     """
 
     rolls: int

@@ -82,15 +82,10 @@ class CuttingStock(Problem[list[Any]]):
         return self.model.warm_start(budget)
 
     def certifier(self) -> Certifier:
-        plain, instance = self._plain, self.instance
-        if plain is None or not instance.is_plain:
+        model, instance = self.model, self.instance
+        if not instance.is_plain or not isinstance(model, PatternModel):
             return super().certifier()
-        return PlanCertifier(plain.layout, instance.demands, instance.widths, instance.name)
-
-    @property
-    def _plain(self) -> PatternModel | None:
-        """The model if all rolls have one width and cost 1, else None."""
-        return self.model if isinstance(self.model, PatternModel) and self.model.plain else None
+        return PlanCertifier(model.layout, instance.demands, instance.widths, instance.name)
 
     def codec(self) -> Codec:
         return Codec(self.model.column_of, self.model.as_data)

@@ -20,7 +20,7 @@ def assignment(seed, machines=3, tasks=8):
 
 
 def packing(seed, bins=5, items=7):
-    """All bins are the same."""
+    """Bin packing with identical bins."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(20, 70, items).tolist()
     m = pyo.ConcreteModel()
@@ -33,7 +33,7 @@ def packing(seed, bins=5, items=7):
 
 
 def cutting(seed, rolls=5, widths=3):
-    """Whole numbers of pieces on rolls that are the same, at a profit."""
+    """Cutting stock with identical rolls and a profit per piece."""
     rng = np.random.default_rng(seed)
     width, value = rng.integers(17, 60, widths).tolist(), rng.integers(5, 60, widths).tolist()
     demand = rng.integers(2, 5, widths).tolist()
@@ -51,7 +51,7 @@ def cutting(seed, rolls=5, widths=3):
 
 
 def lots(seed, items=2, periods=3):
-    """Continuous amounts, set-ups, and overtime that stays in the master and is bought in whole numbers."""
+    """Lot sizing with continuous amounts, set-ups, and integer overtime that stays in the master."""
     rng = np.random.default_rng(seed)
     demand = rng.integers(0, 30, (items, periods))
     setup, hold = rng.integers(20, 90, items).tolist(), rng.uniform(0.5, 3.0, items).tolist()
@@ -110,7 +110,7 @@ def anything(seed, blocks=3, width=4):
 
 
 def flows(seed, circuits=False, commodities=3, nodes=5):
-    """A path for each commodity through a network whose arcs they share; some nodes have no row, rows any sign."""
+    """Paths of several commodities through a network with shared arcs; some nodes have no row, rows have any sign."""
     rng = np.random.default_rng(seed)
     every = [(u, v) for u in range(nodes) for v in range(nodes) if u < v or (circuits and u != v)]
     arcs = [arc for arc in every if arc[1] == arc[0] + 1 or rng.random() < 0.5][:12]
@@ -136,7 +136,7 @@ def flows(seed, circuits=False, commodities=3, nodes=5):
 
 
 def colours(seed, vertices=7, number=4):
-    """A graph is coloured: two neighbours have one colour together at the most, if it is used."""
+    """Graph colouring: at most one of two neighbours has a colour, if it is used."""
     rng = np.random.default_rng(seed)
     edges = [(u, v) for u in range(vertices) for v in range(u) if rng.random() < 0.5]
     worth = rng.integers(1, 9, (number, vertices)).tolist()
@@ -157,7 +157,7 @@ def colours(seed, vertices=7, number=4):
 
 
 def shifts(seed, crews=3, hours=6):
-    """Crews work whole shifts of consecutive hours, each of a shape; each hour is staffed."""
+    """Shift planning: crews work shifts of consecutive hours, and each hour is staffed."""
     rng = np.random.default_rng(seed)
     shapes = [(first, last) for first in range(hours) for last in range(first + 1, min(first + 4, hours))]
     shapes = [shapes[k] for k in sorted(rng.permutation(len(shapes))[:6].tolist())]

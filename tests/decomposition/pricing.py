@@ -1,4 +1,4 @@
-"""What a kernel says of a block, against all of its points and against HiGHS."""
+"""Points and bounds of kernels, compared with enumeration and HiGHS."""
 
 import itertools
 
@@ -13,7 +13,7 @@ ROOM = 2.0**-40
 
 
 def all_points(sub):
-    """Every point of a block of whole variables."""
+    """Return every point of a block of integer variables."""
     ranges = [range(int(low), int(high) + 1) for low, high in zip(sub.lower, sub.upper, strict=True)]
     points = np.array(list(itertools.product(*ranges)), dtype=float)
     moved = points @ sub.matrix.T.toarray()
@@ -22,7 +22,7 @@ def all_points(sub):
 
 
 def costs_of(sub, rng):
-    """Of any sign and scale, many of them zero or the same."""
+    """Return costs of any sign and scale, many of them zero or equal."""
     size = len(sub.costs)
     kind = rng.integers(0, 3)
     drawn = rng.normal(size=size) if kind else rng.integers(-3, 4, size).astype(float)
@@ -31,7 +31,7 @@ def costs_of(sub, rng):
 
 
 def bounds_of(sub, rng):
-    """As branching leaves them: some whole variables are fixed."""
+    """Return bounds as after branching: some integer variables are fixed."""
     lower, upper = sub.lower.copy(), sub.upper.copy()
     share = rng.choice([0.0, 0.15, 0.4])
     for k in np.flatnonzero(sub.integer & (rng.random(len(lower)) < share)):
@@ -40,7 +40,7 @@ def bounds_of(sub, rng):
 
 
 def compare(sub, kernel, rng, calls=6, enumerated=True):
-    """The best point, the bound and the others at random costs and bounds."""
+    """Check the best point, the bound and the other points at random costs and bounds."""
     program = RecostedMIP(sub.matrix, sub.lower, sub.upper, sub.row_lower, sub.row_upper, sub.integer)
     every = all_points(sub) if enumerated else None
     for _ in range(calls):

@@ -24,16 +24,16 @@ def model():
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
-    [([6, 0], "variable 'x' is 6"), ([0.5, 0], "which is not whole"), ([5, 1], "constraint 'row' has the body 7")],
+    ("values", "message"),
+    [([6, 0], "variable 'x' is 6"), ([0.5, 0], "expected an integer"), ([5, 1], "constraint 'row' has the body 7")],
 )
-def test_what_is_no_answer_is_said(values, said):
+def test_infeasible_answers_are_refused(values, message):
     reading = read(model())
-    with pytest.raises(InfeasibleAnswerError, match=said):
+    with pytest.raises(InfeasibleAnswerError, match=message):
         recompute_objective(reading, Values(reading, np.array(values, dtype=float), NONE))
 
 
-def test_an_answer_is_counted_and_loaded():
+def test_an_answer_is_evaluated_and_loaded():
     m = model()
     reading = read(m)
     answer = Values(reading, np.array([3.0, 1.5]), NONE)
@@ -45,7 +45,7 @@ def test_an_answer_is_counted_and_loaded():
     assert objective_step(reading.formulation) == 1.0
 
 
-def test_to_pyomo_puts_the_answer_and_dual_values_into_the_model():
+def test_to_pyomo_loads_answer_and_dual_values():
     model = models.assignment(0)
     result = solve(decompose(model, "machine"))
     for variable in model.x.values():  # whatever has become of them
@@ -60,15 +60,15 @@ def test_to_pyomo_puts_the_answer_and_dual_values_into_the_model():
     assert list(result.to_pyomo().dual) == [plan.some]
 
 
-def test_to_pyomo_without_an_answer_or_a_model_is_one_sentence():
+def test_to_pyomo_without_an_answer_or_a_model_is_refused():
     model = models.assignment(0)
     model.no = pyo.Constraint(expr=sum(model.x[j, 0] for j in model.machine) == 0)
-    with pytest.raises(InputError, match="to_pyomo: expected a result with an answer, this one has none: Proved inf"):
+    with pytest.raises(InputError, match="no answer: Proved inf"):
         solve(decompose(model, "machine")).to_pyomo()
     result = solve(decompose(models.assignment(0), "machine"))
-    with pytest.raises(InputError, match=r"to_pyomo: expected the result of a model that colgen\.decompose has taken"):
+    with pytest.raises(InputError, match=r"to_pyomo.*colgen\.decompose"):
         dataclasses.replace(result, answer=[]).to_pyomo()
     result.to_pyomo().del_component("dual")
     result.answer.reading.model.dual = pyo.Var()
-    with pytest.raises(InputError, match="to_pyomo: expected the model's component 'dual' to be a suffix"):
+    with pytest.raises(InputError, match="component 'dual' is not a suffix"):
         result.to_pyomo()

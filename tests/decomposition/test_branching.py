@@ -1,4 +1,4 @@
-"""Branching on variables of blocks, and on counts of points of those that are the same."""
+"""Branching on variables of blocks, and on counts of points of identical blocks."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from tests.decomposition.models import FAMILIES
 
 @pytest.mark.parametrize("seed", range(examples(2, 12)))
 @pytest.mark.parametrize("family", ["packing", "cutting"])
-def test_blocks_that_are_the_same_are_one_and_prove_what_blocks_one_by_one_prove(family, seed):
+def test_merged_blocks_have_the_optimum_of_single_blocks(family, seed):
     make, by = FAMILIES[family]
     together, apart = decompose(make(seed), by), decompose(make(seed), by, aggregate=False)
     assert [sub.count for sub in together.splitting.subproblems] == [5]
@@ -24,8 +24,8 @@ def test_blocks_that_are_the_same_are_one_and_prove_what_blocks_one_by_one_prove
 
 
 @pytest.mark.parametrize("seed", range(examples(4, 20)))
-def test_counts_within_several_bounds_end_where_those_within_one_are_whole(seed):
-    """Points of any cost, one a copy: only pairs of bounds tell some of them apart."""
+def test_branching_on_pairs_of_bounds_is_complete(seed):
+    """Points of any cost, one per copy: only pairs of bounds distinguish some of them."""
     model, best = pieces(seed)
     found = solve(decompose(model, "copy"), method=Method(heuristics=()))
     assert found.termination is Termination.OPTIMAL
@@ -58,7 +58,7 @@ def pieces(seed):
 @pytest.mark.parametrize("size", [1e3, 1e5, 1e7, 3e8])
 @pytest.mark.parametrize("aggregate", [True, False])
 def test_large_points_that_are_used_by_small_fractions_hide_no_optimum(size, aggregate):
-    """The size of an objective is that of costs times values: of a point of 1e7 units, 5e-7 are five."""
+    """An objective scales with values: an error of 5e-7 in the amount of a point of size 1e7 is 5 units."""
     m = pyo.ConcreteModel()
     m.k, m.j = pyo.RangeSet(0, 1), pyo.RangeSet(0, 1)
     m.x = pyo.Var(m.k, m.j, domain=pyo.Integers, bounds=(0, size))

@@ -1,4 +1,4 @@
-"""Certificates of decomposed models: a proof that the checker follows, and no lie that it believes."""
+"""Certificates of decomposed models: the checker accepts proofs and rejects forgeries."""
 
 import json
 
@@ -16,7 +16,7 @@ from tests.fuzz.lies import unfound
 
 
 def whole(seed, blocks=3, width=3, same=False):
-    """Whole variables of both signs, rows of every kind over blocks and between them, a variable of no block."""
+    """Integer variables of both signs, rows of every kind in and between blocks, a variable of no block."""
     rng = np.random.default_rng(seed)
     m = pyo.ConcreteModel()
     m.block, m.j = pyo.RangeSet(0, blocks - 1), pyo.RangeSet(0, width - 1)
@@ -76,8 +76,8 @@ def test_paths_stable_sets_and_intervals_are_proved_without_trust(tmp_path, make
     assert float(verdict.objective) == result.objective
 
 
-def test_a_path_through_a_large_network_is_walked_along_it(tmp_path):
-    """112 arcs of a grid: in another order there are too many sums of rows to look at."""
+def test_paths_in_large_networks_are_checked_in_order(tmp_path):
+    """112 arcs of a grid: in another order there are too many row sums."""
     m, side = pyo.ConcreteModel(), 8
     nodes = [(u, v) for u in range(side) for v in range(side)]
     arcs = [(a, b) for a in nodes for b in ((a[0] + 1, a[1]), (a[0], a[1] + 1)) if b in set(nodes)]
@@ -119,8 +119,8 @@ def test_rows_of_every_kind_are_proved(tmp_path, seed, same):
 
 
 @pytest.mark.parametrize(("seed", "same"), [(0, False), (2, True)])
-def test_whole_trees_are_proved(tmp_path, seed, same):
-    """Splits on variables of blocks, and on how many points of blocks that are the same lie within bounds."""
+def test_entire_trees_are_proved(tmp_path, seed, same):
+    """Splits on variables of blocks, and on counts of points of identical blocks within bounds."""
     result, lines = certified(decompose(whole(seed, same=same), by="block"), tmp_path / "proof.jsonl")
     verdict = check(lines)
     assert result.termination is Termination.OPTIMAL
@@ -129,7 +129,7 @@ def test_whole_trees_are_proved(tmp_path, seed, same):
     assert same == any('"counts":[[' in line for line in lines)
 
 
-def test_no_lie_is_believed(tmp_path):
+def test_forgeries_are_rejected(tmp_path):
     told = [
         certified(decompose(assignment(0), "machine"), tmp_path / "a.jsonl")[1],
         certified(decompose(packing(0), "bin"), tmp_path / "b.jsonl")[1],
@@ -171,7 +171,7 @@ def test_rows_whose_variables_are_all_fixed(tmp_path, side):
     assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
 
 
-def test_sums_that_no_table_holds_are_trusted(tmp_path):
+def test_blocks_with_too_many_sums_are_trusted(tmp_path):
     m = pyo.ConcreteModel()
     m.k = pyo.RangeSet(0, 1)
     m.x = pyo.Var(m.k, [0, 1], domain=pyo.Integers, bounds=(0, 3))

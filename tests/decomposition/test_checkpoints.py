@@ -1,4 +1,4 @@
-"""Runs of decomposed models that are cut short go on from their checkpoints."""
+"""Interrupted runs of decomposed models continue from their checkpoints."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def taken_apart(name, size, seed=0):
 
 
 @pytest.mark.parametrize(("name", "size"), [("assignment", 18), ("packing", 14), ("lots", 3)])
-def test_a_run_that_stops_again_and_again_ends_in_the_same_value(name, size, tmp_path):
+def test_a_run_with_many_interruptions_ends_in_the_same_value(name, size, tmp_path):
     whole, path = solve(taken_apart(name, size), method=Method(heuristics=())), tmp_path / "run.checkpoint"
     for limit in range(1, 200, 5):
         problem = taken_apart(name, size)  # read anew: nothing is left of the run before but the file

@@ -1,4 +1,4 @@
-"""The compact model in HiGHS, for trees that do not come to an end."""
+"""The compact model in HiGHS, for trees that would not end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def endless():
     return m
 
 
-def test_it_ends_a_tree_without_an_end_and_its_bound_is_named(tmp_path):
+def test_it_ends_an_infinite_tree_and_its_bound_is_named(tmp_path):
     path = tmp_path / "proof.jsonl"
     result = solve(decompose(endless(), "k"), record=Record(certificate=path), stop=NodeLimit(500))
     assert result.is_optimal
@@ -46,12 +46,12 @@ def test_it_ends_a_tree_without_an_end_and_its_bound_is_named(tmp_path):
     assert [list(claim) for claim in claims] == [["trusted"]]
 
 
-def test_it_is_asked_after_as_many_nodes_in_each_run():
+def test_it_runs_after_the_same_number_of_nodes_in_each_run():
     first, second = (solve(decompose(endless(), "k")) for _ in range(2))
     assert len(first.nodes) == len(second.nodes)
 
 
-def test_without_heuristics_nobody_else_is_asked():
+def test_it_does_not_run_without_heuristics():
     result = solve(decompose(endless(), "k"), method=Method(heuristics=[]), stop=NodeLimit(80))
     assert result.bound_source == "colgen"
     assert result.termination is Termination.NODE_LIMIT
@@ -87,7 +87,7 @@ def parity(even, *, bounded=False):
     return m
 
 
-def test_unbounded_is_said_with_an_answer_at_hand():
+def test_unboundedness_is_reported_together_with_an_answer():
     result = solve(decompose(parity(even=True)))
     assert result.termination is Termination.UNBOUNDED
     assert result.answer is not None
@@ -102,13 +102,13 @@ def test_a_program_without_an_integer_solution_is_not_called_unbounded():
     assert alone.answer is None
 
 
-def test_pyomo_hears_of_it_in_its_own_words():
+def test_pyomo_receives_its_own_termination_condition():
     found = pyo.SolverFactory("colgen").solve(parity(even=True))
     assert found.solver.termination_condition == pyo.TerminationCondition.unbounded
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_an_answer_is_known_after_the_root(seed):
+def test_there_is_an_incumbent_after_the_root(seed):
     model = models.lots(seed, items=4, periods=7)
     best = solve_complete(compile_model(model)).objective
     problem = decompose(model, "item")
@@ -117,7 +117,7 @@ def test_an_answer_is_known_after_the_root(seed):
     assert found.objective <= 1.2 * best
 
 
-def test_blocks_that_are_the_same_are_handed_out():
+def test_identical_blocks_receive_their_points():
     model = models.lots(1, items=3, periods=4)
     for t in model.period:
         for i in (1, 2):
@@ -141,7 +141,7 @@ class Asked:
         self.times += 1
 
 
-def test_others_are_asked_where_it_finds_nothing():
+def test_other_heuristics_run_if_it_finds_nothing():
     problem, other = decompose(models.lots(0, items=4, periods=7), "item"), Asked()
     solve(problem, method=Method(heuristics=(Neighbourhood(problem.splitting, (other,)),)), stop=NodeLimit(1))
     assert other.times == 0
@@ -151,7 +151,7 @@ def test_others_are_asked_where_it_finds_nothing():
     assert other.times == 1
 
 
-def test_a_point_that_is_off_its_rows_by_what_a_solver_allows_is_no_answer():
-    """A row of 4 was left at 3.999999333, which ended the run."""
+def test_a_point_within_a_solvers_tolerance_is_not_accepted():
+    """A row with side 4 had the value 3.999999333, which ended the run."""
     failure, _ = judge(compacts.draw(np.random.default_rng([27000, 298])))
     assert failure is None

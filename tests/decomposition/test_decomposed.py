@@ -1,4 +1,4 @@
-"""Decomposed models against HiGHS on the compact ones."""
+"""Decomposed models compared with HiGHS on the compact ones."""
 
 import gc
 import itertools
@@ -16,7 +16,7 @@ from tests.decomposition.models import FAMILIES
 
 
 def feasible(model):
-    """Whether the values that a model holds satisfy all of its constraints and domains."""
+    """Return whether a model's values satisfy all of its constraints and domains."""
     for row in model.component_data_objects(pyo.Constraint, active=True):
         body = pyo.value(row.body)
         if row.lower is not None and body < pyo.value(row.lower) - 1e-5:
@@ -34,7 +34,7 @@ def feasible(model):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", range(examples(2, 12)))
-def test_optimum_is_that_of_the_compact_model_and_its_values_are_in_the_model(family, seed):
+def test_optimum_equals_that_of_the_compact_model_and_is_loaded(family, seed):
     make, by = FAMILIES[family]
     compact = solve_complete(make(seed))
     model = make(seed)
@@ -55,7 +55,7 @@ def test_duals_of_linking_constraints_are_those_of_the_root():
     problem = decompose(model, "machine")
     result = solve(problem, relaxation=True)
     assert set(model.dual) == set(model.assign.values())
-    # What the tasks pay, less what the machines make of it at their best, is the bound.
+    # The bound is the dual value of all tasks minus the optima of the machines.
     duals = np.array([model.dual[model.assign[t]] for t in model.task])
     bound = float(duals.sum())
     for sub in problem.splitting.subproblems:
@@ -84,7 +84,7 @@ def test_values_are_read_by_name():
     assert np.array_equal(answer.array, [v.value for v in model.x.values()])
 
 
-def test_a_row_is_held_within_a_share_of_its_size_and_not_of_what_is_left_of_it():
+def test_row_tolerances_are_relative_to_the_size_of_their_terms():
     problem = decompose(models.lots(0), "item")
     answer = solve(problem).answer
     near, off = answer.array.copy(), answer.array.copy()
@@ -98,8 +98,8 @@ def test_a_row_is_held_within_a_share_of_its_size_and_not_of_what_is_left_of_it(
         problem.check(Values(problem.reading, off, answer.kept))
 
 
-def test_a_gain_that_no_answer_has_hides_no_proof():
-    """Dual values that keep it out are a thousand million times what answers differ by, and nearly cancel out."""
+def test_gains_that_no_solution_attains_do_not_prevent_a_proof():
+    """The dual values that exclude it are 1e9 times the differences of objectives, and nearly cancel out."""
     unit = 3.719974300187675e-07
     m = pyo.ConcreteModel()
     m.block = pyo.RangeSet(0, 1)
@@ -113,8 +113,8 @@ def test_a_gain_that_no_answer_has_hides_no_proof():
     assert result.objective == pytest.approx(-3.0 * unit)
 
 
-def test_the_collector_of_garbage_goes_on_after_reading():
-    """It is paused for as long as a model is read; what is refused leaves it as it was."""
+def test_garbage_collection_continues_after_reading():
+    """It is paused while a model is read, also if the model is refused."""
     model = models.assignment(0)
     decompose(model, "machine")
     assert gc.isenabled()
@@ -125,8 +125,8 @@ def test_the_collector_of_garbage_goes_on_after_reading():
 
 @pytest.mark.parametrize("own", [1e-6, 1.0, 1e9])
 @pytest.mark.parametrize("static", [1e-6, 1.0, 1e8])
-def test_units_of_continuous_variables_change_no_verdict(own, static):
-    """Those of blocks and those of no block are counted apart, as far as a factor of 1e15."""
+def test_units_of_continuous_variables_do_not_change_results(own, static):
+    """Variables of blocks and of no block have units that differ by up to 1e15."""
 
     def model(own, static):
         m = pyo.ConcreteModel()

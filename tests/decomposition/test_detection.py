@@ -1,4 +1,4 @@
-"""Blocks that are found are those that were put into the model."""
+"""Detected blocks are those of the model's construction."""
 
 import pyomo.environ as pyo
 import pytest
@@ -18,7 +18,7 @@ from tests.decomposition import models
         (lambda: models.anything(0, blocks=6), 6, ("equal", "range", "least")),
     ],
 )
-def test_what_links_is_found(make, blocks, linking):
+def test_linking_rows_are_found(make, blocks, linking):
     found = find_blocks(make())
     assert len(found.partition.names) == blocks
     assert found.linking == linking
@@ -27,17 +27,17 @@ def test_what_links_is_found(make, blocks, linking):
     assert str(found).startswith(f"{blocks} blocks of ")
 
 
-def test_what_is_found_is_what_is_decomposed():
+def test_found_blocks_can_be_decomposed():
     model = models.assignment(0)
-    said = solve(decompose(models.assignment(0), "machine"))
+    message = solve(decompose(models.assignment(0), "machine"))
     found = solve(decompose(model, find_blocks(model)))
-    assert solve(decompose(models.assignment(0))).root_bound == pytest.approx(said.root_bound)
-    assert found.root_bound == pytest.approx(said.root_bound)
-    with pytest.raises(InputError, match="found in this model"):
+    assert solve(decompose(models.assignment(0))).root_bound == pytest.approx(message.root_bound)
+    assert found.root_bound == pytest.approx(message.root_bound)
+    with pytest.raises(InputError, match="belong to another model"):
         decompose(models.assignment(0), find_blocks(model))
 
 
-def test_a_decomposition_that_cannot_pay_is_said_to():
+def test_a_decomposition_that_cannot_pay_has_remarks():
     m = models.assignment(0)
     by_task = decompose(m, "task")  # one machine for each task: the hull already
     assert "hull" in by_task.remarks[0]
@@ -69,7 +69,7 @@ def test_the_arrowhead_has_a_mark_for_each_entry(tmp_path):
     assert (tmp_path / "arrowhead.png").stat().st_size > 0
 
 
-def test_blocks_that_are_said_are_shown_as_well():
+def test_given_blocks_are_scored():
     m = models.lots(0, 4, 5)
     by_item, by_period = find_blocks(m, "item"), find_blocks(m, "period")
     assert str(by_item) == str(find_blocks(m))

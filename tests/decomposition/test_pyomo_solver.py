@@ -28,7 +28,7 @@ def test_a_solver_of_pyomo_solves_an_annotated_model_in_place():
     assert set(model.dual) == set(model.assign.values())
 
 
-def test_options_say_how_and_those_that_are_none_are_refused():
+def test_options_apply_and_unknown_ones_are_refused():
     solver = pyo.SolverFactory("colgen", by="machine")
     assert pyo.check_optimal_termination(solver.solve(models.assignment(1), timelimit=60, options={"recognize": False}))
     with pytest.raises(InputError, match="not 'threads'"):
@@ -46,7 +46,7 @@ def test_a_two_stage_model_by_its_method():
         solver.solve(model, options={"method": "lagrange"})
 
 
-def test_what_is_infeasible_is_said_so():
+def test_infeasible_models_are_reported():
     model = models.assignment(1)
     model.no = pyo.Constraint(expr=sum(model.x[j, 0] for j in model.machine) == 0)
     found = pyo.SolverFactory("colgen").solve(model, options={"by": "machine"})
@@ -76,13 +76,13 @@ def test_misspelt_options_and_arguments_are_refused_wherever_they_are_given():
     with pytest.raises(InputError, match="solver_io: expected None or 'python'"):
         pyo.SolverFactory("colgen", solver_io="lp").solve(two_blocks())
     solver = pyo.SolverFactory("colgen", by="k")
-    with pytest.raises(InputError, match="there is no argument 'tme'"):
+    with pytest.raises(InputError, match="argument 'tme'"):
         solver.solve(two_blocks(), tme=3)
     with pytest.raises(InputError, match="suffixes: expected dual, not 'rc'"):
         solver.solve(two_blocks(), suffixes=["dual", "rc"])
 
 
-def test_dual_values_of_a_run_before_do_not_stay():
+def test_dual_values_of_an_earlier_run_are_removed():
     m, solver = two_blocks(), pyo.SolverFactory("colgen", by="k")
     solver.solve(m)
     assert set(m.dual) == {m.link}
@@ -91,14 +91,14 @@ def test_dual_values_of_a_run_before_do_not_stay():
     assert not len(m.dual)
 
 
-def test_results_count_what_the_model_has():
+def test_results_contain_the_model_size():
     found = pyo.SolverFactory("colgen", by="k").solve(two_blocks()).problem
     assert (found.number_of_constraints, found.number_of_variables, found.number_of_nonzeros) == (3, 4, 8)
     assert (found.number_of_binary_variables, found.number_of_continuous_variables) == (2, 2)
     assert (found.number_of_integer_variables, found.number_of_objectives) == (0, 1)
 
 
-def test_arguments_that_every_solver_of_pyomo_has(capsys):
+def test_common_arguments_of_pyomo_solvers(capsys):
     solver = pyo.SolverFactory("colgen", by="k", solver_io="python")
     for more in ({"keepfiles": True}, {"symbolic_solver_labels": True}, {"suffixes": ["dual"]}, {"suffixes": "dual"}):
         m = two_blocks()
@@ -140,18 +140,18 @@ def test_a_warm_start_is_the_first_answer(method):
 
 
 @pytest.mark.parametrize("label", [[1], {1}, ([1],)])
-def test_names_of_blocks_that_cannot_be_told_apart(label):
+def test_unhashable_names_of_blocks_are_refused(label):
     m = two_blocks()
     m.colgen_block = pyo.Suffix()
     for k in m.k:
         m.colgen_block[m.own[k]] = label
-    with pytest.raises(InputError, match="named by numbers, words or tuples"):
+    with pytest.raises(InputError, match="named by numbers"):
         pyo.SolverFactory("colgen").solve(m)
-    with pytest.raises(InputError, match="named by numbers, words or tuples"):
+    with pytest.raises(InputError, match="named by numbers"):
         pyo.SolverFactory("colgen", by=lambda row: label).solve(two_blocks())
     m.colgen_block.clear()
     m.colgen_block[None] = 4
-    with pytest.raises(InputError, match="a default for all others"):
+    with pytest.raises(InputError, match="has a default"):
         pyo.SolverFactory("colgen").solve(m)
 
 
@@ -165,7 +165,7 @@ _LINEAR = sorted(
 @pytest.mark.parametrize("load", [True, False])
 @pytest.mark.parametrize("name", _LINEAR)
 def test_models_that_pyomo_tests_its_solvers_on(name, load):
-    """All rows are one block, but those of models without rows, which have no block."""
+    """All rows form one block; models without rows have none."""
     case, other = all_models(name)(), all_models(name)()
     for each in (case, other):
         each.generate_model()
@@ -173,7 +173,7 @@ def test_models_that_pyomo_tests_its_solvers_on(name, load):
     model, truth = case.model, other.model
     solver = pyo.SolverFactory("colgen", by=lambda row: 0)
     if name in ("LP_unbounded", "MILP_unbounded"):
-        with pytest.raises(InputError, match="expected blocks to decompose into"):
+        with pytest.raises(InputError, match="blocks"):
             solver.solve(model)
         return
     found = solver.solve(model, load_solutions=load, warmstart=True, symbolic_solver_labels=True)

@@ -1,4 +1,4 @@
-"""What stays in the master, and columns over its rows."""
+"""The rows and variables of the master, and columns over its rows."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from colgen import Solution, decompose
 from tests.decomposition import models
 
 
-def test_the_master_has_linking_rows_static_variables_and_a_row_a_block():
+def test_the_master_has_linking_rows_static_variables_and_one_row_per_block():
     problem = decompose(models.lots(0, items=3, periods=4), "item")
     master = problem.master()
     assert [key[0] for key in master.row_keys] == ["room"] * 4 + ["convexity"] * 3
     assert [key for key in master.column_keys if key[0] == "overtime"] == [("overtime", t) for t in range(4)]
 
 
-def test_a_column_counts_what_its_point_counts_in_the_rows_of_the_model():
+def test_entries_of_a_column_equal_those_of_its_point_in_the_model():
     problem = decompose(models.lots(1), "item")
     splitting = problem.splitting
     sub = splitting.subproblems[1]
@@ -30,7 +30,7 @@ def test_a_column_counts_what_its_point_counts_in_the_rows_of_the_model():
     assert np.array_equal(splitting.values(Solution(0.0, [(column, 1.0)])), x)
 
 
-def test_an_amount_that_rounding_has_made_negative_leaves_no_value_beyond_a_bound():
+def test_negative_amounts_by_rounding_violate_no_bound():
     problem = decompose(models.lots(1), "item")
     splitting = problem.splitting
     sub = splitting.subproblems[0]

@@ -386,7 +386,7 @@ def _stated(drawn: Drawn, constant: float) -> tuple[Termination, float, float, F
 
 def _may_be_refused(drawn: Drawn, words: str) -> bool:
     """Whether a model is none of those that a door is for."""
-    if "falls without end" in words:
+    if "cost of" in words and "is unbounded" in words:
         return (
             drawn.settings["door"] == BENDERS and not np.isfinite(drawn.arrays["upper"] - drawn.arrays["lower"]).all()
         )

@@ -1,12 +1,12 @@
-r"""Dual values that second stages have returned, and what they say of all stages of their kind.
+r"""A pool of dual values of second stages, each of which bounds all stages of the same kind.
 
-Scenarios differ in their sides and bounds as a rule: what is feasible for the dual program of one is for all of them.
+Scenarios usually differ only in sides and bounds, so a feasible dual solution of one is feasible for all.
 By weak duality each π bounds each stage s from below,
 
     Q_s(x) ≥ constant_s(π) - f_s πᵀT x,
 
-where f_s is what the costs of the stage are multiplied by (its probability): a table of constants, and one product of
-a matrix and a vector, say what all of them are at a first stage.  No linear program is solved for that.
+where f_s is the factor on the costs of the stage (its probability).  A table of constants and one matrix-vector product
+give these bounds for all stages at a first stage, without solving linear programs.
 """
 
 from __future__ import annotations
@@ -23,12 +23,7 @@ from colgen.decomposition.reading.arrays import Floats, Ints
 
 
 class KnownDuals:
-    """Dual values, for stages whose matrices and costs are the same but for a factor of the costs.
-
-    Parameters
-    ----------
-    stages
-        Of one kind: :func:`kind` says which.
+    """Dual values for stages of equal :func:`kind`: equal matrices, and equal costs up to a factor.
 
     References
     ----------
@@ -57,9 +52,9 @@ class KnownDuals:
         return self._count
 
     def add(self, duals: Floats, number: int, basis: KnownBasis | None = None) -> int:
-        """Remember dual values that stage ``number`` has returned, and a basis that has them; returns their number.
+        """Store dual values of stage ``number``, and their basis; return their index.
 
-        Dual values that are known already are not stored again, though they may have other bases.
+        Dual values are stored once, perhaps with several bases.
         """
         unit = duals / self.factors[number]
         key = (unit.astype(np.float32) + np.float32(0.0)).tobytes()
@@ -73,7 +68,7 @@ class KnownDuals:
         return which
 
     def _append(self, unit: Floats) -> None:
-        """New dual values, for costs of size 1."""
+        """Store new dual values, scaled to costs of size 1."""
         mine = self.factors[:, None] * unit
         sides = np.where(unit > 0.0, self._row_lower, self._row_upper)
         reduced = self._costs - self.factors[:, None] * (self._own @ unit)
@@ -91,7 +86,7 @@ class KnownDuals:
         self._count += 1
 
     def at(self, x: Floats) -> tuple[Floats, Ints]:
-        """The best bound of each stage at a first stage, and which dual values say so; -inf where none does."""
+        """Return the best bound of each stage at a first stage, or -inf, and the index of its dual values."""
         if not self._count:
             return np.full(len(self.factors), -np.inf), np.zeros(len(self.factors), dtype=np.int64)
         moved = self._slopes[: self._count] @ x
@@ -99,23 +94,17 @@ class KnownDuals:
         best = values.argmax(axis=0)
         return values[best, np.arange(len(best))], best
 
-    def settled(self, x: Floats) -> tuple[Mask, Floats]:
-        """Of which stages the best bound is what they cost at a first stage, and points that cost no more.
-
-        Returns
-        -------
-        settled, points
-            Shapes (stages,) and (stages, variables).
-        """
+    def settle(self, x: Floats) -> tuple[Mask, Floats]:
+        """Return a mask of the stages whose best bound is attained at a first stage, and points of that cost."""
         values, which = self.at(x)
         settled, points = np.zeros(len(values), dtype=np.bool_), np.zeros_like(self._costs)
         for chosen in np.unique(which[np.isfinite(values)]).tolist():
             mine = np.flatnonzero(which == chosen)
-            settled[mine], points[mine] = self.settled_by(chosen, x, mine)
+            settled[mine], points[mine] = self.settle_by(chosen, x, mine)
         return settled, points
 
-    def settled_by(self, which: int, x: Floats, places: Ints) -> tuple[Mask, Floats]:
-        """The same of some stages, by certain dual values and the bases that are known to have them."""
+    def settle_by(self, which: int, x: Floats, places: Ints) -> tuple[Mask, Floats]:
+        """Return the same for the stages at ``places``, with given dual values and their bases."""
         values = self._constants[which, places] - self.factors[places] * float(self._slopes[which] @ x)
         settled, points = np.zeros(len(places), dtype=np.bool_), np.zeros((len(places), self._costs.shape[1]))
         moved = self._moved @ x
@@ -133,7 +122,7 @@ class KnownDuals:
         return settled, points
 
     def tightest(self, number: int, x: Floats, count: int) -> tuple[Floats, Floats]:
-        """Constants and slopes of the best bounds of one stage at a first stage, the best one first."""
+        """Return constants and slopes of the best bounds of a stage at a first stage, best first."""
         mine = self.factors[number] * self._slopes[: self._count]
         constants = self._constants[: self._count, number]
         best = np.argsort(mine @ x - constants, kind="stable")[:count]
@@ -141,31 +130,31 @@ class KnownDuals:
         return constants[best], mine[best]
 
     def row(self, which: int, number: int) -> tuple[float, Floats]:
-        """Constant and slopes of the bound that some dual values give a stage."""
+        """Return constant and slopes of the bound of a stage by given dual values."""
         return float(self._constants[which, number]), self.factors[number] * self._slopes[which]
 
 
 _ROWS, _COLUMNS = 100, 10_000
-"""Of stages with more rows, or more variables, bases are not kept: linear programs are solved again instead."""
+"""Size up to which bases are stored; for larger stages linear programs are solved again."""
 
 _TIED = 4
-"""So many bases of the same dual values are kept, the last ones."""
+"""Maximum number of bases per dual values; the latest are kept."""
 
 _FEW = 64
-"""Dual values that there is room for at first."""
+"""Initial capacity."""
 
 
 def kind(stage: SecondStage) -> Hashable:
-    """Equal for stages that may share dual values: the same matrices, and the same costs but for a factor."""
+    """Return a key that is equal for stages with equal matrices and equal costs up to a factor."""
     parts: list[bytes] = []
     for matrix in (stage.own, stage.first):
         matrix.sort_indices()
         parts += [part.tobytes() for part in (matrix.indptr, matrix.indices, matrix.data + 0.0)]
-    # Rounded: a factor leaves other last digits, and what the dual values say is recomputed with each stage's costs.
+    # Rounded, as factors change the last digits; constants are computed with the costs of each stage.
     costs = (stage.costs / _factor(stage.costs)).astype(np.float32) + np.float32(0.0)
     return (stage.own.shape, *parts, costs.tobytes())
 
 
 def _factor(costs: Floats) -> float:
-    """What is taken out of costs: their largest size."""
+    """Return the largest absolute cost, or 1."""
     return float(np.abs(costs).max(initial=0.0)) or 1.0

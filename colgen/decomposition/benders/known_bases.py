@@ -1,4 +1,4 @@
-"""A basis of one second stage, tried at the sides of others: where it leaves a feasible point, that is the optimum."""
+"""The basis of one second stage, tried for others: if its point is feasible there, it is optimal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class KnownBasis:
-    """Which variables and slacks of a stage are basic, and at which end the others stand.
+    """The basic variables and slacks of a stage, and the bounds of the nonbasic ones.
 
-    Attributes
-    ----------
-    columns, rows
-        Masks of the basic variables, and of the rows whose slacks are basic.
-    at_upper, at_high
-        Which variables stand at their upper bounds, and which rows at their higher sides, if they are not basic.
+    ``columns`` and ``rows`` are masks of the basic variables, and of the rows with basic slacks.  ``at_upper`` and
+    ``at_high`` are masks of nonbasic variables at their upper bounds, and of rows at their upper sides.
     """
 
     columns: Mask
@@ -32,21 +28,10 @@ class KnownBasis:
     at_high: Mask
 
     def points(self, own: Floats, low: Floats, high: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Mask]:
-        """The point of the basis for several stages, and whether it is feasible for each.
+        """Return the point of the basis for several stages, shape (stages, variables), and a mask of feasible stages.
 
-        Parameters
-        ----------
-        own
-            The matrix W, dense, the same one at each call.
-        low, high
-            Sides of all rows, shape (stages, rows).
-        lower, upper
-            Bounds of all variables, shape (stages, variables).
-
-        Returns
-        -------
-        points, feasible
-            Shapes (stages, variables) and (stages,).
+        ``own`` is the dense matrix W, the same in all calls; sides have the shape (stages, rows), and bounds
+        (stages, variables).
         """
         points = np.where(self.columns, 0.0, np.where(self.at_upper, upper, lower))
         sides = np.where(self.at_high, high, low)[:, self._tight]
@@ -60,7 +45,7 @@ class KnownBasis:
         return points, there & _within(points, lower, upper, np.abs(points)) & _within(moved, low, high, sizes)
 
     def same(self, other: KnownBasis) -> bool:
-        """Whether the same ones are basic, and stand at the same ends."""
+        """Return whether two bases are equal."""
         mine, its = ((b.columns, b.rows, b.at_upper | b.columns, b.at_high | b.rows) for b in (self, other))
         return all(map(np.array_equal, mine, its))
 
@@ -73,7 +58,7 @@ class KnownBasis:
         return np.flatnonzero(~self.rows)
 
     def _inverse(self, own: Floats) -> Floats | None:
-        """Of the tight rows and basic columns; None if these are no basis to rounding.  Computed once."""
+        """Return the cached inverse over tight rows and basic columns; None if it is numerically singular."""
         if "inverse" not in self.__dict__:
             self.__dict__["inverse"] = _inverse_of(own[np.ix_(self._tight, self._basic)])
         found: Floats | None = self.__dict__["inverse"]
@@ -92,6 +77,6 @@ def _inverse_of(square: Floats) -> Floats | None:
 
 
 def _within(values: Floats, low: Floats, high: Floats, sizes: Floats) -> Mask:
-    """Whether all values of each stage are between their ends, but for rounding."""
+    """Return whether all values of each stage are within bounds up to rounding."""
     room = TOLERANCES.pruning * np.maximum(sizes, sizes.max(axis=1, initial=0.0)[:, None])
     return np.asarray(((values >= low - room) & (values <= high + room)).all(axis=1))

@@ -1,4 +1,4 @@
-"""All second stages together: what they cost at a first stage, asked of known dual values before linear programs."""
+"""All second stages together: known dual values bound their costs before linear programs are solved."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ from colgen.decomposition.reading.arrays import Floats, Ints
 
 
 class Recourse:
-    """Second stages, and the dual values that they share.
-
-    Parameters
-    ----------
-    stages
-        All different.
-    """
+    """Second stages, all different, with the dual values that they share."""
 
     def __init__(self, stages: Sequence[SecondStage]) -> None:
         self.stages = tuple(stages)
@@ -29,44 +23,43 @@ class Recourse:
         self._groups = [np.array(members) for members in groups.values()]
         self._known = [KnownDuals([stages[k] for k in members]) for members in groups.values()]
         self._place = {k: (g, i) for g, members in enumerate(groups.values()) for i, k in enumerate(members)}
-        self._solved: tuple[bytes, list[Floats]] | None = None
+        self._last: tuple[bytes, list[Floats]] | None = None
 
-    def known(self, x: Floats) -> tuple[Floats, Ints]:
-        """The best known bound of each stage at a first stage, and which dual values of its kind say so."""
+    def known_bounds(self, x: Floats) -> tuple[Floats, Ints]:
+        """Return the best known bound of each stage at a first stage, and the index of its dual values."""
         values, which = np.empty(len(self.stages)), np.empty(len(self.stages), dtype=np.int64)
         for members, duals in zip(self._groups, self._known, strict=True):
             values[members], which[members] = duals.at(x)
         return values, which
 
-    def settled(self, x: Floats) -> dict[int, Floats]:
-        """The variables of stages at their best, of those for which a known basis says it."""
+    def settle(self, x: Floats) -> dict[int, Floats]:
+        """Return optimal variables for the stages whose bound a known basis attains."""
         found: dict[int, Floats] = {}
         for members, duals in zip(self._groups, self._known, strict=True):
-            settled, points = duals.settled(x)
-            found |= self._clipped(members[settled], points[settled])
+            settled, points = duals.settle(x)
+            found |= self._clip(members[settled], points[settled])
         return found
 
     def group_of(self, number: int) -> int:
-        """The number of a stage's group: those of a group may share dual values."""
+        """Return the group of a stage; stages of a group share dual values."""
         return self._place[number][0]
 
     def bound_row(self, number: int, which: int) -> tuple[float, Floats]:
-        """Constant and slopes of a known bound."""
+        """Return constant and slopes of a known bound."""
         group, place = self._place[number]
         return self._known[group].row(which, place)
 
     def tightest(self, number: int, x: Floats, count: int) -> tuple[Floats, Floats]:
-        """Constants and slopes of a stage's best known bounds at a first stage."""
+        """Return constants and slopes of a stage's best known bounds at a first stage."""
         group, place = self._place[number]
         return self._known[group].tightest(place, x, count)
 
     def bounds(
         self, x: Floats, numbers: Sequence[int], seconds_left: Callable[[], float]
     ) -> Iterator[tuple[int, StageBound | None]]:
-        """What linear programs of some stages say at a first stage, each with its number; None where time is over.
+        """Yield the bounds by linear programs of some stages at a first stage; None after the time limit.
 
-        A basis that one of them has found is tried for the others, whose linear programs are solved only where it is
-        not optimal.
+        The basis of each is tried for the others, and their linear programs are solved only if it is not optimal.
         """
         left = set(numbers)
         for number in numbers:
@@ -81,25 +74,22 @@ class Recourse:
                 yield other, StageBound(*self.bound_row(other, which), True, np.empty(0))
 
     def best(self, x: Floats, enough: Callable[[Floats], bool] | None = None) -> list[Floats] | None:
-        """The variables of each stage at their best; None if a stage has no feasible point.
+        """Return optimal variables for each stage, or None if a stage is infeasible.
 
-        Parameters
-        ----------
-        enough
-            Asked with bounds of all stages, first those that are known, then as they are solved: whether they are so
-            large that the first stage is of no interest, which ends the search as None.
+        ``enough`` is called with lower bounds of all stages, which grow as stages are solved.  If it returns True, the
+        first stage is too expensive and None is returned.
         """
         key = x.tobytes()
-        if self._solved is not None and self._solved[0] == key:
-            return self._solved[1]
-        costs = self.known(x)[0]
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        costs = self.known_bounds(x)[0]
         if enough is not None and enough(costs):
             return None
-        values = self.settled(x)
+        values = self.settle(x)
         for number, stage in enumerate(self.stages):
             if number in values:
                 continue
-            found, bound = stage.solved(x)
+            found, bound = stage.solve(x)
             if found is None:
                 return None
             values[number] = found
@@ -107,28 +97,22 @@ class Recourse:
             costs[number] = float(stage.costs @ found)
             if enough is not None and enough(costs):
                 return None
-        self._solved = key, [values[number] for number in range(len(self.stages))]
-        return self._solved[1]
+        self._last = key, [values[number] for number in range(len(self.stages))]
+        return self._last[1]
 
     def _learn(self, number: int, bound: StageBound | None, x: Floats, left: set[int]) -> tuple[int, dict[int, Floats]]:
-        """Remember what a stage's linear program has said; which dual values these are, and what they settle of others.
-
-        Returns
-        -------
-        int, dict
-            The number of the dual values, and by stages of ``left`` their variables at their best.
-        """
+        """Store the dual values of a stage; return their index, and optimal variables of stages in ``left``."""
         if bound is None or not bound.feasible:
             return -1, {}
         group, place = self._place[number]
         which = self._known[group].add(bound.duals, place, self.stages[number].basis())
         members = self._groups[group]
         places = np.flatnonzero([member in left for member in members.tolist()])
-        settled, points = self._known[group].settled_by(which, x, places)
-        return which, self._clipped(members[places[settled]], points[settled])
+        settled, points = self._known[group].settle_by(which, x, places)
+        return which, self._clip(members[places[settled]], points[settled])
 
-    def _clipped(self, numbers: Ints, points: Floats) -> dict[int, Floats]:
-        """Points of some stages by their numbers, within bounds to the last bit."""
+    def _clip(self, numbers: Ints, points: Floats) -> dict[int, Floats]:
+        """Return points of stages by number, clipped to their bounds."""
         stages = self.stages
         return {
             k: np.clip(point, stages[k].lower, stages[k].upper)
@@ -136,13 +120,10 @@ class Recourse:
         }
 
 
-def joined(stages: Sequence[SecondStage]) -> tuple[list[SecondStage], list[list[int]]]:
-    """Stages that are the same but for a factor of their costs as one, which costs what they cost together.
+def merge_stages(stages: Sequence[SecondStage]) -> tuple[list[SecondStage], list[list[int]]]:
+    """Merge stages that are equal up to a factor of their costs; the merged stage has the sum of their costs.
 
-    Returns
-    -------
-    list, list
-        The stages that are different, and the numbers of those that each stands for.
+    Return the different stages, and the numbers of the stages that each replaces.
     """
     groups: dict[Hashable, list[int]] = {}
     for number, stage in enumerate(stages):

@@ -1,4 +1,4 @@
-"""Rounding in Benders' decomposition: rounded rows of second stages, and rounded first stages."""
+"""Rounding in Benders decomposition: rounded rows of second stages, and rounded first stages."""
 
 from __future__ import annotations
 
@@ -18,35 +18,26 @@ from colgen.solvers.cuts.rounding import round_inequalities
 
 @dataclass(frozen=True, eq=False)
 class Roundings:
-    """What first stages there may be: bounds of their variables, and which of these are whole."""
+    """Bounds and integrality of the first stage, for rounding rows."""
 
     lower: Floats
     upper: Floats
     integer: NDArray[np.bool_]
 
     def most_violated(self, constants: Floats, slopes: Floats, cost: float, x: Floats) -> tuple[float, float, Floats]:
-        """The rounding of two rows of a stage that a solution violates most.
+        """Return the rounding of two rows of a stage that a solution violates most: violation, constant, slopes.
 
-        Parameters
-        ----------
-        constants, slopes
-            Of rows ``Q ≥ constant - slopes·x``, shapes (rows,) and (rows, variables).
-        cost, x
-            What the solution thinks that the stage costs, and its first stage.
-
-        Returns
-        -------
-        violation, constant, slopes
-            Of a row of the same form; the violation is not above 0 where there is none.
+        Rows are ``Q ≥ constant - slopes·x``, with shapes (rows,) and (rows, variables).  ``cost`` and ``x`` are the
+        stage's cost and first stage in the solution.  If no rounding is violated, the violation is at most 0.
         """
         one, other = np.nonzero(~np.eye(len(constants), dtype=np.bool_))
         a, b = slopes[one] - slopes[other], constants[one] - constants[other]
-        # Lower than it is by what sums of numbers that cancel out may have lost.
+        # Subtract the rounding error of sums that cancel out.
         sizes = np.abs(slopes[one]) + np.abs(slopes[other])
         reach = np.maximum(np.abs(self._finite(self.lower)), np.abs(self._finite(self.upper)))
         lost = ROUNDING * (np.abs(constants[one]) + np.abs(constants[other]) + sizes @ reach)
         whole, rest = self._counted, np.where(self._counted, 0.0, a)
-        # a·x is at least so much over the others, and what it is above that joins s.
+        # Bound the other terms of a·x from below; their excess is added to s.
         ends = np.where(rest > 0.0, self.lower, self.upper)
         possible = (np.isfinite(ends) | (rest == 0.0)).all(axis=1)
         paid = (rest * self._finite(ends)).sum(axis=1)
@@ -66,7 +57,7 @@ class Roundings:
 
     @cached_property
     def _counted(self) -> NDArray[np.bool_]:
-        """Whole variables that are counted from their lower bounds; the others are like continuous ones."""
+        """Mask of integer variables with finite lower bounds; the others are treated as continuous."""
         return self.integer & np.isfinite(self.lower)
 
     @staticmethod
@@ -75,9 +66,9 @@ class Roundings:
 
 
 class Rounding(Heuristic):
-    """A first stage rounded, to the nearest and upwards, with the best of what its second stages then can do.
+    """Round a first stage to the nearest integers and upwards, and complete it with optimal second stages.
 
-    None is tried twice, nor is one that the dual values at hand prove to be no better than the incumbent.
+    No first stage is tried twice, or if known dual values prove that it is no better than the incumbent.
     """
 
     every = 1
@@ -90,13 +81,13 @@ class Rounding(Heuristic):
         model, best = self._model, None
         x = model.first_stage(context.relaxation)
         for to in (np.rint, np.ceil):
-            rounded = model.rounded(x, to)
-            found = None if context.run.expired else self._tried_out(rounded, context)
+            rounded = model.round_first_stage(x, to)
+            found = None if context.run.expired else self._try(rounded, context)
             if found is not None and (best is None or context.run.sense.is_better(found.objective, best.objective)):
                 best = found
         return best
 
-    def _tried_out(self, x: Floats, context: HeuristicContext) -> Solution | None:
+    def _try(self, x: Floats, context: HeuristicContext) -> Solution | None:
         model, key = self._model, x.tobytes()
         if key in self._tried or not model.is_first_stage(x):
             return None

@@ -1,4 +1,4 @@
-r"""A second stage: what is best done once the first stage has been decided, and what its dual values say of others.
+r"""A second stage: its optimum for a given first stage, and bounds for others by its dual values.
 
     Q(x) = min qᵀy    subject to    rᴸ - T x ≤ W y ≤ rᵁ - T x   [π],    l ≤ y ≤ u.
 
@@ -6,8 +6,8 @@ By weak duality every π gives a bound that is linear in x,
 
     Q(x) ≥ Σ_i π_i r_i - πᵀT x + Σ_j d_j b_j,    d = q - πᵀW,
 
-with r_i the lower side where π_i > 0 and the upper one where it is negative, and b_j likewise.  Where no y is feasible,
-the same of the program that minimises the violation of rows instead (q = 0) says which x leave none.
+with the lower side r_i if π_i > 0 and the upper side if it is negative, and b_j likewise.  If no y is feasible, the
+bound on the least violation of rows (q = 0) excludes the x for which it is positive.
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ from colgen.solvers.linear.program import Program
 
 
 class StageBound(NamedTuple):
-    """``Q(x) ≥ constant - slopes·x``; where the stage is not feasible, the same of its violation.
-
-    ``duals`` are the dual values that say so.
-    """
+    """``Q(x) ≥ constant - slopes·x``, proved by ``duals``; if the stage is infeasible, the same for its violation."""
 
     constant: float
     slopes: Floats
@@ -41,16 +38,9 @@ class StageBound(NamedTuple):
 
 
 class SecondStage:
-    """One block's linear program, which is solved again and again for other first stages.
+    """The linear program of one block, solved repeatedly for different first stages.
 
-    Parameters
-    ----------
-    costs, lower, upper
-        Of its variables; costs are minimised.
-    own, first
-        The matrices W and T.
-    row_lower, row_upper
-        Of its rows.
+    ``own`` and ``first`` are the matrices W and T; costs are minimised.
     """
 
     def __init__(
@@ -76,36 +66,32 @@ class SecondStage:
 
     @cached_property
     def _transposed(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-        """W, its sizes, and T; a stage that others' dual values say enough of never needs them."""
+        """The transposes of W, abs(W) and T; not needed if known dual values suffice."""
         return sparse.csr_array(self.own.T), sparse.csr_array(abs(self.own).T), sparse.csr_array(self.first.T)
 
-    def best(self, x: Floats, seconds: float = math.inf) -> Floats | None:
-        """The stage's variables at their best for a first stage; None if time is over, or no point is feasible."""
-        return self.solved(x, seconds)[0]
-
-    def solved(self, x: Floats, seconds: float = math.inf) -> tuple[Floats | None, StageBound | None]:
-        """Both at once: what is best for a first stage, and what its dual values say of others."""
-        found = self._solved(x, seconds)
+    def solve(self, x: Floats, seconds: float = math.inf) -> tuple[Floats | None, StageBound | None]:
+        """Return the optimal variables for a first stage, and the bound by its dual values."""
+        found = self._solve_at(x, seconds)
         if found.status is not LPStatus.OPTIMAL:
             return None, None
         return np.clip(found.values, self.lower, self.upper), self.by_weak_duality(found.duals, self.costs, True)
 
     def bound(self, x: Floats, seconds: float = math.inf) -> StageBound | None:
-        """What holds for every first stage, and is tight at this one; None if time is over."""
-        solved = self._solved(x, seconds)
+        """Return a bound for every first stage that is tight at this one; None after the time limit."""
+        solved = self._solve_at(x, seconds)
         if solved.status is LPStatus.OPTIMAL:
             return self.by_weak_duality(solved.duals, self.costs, True)
         if solved.status is LPStatus.LIMIT:
             return None
         if solved.status is LPStatus.UNBOUNDED:
-            raise SolverError("a second stage that is bounded for every first stage has been called unbounded")
+            raise SolverError("HiGHS reports a second stage as unbounded that has a finite least cost")
         solved = self._least_violation(x, seconds)
         if solved.status is not LPStatus.OPTIMAL:
             return None
         return self.by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self.costs)), False)
 
     def by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> StageBound:
-        """The bound by any dual values, recomputed: those that no side pays for are rounding, and left out."""
+        """Return the bound by dual values; those without a finite side are rounding errors, and set to zero."""
         sides = np.where(duals > 0.0, self.row_lower, self.row_upper)
         duals = np.where(np.isfinite(sides), duals, 0.0)
         own, sizes, first = self._transposed
@@ -114,12 +100,12 @@ class SecondStage:
         size = np.abs(costs) + sizes @ np.abs(duals)
         kept = np.isfinite(bounds)
         if (np.abs(reduced) > TOLERANCES.reduced_cost * size)[~kept].any():
-            raise SolverError("the dual values of a second stage are not feasible")
+            raise SolverError("the dual values of a second stage violate dual feasibility beyond the tolerance")
         terms = np.concatenate([duals[duals != 0.0] * sides[duals != 0.0], reduced[kept] * bounds[kept]])
         constant = without_rounding(math.fsum(terms.tolist()), float(np.abs(terms).sum()))
         return StageBound(constant, first @ duals, feasible, duals)
 
-    def _solved(self, x: Floats, seconds: float) -> LPSolution:
+    def _solve_at(self, x: Floats, seconds: float) -> LPSolution:
         moved = self._by_row @ x
         low, high = self.row_lower - moved, self.row_upper - moved
         if self._program is None:
@@ -132,7 +118,7 @@ class SecondStage:
         return found
 
     def basis(self) -> KnownBasis | None:
-        """The optimal basis of the last linear program, if it had an optimum."""
+        """Return the optimal basis of the last linear program, if it had an optimum."""
         if self._last is None or self._program is None:
             return None
         values, low, high = self._last

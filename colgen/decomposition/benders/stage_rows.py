@@ -1,4 +1,4 @@
-"""Rows of second stages that cost more than the master thinks, or cannot be."""
+"""Separation of rows for second stages whose cost is too low in the master, or that are infeasible."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from colgen.decomposition.benders.two_stage import TwoStage
 from colgen.decomposition.reading.arrays import Floats, without_rounding
 
 _WORTH = 0.1
-"""Rows that close this share of the gap are worth a round, and no more linear programs are solved in it."""
+"""Share of the gap; rows whose violation exceeds it end the separation of a round."""
 
 _INWARDS = 0.5
-"""At the root rows are looked for so far on the way from the stability centre to the master's solution."""
+"""Position of the separation point at the root between the stability centre (0) and the master's solution (1)."""
 
 _ROUNDS = 5
-"""So often at most rows are rounded at the root, once no others are violated."""
+"""Maximum number of rounds at the root in which rows are rounded, once no others are violated."""
 
 _DEPTH = 2
-"""They are down to this depth: further down fewer nodes did not pay for the rows."""
+"""Maximum depth for rounding rows; deeper in the tree fewer nodes did not pay for the rows."""
 
 _PIECES = 12
-"""Each two of so many rows of a stage, the tightest, and what it costs at least."""
+"""Number of tightest rows of a stage of which all pairs are rounded."""
 
 _IDLE = 10
-"""Rows that have been slack for so many solves in a row leave the linear program until they are violated."""
+"""Rows that are slack for this many consecutive solves leave the linear program until they are violated."""
 
 
 class StageRows(Separation):
-    """Rows that second stages return, one each a round.
+    """Rows of second stages, at most one per stage and round.
 
-    Dual values that are known already are asked first, of all stages at once; linear programs are solved where these
-    say nothing that is worth a round: at the root, and where the master's solution would be an answer; elsewhere the
-    tree goes on with what is known.  At the root it is first between the master's solution and a centre, the mean of
-    former ones: rows that are tight within the first stages are deeper than rows that are tight at a corner of them.
-    Once none is violated at the root, rows are rounded: see :mod:`colgen.decomposition.benders.rounding`.
+    Known dual values are evaluated first, for all stages at once.  Linear programs are solved only if these give too
+    little violation, at the root or if the master's solution is integer.  At the root the first point is between the
+    master's solution and a centre, the mean of earlier solutions.  Rows that are tight in the interior are deeper than
+    rows that are tight at a vertex.  If no row is violated at the root, rows are rounded
+    (:mod:`colgen.decomposition.benders.rounding`).
 
     References
     ----------
@@ -85,17 +85,17 @@ class StageRows(Separation):
         return list(found.values())
 
     def _worth(self, context: SeparationContext) -> float:
-        """Rows that are violated by more in all are worth a round of their own."""
+        """Return the total violation above which rows end the separation of a round."""
         gap = abs(context.incumbent - context.bound)
         return _WORTH * gap if math.isfinite(gap) else 0.0
 
     def _by_known(self, x: Floats, claimed: Floats, context: SeparationContext) -> tuple[dict[int, Row], float]:
-        """Rows by dual values that are known, and by how much the solution violates them in all.
+        """Return violated rows by known dual values, and their total violation.
 
-        Costs that are claimed are those above the least, here and below.
+        Here and below ``claimed`` are the costs in the master above the least cost.
         """
         recourse, least = self._model.recourse, self._model.least
-        values, which = recourse.known(x)
+        values, which = recourse.known_bounds(x)
         values = values - least
         sizes = np.maximum(
             np.maximum(np.abs(np.where(np.isfinite(values), values, 0.0)), claimed),
@@ -109,9 +109,9 @@ class StageRows(Separation):
     def _by_programs(
         self, at: Floats, x: Floats, claimed: Floats, found: dict[int, Row], context: SeparationContext
     ) -> float:
-        """Rows of stages without one, by their linear programs at a point; by how much the solution violates them."""
+        """Add rows by linear programs at a point for stages without one; return the total violation."""
         recourse, gained = self._model.recourse, 0.0
-        settled = recourse.settled(at)  # known bounds are tight there, and have been asked
+        settled = recourse.settle(at)  # known bounds are tight at these stages
         left = [k for k in range(len(recourse.stages)) if k not in found and k not in settled]
         for number, bound in recourse.bounds(at, left, context.seconds_left):
             if bound is None:
@@ -124,12 +124,12 @@ class StageRows(Separation):
         return gained
 
     def _may_round(self, depth: int) -> bool:
-        """Whether rows are rounded: a few times at the root, and near it."""
+        """Count rounds at the root; return whether to round rows."""
         self._rounds += depth == 0
         return self._rounds <= _ROUNDS if depth == 0 else depth <= _DEPTH
 
     def _by_rounding(self, x: Floats, claimed: Floats, context: SeparationContext) -> dict[int, Row]:
-        """Of each stage the rounding of two of its rows that the solution violates most."""
+        """Return the most violated rounding of two rows for each stage."""
         model, found = self._model, dict[int, Row]()
         nothing = np.zeros((1, len(x)))
         for number, cost in enumerate(claimed.tolist()):
@@ -141,7 +141,7 @@ class StageRows(Separation):
         return found
 
     def _excess(self, number: int, bound: StageBound, x: Floats, claimed: float, scale: float) -> float:
-        """By how much a bound exceeds what is claimed, or a violation nothing; 0 where that is rounding."""
+        """Return the violation of a bound, or 0 if it is a rounding error."""
         here = bound.constant - float(bound.slopes @ x)
         if bound.feasible:
             least = float(self._model.least[number])
@@ -152,7 +152,7 @@ class StageRows(Separation):
         return here - claimed if here - claimed > TOLERANCES.reduced_cost * room else 0.0
 
     def _row(self, number: int, constant: float, slopes: Floats, feasible: bool = True) -> Row:
-        """A bound as a row of the master."""
+        """Return a bound as a row of the master."""
         model = self._model
         key, keys = (model.cost_name, next(self._numbers)), model.reading.formulation.column_keys
         used = np.flatnonzero(slopes)
@@ -162,14 +162,14 @@ class StageRows(Separation):
             least = float(model.least[number])
             constant = without_rounding(constant - least, abs(least))
             entries[model.cost_name, number] = model.sign * unit
-        elif not entries:  # no first stage helps: a row that nothing satisfies
+        elif not entries:  # no first stage is feasible: add an infeasible row
             entries[model.cost_name, number] = model.sign * unit
             return Row(key, upper=-unit, coefficients=entries)
         return Row(key, lower=constant, coefficients=entries, family=self._family)
 
 
 class _StageFamily(RowFamily):
-    """Rows over template variables alone, which may leave the linear program for a while."""
+    """Rows over template variables only, which may temporarily leave the linear program."""
 
     def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> ArrayLike:
         return np.zeros((len(columns), len(indices)))

@@ -1,8 +1,8 @@
-"""A two-stage model by Benders' decomposition: what second stages cost is told to the first by rows.
+"""Two-stage models by Benders decomposition: second stages return rows that bound their cost.
 
-The master has the variables of no block, the rows over them alone, and one variable a block for what the block costs.
-Blocks are separations: the dual values of a block at the master's solution are a row that bounds its cost from below
-(optimality), or that excludes first stages for which the block has no feasible point (feasibility).
+The master has the variables of no block, the rows over these only, and one cost variable per block.  Blocks are
+separations.  The dual values of a block at the master's solution give a row that bounds its cost from below
+(optimality), or that excludes first stages for which the block is infeasible (feasibility).
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from colgen.problem import Problem
 
 
 class Benders(Problem):
-    """A two-stage model by rows that its second stages return (Benders, 1962), one a block and round.
+    """A two-stage model by Benders decomposition (Benders, 1962), with at most one row per block and round.
 
-    The answer is a mapping from the names of the model's variables to their values, which are loaded into the model.
-    Second stages that are the same but for a factor of their costs are one.
+    The answer maps the names of the model's variables to values, which are loaded into the model.  Second stages that
+    are equal up to a factor of their costs are merged.
 
     Parameters
     ----------
     reading
         The model.
     partition
-        Its second stages: variables of no block are the first.
+        The second stages; variables of no block are the first stage.
 
     Raises
     ------
     InputError
-        If a second stage has whole variables, a constraint links two of them, no first stage is left, or a stage's cost
-        is not bounded by its own rows and bounds.
+        If a second stage has integer variables or unbounded cost, a constraint links two of them, or there is no first
+        stage.
 
     References
     ----------
@@ -55,7 +55,7 @@ class Benders(Problem):
     """
 
     loads = True
-    """Whether a run loads what it finds into the model."""
+    """Whether a run loads its answer into the model."""
 
     def __init__(self, reading: Reading, partition: Partition) -> None:
         self.model = TwoStage(reading.scaled(), partition)
@@ -65,7 +65,7 @@ class Benders(Problem):
     # --- the parts ---------------------------------------------------------------------------------------------------
 
     def master(self) -> Rows:
-        """The first stage and one cost a block, which is at least what no first stage can undercut."""
+        """Return the first stage, and a variable per block for its cost above the least cost."""
         return self.model.master()
 
     def separation(self) -> Sequence[Separation]:
@@ -81,21 +81,21 @@ class Benders(Problem):
         return solve_compact(self.model.reading, nodes, budget, lambda values, _: self._solution_at(values))
 
     def _solution_at(self, values: Floats) -> Solution | None:
-        """The first stage of a point of the model, and the best of its second stages, as a solution of the master."""
-        x = self.model.rounded(values[self.model.first], np.rint)
+        """Return a point of the model, with optimal second stages, as a solution of the master."""
+        x = self.model.round_first_stage(values[self.model.first], np.rint)
         return self.model.solution(x)
 
     def answer(self, solution: Solution) -> Values:
         model = self.model
-        found = model.values(model.rounded(model.first_stage(solution), np.rint))
+        found = model.values(model.round_first_stage(model.first_stage(solution), np.rint))
         return Values(self.reading, model.reading.to_user(found.array), found.kept)
 
     def check(self, answer: Values) -> float:
-        """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
+        """Return the objective, after checking bounds, integrality and all constraints of the model."""
         return recompute_objective(self.reading, answer)
 
     def finish(self, result: Result) -> Result:
-        """Load the answer into the model, and dual values of the first stage's rows where it asks for them."""
+        """Load the answer, and dual values of the first stage's rows if the model has the suffix ``dual``."""
         if self.loads:
             load(self.reading, result, self.model.kept)
         return result

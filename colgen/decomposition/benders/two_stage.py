@@ -1,4 +1,4 @@
-"""A two-stage model taken apart: what its first stage is, and what its second stages cost."""
+"""The parts of a two-stage model: its first stage, and its second stages by blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.answers import Values, recompute_objective
-from colgen.decomposition.benders.recourse import Recourse, joined
+from colgen.decomposition.benders.recourse import Recourse, merge_stages
 from colgen.decomposition.benders.second_stage import SecondStage
 from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
 from colgen.decomposition.reading.partition import MASTER, Partition
@@ -27,37 +27,21 @@ from colgen.solvers.scaling import powers_of_two
 
 
 class TwoStage:
-    """A model of two stages, the second of them in blocks; those that are the same but for a factor are one.
-
-    Parameters
-    ----------
-    reading
-        The model.
-    partition
-        Its second stages: variables of no block are the first.
+    """A two-stage model; second stages that are equal up to a factor of their costs are merged.
 
     Attributes
     ----------
-    first
-        Numbers of the first stage's variables in the model.
+    first, kept
+        Indices of the first stage's variables in the model, and of the constraints over these only.
     sign
-        1 where the model minimises, else -1: stages' costs are minimised.
-    recourse
-        The second stages that are different.
+        1 if the model minimises, else -1; stages minimise ``sign`` times the cost.
     cost_name
-        Of the master's variables that stand for what these cost above the least.
+        Name of the master's cost variables, which count above ``least``.
     units
-        What each of these variables counts in: a power of two of the size of the model's costs, so that the master's
-        tolerances are relative to it.
+        Unit of each cost variable: a power of two near the size of the model's costs, so that the master's tolerances
+        are relative to it.
     least
-        What each stage costs at least: a constant of the master, beside which small costs would be lost.
-    kept
-        Numbers of the constraints over the first stage alone.
-
-    Raises
-    ------
-    InputError
-        As :class:`~colgen.decomposition.benders.template.Benders`.
+        Least cost of each stage, a constant of the master: next to it small costs would be lost.
     """
 
     def __init__(self, reading: Reading, partition: Partition) -> None:
@@ -66,32 +50,32 @@ class TwoStage:
         self.sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
         self.first = np.flatnonzero(partition.of_column == MASTER)
         if not len(self.first):
-            raise InputError("expected a first stage: every variable of the model is in a block")
+            raise InputError("every variable of the model is in a block, expected some outside as the first stage")
         whole = np.flatnonzero(f.integer & (partition.of_column != MASTER))
         if len(whole):
             name = reading.names[whole[0]]
             raise InputError(
-                f"expected second stages without whole variables: {name!r} is one of block "
-                f"{partition.names[partition.of_column[whole[0]]]}, which then has no dual values to make rows of"
+                f"variable {name!r} in block {partition.names[partition.of_column[whole[0]]]} is integer, expected "
+                "continuous second stages; others have no dual values for rows"
             )
         self._of_row = _stage_of_rows(reading, partition)
         self._own = [np.flatnonzero(partition.of_column == k) for k in range(len(partition.names))]
         self._over_first = sparse.csr_array(sparse.csc_array(f.matrix)[:, self.first])
-        stages, self._members = joined(list(self._stages()))
+        stages, self._members = merge_stages(list(self._stages()))
         self.recourse = Recourse(stages)
         self.kept = np.flatnonzero(self._of_row == MASTER)
         self._first_rows = self._over_first[self.kept, :]
         names = {key[0] for key in (*f.column_keys, *f.row_keys)}
-        self.cost_name = next(name for name in _names("stage_cost") if name not in names)
+        self.cost_name = next(name for name in _candidate_names("stage_cost") if name not in names)
         self.units = np.full(len(stages), typical_size(f.costs))
         self.least = self._least_costs(partition.names)
-        # Beside a side that is much larger, HiGHS drops the entry of a unit.
+        # HiGHS drops coefficients that are very small relative to their row's side.
         self.units = np.maximum(self.units, powers_of_two(_LARGEST * np.abs(self.least)) * (self.least != 0.0))
 
     # --- the first stage ---------------------------------------------------------------------------------------------
 
     def master(self) -> Rows:
-        """The first stage and one cost a block, above what no first stage can undercut."""
+        """Return the first stage, and a variable per block for its cost above the least cost."""
         f, first, stages = self.reading.formulation, self.first, len(self.recourse.stages)
         rows, matrix = self.kept, sparse.csc_array(self._first_rows)
         matrix.resize(len(rows), len(first) + stages)
@@ -116,23 +100,23 @@ class TwoStage:
         )
 
     def first_stage(self, solution: Solution) -> Floats:
-        """The first stage's variables at a solution of the master."""
+        """Return the first stage's variables in a solution of the master."""
         keys, found = self.reading.formulation.column_keys, solution.variables
         return np.array([found.get(keys[k], 0.0) for k in self.first.tolist()])
 
-    def rounded(self, x: Floats, to: Callable[[Floats], Floats]) -> Floats:
-        """A first stage with its whole variables whole, within bounds."""
+    def round_first_stage(self, x: Floats, to: Callable[[Floats], Floats]) -> Floats:
+        """Return a first stage with its integer variables rounded, within bounds."""
         f, first = self.reading.formulation, self.first
         found: Floats = np.clip(np.where(f.integer[first], to(x), x), f.lower[first], f.upper[first])
         return found
 
     def first_cost(self, x: Floats) -> float:
-        """What a first stage costs by itself, minimised."""
+        """Return the cost of a first stage alone, to be minimised."""
         f = self.reading.formulation
         return self.sign * (float(f.costs[self.first] @ x) + f.offset)
 
     def is_first_stage(self, x: Floats) -> bool:
-        """Whether a first stage satisfies the rows over it alone."""
+        """Return whether a first stage satisfies its own rows."""
         f, rows, matrix = self.reading.formulation, self.kept, self._first_rows
         room = TOLERANCES.feasibility * (1.0 + abs(matrix) @ np.abs(x))
         moved = matrix @ x
@@ -141,7 +125,7 @@ class TwoStage:
     # --- both --------------------------------------------------------------------------------------------------------
 
     def values(self, x: Floats) -> Values:
-        """A first stage, its whole variables given whole, and the best of its second stages."""
+        """Return a first stage, integer where required, with optimal second stages."""
         values = np.zeros(len(self.reading.variables))
         values[self.first] = x
         for members, best in zip(self._members, self.recourse.best(x) or (), strict=False):
@@ -150,7 +134,7 @@ class TwoStage:
         return Values(self.reading, values, self.kept)
 
     def solution(self, x: Floats) -> Solution | None:
-        """A first stage, its whole variables given whole, as a solution of the master; None if it cannot be."""
+        """Return a first stage, integer where required, as a solution of the master; None if it is infeasible."""
         f, first = self.reading.formulation, self.first
         answer = self.values(x)
         try:
@@ -170,17 +154,17 @@ class TwoStage:
     # --- how they are made -------------------------------------------------------------------------------------------
 
     def _stages(self) -> Iterator[SecondStage]:
-        """The second stages, whose rows and columns are put side by side before they are told apart."""
+        """Yield the second stages, cut from one matrix with all of them side by side."""
         f = self.reading.formulation
         each_rows = [np.flatnonzero(self._of_row == number) for number in range(len(self._own))]
         own = sparse.csc_array(f.matrix)[:, np.concatenate(self._own)]  # no row of another stage has an entry there
         first = self._over_first[np.concatenate(each_rows), :]
         column = row = 0
         for mine, rows in zip(self._own, each_rows, strict=True):
-            starts, entries = _cut(own, column, column + len(mine))
+            starts, entries = _slice_of(own, column, column + len(mine))
             place = np.searchsorted(rows, own.indices[entries])
             own_part = sparse.csc_array((own.data[entries], place, starts), shape=(len(rows), len(mine)))
-            starts, entries = _cut(first, row, row + len(rows))
+            starts, entries = _slice_of(first, row, row + len(rows))
             first_part = sparse.csr_array(
                 (first.data[entries], first.indices[entries], starts), shape=(len(rows), len(self.first))
             )
@@ -196,16 +180,16 @@ class TwoStage:
             )
 
     def _least_costs(self, names: Sequence[Hashable]) -> Floats:
-        """What each second stage costs at least, over all first stages, whole or not.
+        """Return the least cost of each second stage over the relaxed first stage.
 
-        It is recomputed from dual values: a solver's objective may miss the optimum by more than small costs are.
-        Stages that may share dual values are one linear program, whose sides, bounds and costs change.
+        It is recomputed from dual values, because the error of a solver's objective may exceed small costs.
+        Stages that share dual values use one linear program with changing sides, bounds and costs.
         """
         f = self.reading.formulation
         costs, sides = self.sign * f.costs[self.first], (f.row_lower[self.kept], f.row_upper[self.kept])
         bounds = f.lower[self.first], f.upper[self.first]
         alone = LinearProgram(Program(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides))
-        _refuse_endless(alone, "the first stage")
+        _solve_bounded(alone, "the first stage")
         least = np.zeros(len(self.recourse.stages))
         programs, matrices = dict[int, LinearProgram](), dict[int, sparse.csc_array]()
         for number, stage in enumerate(self.recourse.stages):
@@ -224,7 +208,7 @@ class TwoStage:
                 program.change_bounds(np.arange(len(lower)), lower, upper)
                 program.change_row_bounds(np.arange(len(row_lower)), row_lower, row_upper)
                 program.change_objective(costs, 0.0)
-            solved = _refuse_endless(program, f"block {names[self._members[number][0]]}")
+            solved = _solve_bounded(program, f"block {names[self._members[number][0]]}")
             if solved.status is LPStatus.OPTIMAL:
                 none = sparse.csc_array((len(row_lower), 0))
                 together = SecondStage(costs, lower, upper, matrices[group], none, row_lower, row_upper)
@@ -233,25 +217,25 @@ class TwoStage:
 
 
 _LARGEST = 2.0**-24
-"""The unit that a cost counts in is at least this share of it."""
+"""Minimum ratio of the unit of a cost to its least value."""
 
 
-def _cut(matrix: sparse.csc_array | sparse.csr_array, first: int, last: int) -> tuple[Ints, slice]:
-    """Where some of a matrix's columns, or rows, begin if they stand alone, and their entries."""
+def _slice_of(matrix: sparse.csc_array | sparse.csr_array, first: int, last: int) -> tuple[Ints, slice]:
+    """Return the relative starts of some columns (rows) of a matrix, and the slice of their entries."""
     starts = matrix.indptr[first : last + 1]
     return starts - starts[0], slice(int(starts[0]), int(starts[-1]))
 
 
-def _refuse_endless(program: LinearProgram, which: str) -> LPSolution:
-    """The solution of a linear program; refused where its objective falls without end."""
+def _solve_bounded(program: LinearProgram, which: str) -> LPSolution:
+    """Solve a linear program; raise InputError if it is unbounded."""
     solved = program.solve()
     if solved.status is LPStatus.UNBOUNDED:
-        raise InputError(f"expected stages whose cost is bounded: that of {which} falls without end; give it bounds")
+        raise InputError(f"the cost of {which} is unbounded, expected bounded stages; add bounds to its variables")
     return solved
 
 
 def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:
-    """The one block of each row's variables, whatever it has of the first stage."""
+    """Return the block of each row's second-stage variables, :data:`MASTER` if there are none."""
     entries = sparse.coo_array(reading.rows)
     blocks = partition.of_column[entries.col]
     rows, blocks = entries.row[blocks != MASTER], blocks[blocks != MASTER]
@@ -262,11 +246,11 @@ def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:
         row = int(rows[other].min())
         first, second = (partition.names[k] for k in np.unique(blocks[rows == row])[:2].tolist())
         raise InputError(
-            f"expected second stages that the first alone links: constraint {reading.constraints[row].name!r} is "
-            f"over blocks {first} and {second}"
+            f"constraint {reading.constraints[row].name!r} links blocks {first} and {second}, expected constraints "
+            "over the first stage and one block"
         )
     return stage
 
 
-def _names(name: str) -> itertools.chain[str]:
+def _candidate_names(name: str) -> itertools.chain[str]:
     return itertools.chain([name], (f"{name}_{k}" for k in itertools.count(2)))

@@ -1,1 +1,1 @@
-"""Pricing problems of blocks, by their kinds."""
+"""Pricing problems of blocks, by kind."""

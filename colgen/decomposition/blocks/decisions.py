@@ -1,4 +1,4 @@
-"""Branching decisions on a decomposed model: bounds on a variable of a block, and counts of points within bounds."""
+"""Branching decisions on a decomposed model: bounds on variables of blocks, and counts of points within bounds."""
 
 from __future__ import annotations
 
@@ -14,25 +14,18 @@ from colgen.core.decision import Decision
 from colgen.core.terms import Box
 
 Bounds: TypeAlias = tuple[tuple[int, float, float], ...]
-"""Of components: variable of a subproblem, lower, upper."""
+"""Component bounds: variable of a subproblem, lower, upper."""
 
 
 _FEW = 32
-"""So many columns, or fewer, are looked at one by one: arrays of a few cost more than they save."""
+"""Number of columns up to which a loop is faster than arrays."""
 
 
 @dataclass(frozen=True)
 class ComponentBound(Decision):
-    """``lower ≤ x ≤ upper`` for a variable of a block, in every point of it: a bound in the pricing problem.
+    """``lower ≤ x ≤ upper`` for a variable of a block, in each of its points: a bound in the pricing problem.
 
-    Attributes
-    ----------
-    convexity
-        The key of the block's convexity row, which all of its columns are in.
-    number, variable
-        Of the subproblem, and of the variable in it.
-    rays
-        Whether the block has rays, which are in no convexity row.
+    ``convexity`` is the key of the block's convexity row; rays, if the block has any, are not in it.
     """
 
     convexity: Key
@@ -64,14 +57,9 @@ class ComponentBound(Decision):
 
 @dataclass(frozen=True)
 class PointsWithin(Decision):
-    """``lower ≤ Σ_j λ_j ≤ upper`` over the points of blocks that are the same which lie within component bounds.
+    """``lower ≤ Σ_j λ_j ≤ upper`` over the points of identical blocks that satisfy component bounds.
 
-    Attributes
-    ----------
-    block
-        Of the rows.
-    value
-        1 for the column of a point within the bounds, else 0.
+    ``value`` is 1 for columns of points within the bounds, else 0.
     """
 
     block: str

@@ -1,8 +1,8 @@
-"""Blocks that are knapsacks, recognized, and priced by a kernel.
+"""Recognition of blocks that are knapsacks, and their pricing by a kernel.
 
-A block is one if a single row says something of its whole variables.  Whatever its signs, a variable of a negative
-coefficient counted from its upper end has a positive one: ``Σ w_i x_i ≤ C y`` is a knapsack with an item of size C,
-which is packed where y is 0.  Rows ``x_i ≤ y`` beside that one say nothing new, and are dropped.
+A block is a knapsack if it has a single row over integer variables, with coefficients of any sign.  A variable with a
+negative coefficient is counted from its upper bound.  ``Σ w_i x_i ≤ C y`` is a knapsack with an item of size C that is
+packed if y is 0.  Further rows ``x_i ≤ y`` are redundant, and dropped.
 """
 
 from __future__ import annotations
@@ -20,32 +20,24 @@ from colgen.solvers.arrays import EXACT
 from colgen.solvers.packing.zero_one import best_sets
 
 _LARGEST = 1 << 24
-"""Cells of a table: with more, HiGHS is the better one."""
+"""Maximum number of cells of a table; HiGHS is better for larger knapsacks."""
 
 _DECIMALS = 4
-"""Sizes are taken for whole numbers of so many decimal places."""
+"""Number of decimal places up to which weights are scaled to integers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Knapsack:
-    """``min costs·x`` with ``weights·x ≤ capacity``, x whole between bounds.
-
-    Attributes
-    ----------
-    weights
-        Whole, of any sign; one a variable.
-    capacity
-        Whole.
-    """
+    """``min costs·x`` with ``weights·x ≤ capacity`` and integer x within bounds; weights are integers of any sign."""
 
     weights: Ints
     capacity: int
 
     def best(self, costs: Floats, lower: Floats, upper: Floats) -> Floats | None:
-        """The best point; None if there is none."""
+        """Return the optimal point, or None if infeasible."""
         weights = self.weights
         turned = weights < 0
-        # Each variable is counted from the end at which it takes no room.
+        # Count each variable from the bound at which it takes no space.
         x = np.where(turned, upper, lower)
         step = np.where(turned, -1.0, 1.0)
         free = weights == 0
@@ -59,7 +51,7 @@ class Knapsack:
         if not len(mine):
             return x
         copies = np.minimum(upper[mine] - lower[mine], room // sizes[mine]).astype(np.int64)
-        owners, pieces = _in_pieces(mine, copies)
+        owners, pieces = _split_copies(mine, copies)
         unit = int(np.gcd.reduce(sizes[mine]))
         volume = pieces * sizes[owners] // unit
         room = min(room // unit, int(volume.sum()))
@@ -72,14 +64,9 @@ class Knapsack:
 
 @dataclass(frozen=True, eq=False)
 class Knapsacks:
-    """Several of as many variables each, zero-one or fixed, one after the other.
+    """Several knapsacks, each with the same number of variables, which are binary or fixed.
 
-    Attributes
-    ----------
-    weights
-        Shape (knapsacks, variables), whole, of any sign.
-    capacities, units
-        One a knapsack; all weights of a knapsack are multiples of its unit.
+    ``weights`` are integers of any sign, shape (knapsacks, variables); those of a knapsack are multiples of its unit.
     """
 
     weights: Ints
@@ -87,8 +74,8 @@ class Knapsacks:
     units: Ints
 
     @classmethod
-    def joined(cls, parts: Sequence[Knapsack], starts: Ints) -> Knapsacks | None:
-        """None if they differ in how many variables they have."""
+    def join(cls, parts: Sequence[Knapsack], starts: Ints) -> Knapsacks | None:
+        """Return several knapsacks as one kernel, or None if their numbers of variables differ."""
         if len(set(np.diff(starts).tolist())) > 1:
             return None
         weights = np.array([part.weights for part in parts])
@@ -96,7 +83,7 @@ class Knapsacks:
         return cls(weights, np.array([part.capacity for part in parts], dtype=np.int64), units)
 
     def best(self, costs: Floats, lower: Floats, upper: Floats) -> Floats | None:
-        """The best point of each, in one array; None if one has none."""
+        """Return the optimal point of all knapsacks, concatenated; None if one is infeasible."""
         costs, lower, upper = (array.reshape(self.weights.shape) for array in (costs, lower, upper))
         turned = self.weights < 0
         step = np.where(turned, -1.0, 1.0)
@@ -114,8 +101,8 @@ class Knapsacks:
         return found
 
 
-def _in_pieces(items: Ints, copies: Ints) -> tuple[Ints, Ints]:
-    """Copies of items as pieces of 1, 2, 4, ... and what is left: every number of copies is a sum of some of them."""
+def _split_copies(items: Ints, copies: Ints) -> tuple[Ints, Ints]:
+    """Split copies of items into pieces of 1, 2, 4, ... and a rest, whose sums attain every number of copies."""
     if (copies <= 1).all():
         return items[copies > 0], np.ones(int((copies > 0).sum()), dtype=np.int64)
     owners, pieces = [], []
@@ -129,7 +116,7 @@ def _in_pieces(items: Ints, copies: Ints) -> tuple[Ints, Ints]:
 
 
 def knapsack_of(sub: Subproblem) -> Knapsack | None:
-    """The knapsack that a block is; None if it is something else."""
+    """Return the knapsack of a block, or None if it is not one."""
     ends = np.isfinite(sub.lower) & np.isfinite(sub.upper)
     if not (sub.integer & ends).all() or not sub.matrix.shape[0]:
         return None
@@ -142,7 +129,7 @@ def knapsack_of(sub: Subproblem) -> Knapsack | None:
     weights = matrix[[main], :].toarray()[0]
     if not all(_implied(sub, matrix, sides, weights, main, r) for r in range(len(sides)) if r != main):
         return None
-    whole = _in_whole_numbers(weights, float(sides[main]))
+    whole = _scale_to_integers(weights, float(sides[main]))
     if whole is None:
         return None
     found = Knapsack(*whole)
@@ -153,7 +140,7 @@ def knapsack_of(sub: Subproblem) -> Knapsack | None:
 
 
 def _as_upper(sub: Subproblem) -> tuple[sparse.csr_array, Floats] | None:
-    """The rows as ``≤``; None if one has two sides that say something."""
+    """Return the rows in the form ``≤``, or None if one has two finite sides."""
     matrix = sparse.csr_array(sub.matrix)
     positive, negative = matrix.maximum(0), matrix.minimum(0)
     most = positive @ sub.upper + negative @ sub.lower
@@ -171,7 +158,7 @@ def _as_upper(sub: Subproblem) -> tuple[sparse.csr_array, Floats] | None:
 
 
 def _implied(sub: Subproblem, matrix: sparse.csr_array, sides: Floats, weights: Floats, main: int, row: int) -> bool:
-    """Whether a row is ``x_i ≤ u_i y``, y the binary variable without which the main row leaves no room for x_i."""
+    """Return whether a row is ``x_i ≤ u_i y`` with a binary y such that y = 0 leaves no capacity for x_i."""
     columns = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
     entries = matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]]
     if len(columns) != 2 or sides[row] != 0.0 or sides[main] != 0.0 or (sub.lower != 0.0).any():
@@ -183,8 +170,8 @@ def _implied(sub: Subproblem, matrix: sparse.csr_array, sides: Floats, weights: 
     return bool(opens and weights[item] > 0.0 and a > 0.0 and b < 0.0 and -b >= a * sub.upper[item])
 
 
-def _in_whole_numbers(weights: Floats, capacity: float) -> tuple[Ints, int] | None:
-    """Weights and capacity in a unit that makes the weights whole."""
+def _scale_to_integers(weights: Floats, capacity: float) -> tuple[Ints, int] | None:
+    """Return weights and capacity as multiples of a unit in which the weights are integer."""
     for decimals in range(_DECIMALS + 1):
         scaled = weights * 10.0**decimals
         near = np.abs(scaled - np.rint(scaled)) <= 2.0**-40 * np.abs(scaled)

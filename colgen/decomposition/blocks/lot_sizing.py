@@ -1,8 +1,7 @@
-"""Blocks that are lot sizing without capacities, recognized, and priced by a kernel.
+"""Recognition of blocks that are uncapacitated lot sizing, and their pricing by a kernel.
 
-A block is one if its equations are balances, ``kept before + made = demand + kept``, along one or several chains of
-periods, and its other rows say that something is made only where a variable is 1, ``made ≤ M ready`` with an M that
-meets all demand from there on.
+A block is lot sizing if its equations are balances, ``kept before + made = demand + kept``, along one or several chains
+of periods.  Its other rows are set-ups, ``made ≤ M ready`` with an M that covers all later demand.
 """
 
 from __future__ import annotations
@@ -19,25 +18,19 @@ from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.solvers.flows.lot_sizing import plan_lots
 
 NONE = -1
-"""In place of the number of a variable that there is not."""
+"""Number of a variable that does not exist."""
 
 _ENOUGH = 1.0 - 2.0**-40
-"""An M that meets demand but for rounding meets it."""
+"""Factor on demand, as an M may meet it up to rounding only."""
 
 
 @dataclass(frozen=True, eq=False)
 class LotSizing:
-    """Periods in order, and the variables of each.
+    """Periods in order, with the variables of each.
 
-    Attributes
-    ----------
-    made, ready, kept
-        Numbers of variables, one a period.  Where nothing can be made ``made`` is -1; where that costs no set-up
-        ``ready`` is; where nothing can be kept until the next period ``kept`` is.
-    demand
-        One a period.
-    switches
-        Binary variables, those of ``ready`` among them.
+    ``made``, ``ready`` and ``kept`` are variable numbers by period, or -1: ``made`` if production is impossible,
+    ``ready`` if it needs no set-up, ``kept`` if storage until the next period is impossible.  ``switches`` are all
+    binary variables.
     """
 
     made: Ints
@@ -47,8 +40,8 @@ class LotSizing:
     switches: Ints
 
     @classmethod
-    def joined(cls, parts: Sequence[LotSizing], starts: Ints) -> LotSizing:
-        """Several as one, whose chains follow one another; the variables of each begin at its start."""
+    def join(cls, parts: Sequence[LotSizing], starts: Ints) -> LotSizing:
+        """Return several as one with concatenated chains; the variables of each begin at its start."""
 
         def numbers(each: Sequence[Ints]) -> Ints:
             pairs = zip(each, starts.tolist(), strict=False)
@@ -63,11 +56,11 @@ class LotSizing:
         )
 
     def best(self, costs: Floats, lower: Floats, upper: Floats) -> Floats | None:
-        """The best point; None if there is none."""
+        """Return the optimal point, or None if infeasible."""
         x = np.zeros(len(costs))
         if (lower[self.switches] > upper[self.switches]).any():
             return None
-        # What must be on, and what pays for being on, is on whatever is made.
+        # Set-ups that are required, or have negative cost, are on whatever is produced.
         on = (lower[self.switches] > 0.0) | ((costs[self.switches] < 0.0) & (upper[self.switches] > 0.0))
         x[self.switches] = on
         can, pays, keeps = self.made != NONE, self.ready != NONE, self.kept != NONE
@@ -86,23 +79,21 @@ class LotSizing:
 
 
 def lot_sizing_of(sub: Subproblem) -> LotSizing | None:
-    """The lot sizing that a block is; None if it is something else."""
+    """Return the lot sizing of a block, or None if it is not one."""
     read = _Rows.of(sub)
     return None if read is None else read.in_order()
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """What the rows of a block say, once those of a single entry are bounds.
+    """The rows of a block, after rows of a single entry have become bounds.
 
     Attributes
     ----------
-    upper
-        Bounds of the variables.
     balances
-        Of each equation its entries, of 1 and -1, and what they sum to.
+        Columns of each equation, their entries (1 or -1), and its right-hand side.
     switch, most
-        Of each continuous variable the binary one that it needs, -1 for none, and how much it can then be.
+        The set-up variable of each continuous variable, -1 for none, and its upper bound after set-up.
     """
 
     sub: Subproblem
@@ -113,7 +104,7 @@ class _Rows:
 
     @classmethod
     def of(cls, sub: Subproblem) -> _Rows | None:
-        """None if some row or bound is of another kind."""
+        """Return the rows of a block, or None if a row or bound has another form."""
         whole = sub.integer
         if (sub.lower != 0.0).any() or (sub.upper[whole] != 1.0).any() or whole.all() or not whole.any():
             return None
@@ -146,7 +137,7 @@ class _Rows:
         return cls(sub, upper, balances, switch, most)
 
     def in_order(self) -> LotSizing | None:
-        """The periods of all chains, one chain after the other."""
+        """Return the periods of all chains, in order, or None."""
         alive = (self.upper > 0.0) & ~self.sub.integer
         used = np.bincount(
             np.concatenate([columns for columns, _, _ in self.balances] or [np.empty(0, dtype=np.int64)]),
@@ -170,12 +161,12 @@ class _Rows:
             for found, those in zip((made, into, out), parts, strict=True):
                 found[row] = those[0] if len(those) else NONE
         chains = _chains(into, out)
-        return None if chains is None else self._checked(chains, made, out, demand)
+        return None if chains is None else self._check_bounds(chains, made, out, demand)
 
     def _turns(self, alive: NDArray[np.bool_], used: Ints) -> Floats | None:
-        """By which sign each equation says that what comes, less what goes, is its demand; None if signs contradict.
+        """Return the sign of each equation in the form inflow - outflow = demand; None if signs contradict.
 
-        What is made comes; so does what is needed where nothing is made.  Elsewhere what comes is what goes next door.
+        Production is inflow.  Without production the sign is that of positive demand, or follows from neighbours.
         """
         turns = np.zeros(len(self.balances))
         ends: dict[int, list[tuple[int, float]]] = {}
@@ -188,7 +179,7 @@ class _Rows:
             turns[row] = turns[row] or np.sign(side)
         if any(len(pair) != 2 for pair in ends.values()):
             return None
-        waiting = [*np.flatnonzero(turns).tolist(), *range(len(turns))]  # of what nobody says anything any sign will do
+        waiting = [*np.flatnonzero(turns).tolist(), *range(len(turns))]  # undetermined equations may have any sign
         while waiting:
             row = waiting.pop(0)
             turns[row] = turns[row] or 1.0
@@ -203,8 +194,8 @@ class _Rows:
                         return None
         return turns
 
-    def _checked(self, chains: Sequence[Sequence[int]], made: Ints, out: Ints, demand: Floats) -> LotSizing | None:
-        """None if some end or some M is less than all demand that may have to be met."""
+    def _check_bounds(self, chains: Sequence[Sequence[int]], made: Ints, out: Ints, demand: Floats) -> LotSizing | None:
+        """Return the periods in order, or None if a bound or an M does not cover all demand it may have to meet."""
         for chain in chains:
             left = np.cumsum(demand[chain][::-1])[::-1] * _ENOUGH
             for k, row in enumerate(chain):
@@ -221,13 +212,13 @@ class _Rows:
 
 
 def _end_of(entry: float, low: float, high: float) -> float | None:
-    """The upper bound that a row of one entry says; None if it says something else."""
+    """Return the upper bound that a row of one entry states, or None if it excludes zero."""
     ends: NDArray[np.float64] = np.sort(np.array([low, high]) / entry)
     return float(ends[1]) if ends[0] <= 0.0 <= ends[1] else None
 
 
 def _chains(into: Ints, out: Ints) -> Sequence[Sequence[int]] | None:
-    """Rows in the order in which something is kept from one to the next; None where that is a circle."""
+    """Return the chains of rows linked by storage, or None if there is a cycle."""
     after = {int(variable): row for row, variable in enumerate(into.tolist()) if variable != NONE}
     if len(after) < int((into != NONE).sum()) or sorted(after) != sorted(out[out != NONE].tolist()):
         return None

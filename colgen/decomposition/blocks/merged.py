@@ -1,4 +1,4 @@
-"""One oracle for many blocks of a kind: their kernels in one call, their columns in one batch."""
+"""One oracle for many blocks of a kind: one kernel call and one batch of columns."""
 
 from __future__ import annotations
 
@@ -19,24 +19,19 @@ from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
 
 class Kernel(Protocol):
-    """What prices a block that has been recognized, or several, their variables one block after the other."""
+    """The pricing algorithm of one or several recognized blocks, whose variables are concatenated."""
 
     def best(self, costs: Floats, lower: Floats, upper: Floats) -> Floats | None:
-        """The point of least cost, between bounds on the whole variables; None if there is none, of some block."""
+        """Return the point of least cost within bounds on integer variables; None if a block is infeasible."""
 
 
 class JoinedPricing(Pricing):
-    """Blocks of which each has one point in an answer, by one call of a kernel.
+    """Pricing of several single blocks of a kind by one kernel call, with a kernel for all of them.
 
-    An answer has one point of each: the best reduced costs, those that improve, bound what they sum to.
-
-    Parameters
-    ----------
-    together
-        The kernels of the blocks in one.
+    A solution has one point of each block, so the sum of their negative reduced costs is a bound on the total.
     """
 
-    prices = frozenset({Box})  # of blocks that are the same, as none of these is: they hold no point of it
+    prices = frozenset({Box})  # boxes belong to identical blocks, and these blocks are single: no point is in a box
 
     def __init__(
         self, splitting: Splitting, subs: Sequence[Subproblem], kernels: Sequence[Kernel], together: Kernel
@@ -62,7 +57,7 @@ class JoinedPricing(Pricing):
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.seconds_left() <= 0.0:
             return PricingResult(cut_off=True)
-        costs = context.cost_weight * self._costs - self._counts.paid(duals.values)
+        costs = context.cost_weight * self._costs - self._counts.earnings(duals.values)
         points, there = self._best(self._sign * costs, *self.bounds(context.decisions))
         if not there.any():
             return PricingResult(bound=context.sense.hopeless)
@@ -70,7 +65,7 @@ class JoinedPricing(Pricing):
         gains = np.where(there, -self._sign * reduced, -np.inf)
         good = np.flatnonzero(gains > 0.0)
         kept = good if len(good) else np.array([int(np.argmax(gains))])
-        # Not all of them, though an answer has one of each: a point that a dive has fixed is counted by itself.
+        # Sum over improving blocks only, though a solution has one point of each: dives count fixed points separately.
         total = -self._sign * float(np.maximum(gains, 0.0).sum())
 
         def attained() -> tuple[Columns, Floats]:
@@ -81,7 +76,7 @@ class JoinedPricing(Pricing):
         return PricingResult(self.batch(points, kept), bound, reduced[kept], total, attained=attained)
 
     def _best(self, costs: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Mask]:
-        """The best point of each block, and which blocks have one."""
+        """Return the optimal point of each block, and a mask of feasible blocks."""
         count = len(self.subs)
         points = self._together.best(costs, lower, upper)
         if points is not None:
@@ -95,13 +90,13 @@ class JoinedPricing(Pricing):
         return points, there
 
     def batch(self, points: Floats, kept: Ints) -> Columns:
-        """The columns of some blocks' points."""
+        """Return the columns of some blocks' points."""
         starts, rows, values = self._counts.entries(points, kept, self._convexity)
         found = [(self.subs[k], points[self._starts[k] : self._starts[k + 1]]) for k in kept.tolist()]
         return self.splitting.batch(found, starts, rows, values)
 
     def bounds(self, decisions: Sequence[Decision]) -> tuple[Floats, Floats]:
-        """Bounds of all variables at a node, kept for the next call."""
+        """Return the bounds of all variables at a node, cached until the decisions change."""
         known, lower, upper = self._bounded
         if known is not decisions:
             lower, upper = self._lower.copy(), self._upper.copy()
@@ -116,12 +111,9 @@ class JoinedPricing(Pricing):
 
 
 class _Counts:
-    """What the variables of all blocks count in the linking rows.
+    """The coefficients of all blocks' variables in the linking rows.
 
-    Attributes
-    ----------
-    slots
-        Of each entry the pair of block and row that it counts in: their number in the order of ``blocks`` and ``rows``.
+    ``slots`` numbers the pair of block and row of each entry, in the order of ``blocks`` and ``rows``.
     """
 
     def __init__(self, variables: Ints, rows: Ints, data: Floats, blocks: Ints, sizes: tuple[int, int, int]) -> None:
@@ -143,13 +135,13 @@ class _Counts:
         joined = (np.concatenate(variables), np.concatenate(rows), np.concatenate(data), np.concatenate(blocks))
         return cls(*joined, (int(starts[-1]), len(subs), num_rows))
 
-    def paid(self, duals: Floats) -> Floats:
-        """What the linking rows pay for a unit of each variable."""
+    def earnings(self, duals: Floats) -> Floats:
+        """Return the earnings of a unit of each variable."""
         terms = self._data * duals[self._of_entry]
         return np.bincount(self._variables, terms, minlength=self._num_variables).astype(np.float64, copy=False)
 
     def entries(self, points: Floats, kept: Ints, convexity: Ints) -> tuple[Ints, Ints, Floats]:
-        """Starts, rows and values of the columns of some blocks' points, their convexity rows last."""
+        """Return starts, rows and values of some blocks' columns, with convexity rows last."""
         counted = np.bincount(self.slots, points[self._variables] * self._data, minlength=len(self.rows))
         place = np.full(self._num_blocks, -1)
         place[kept] = np.arange(len(kept))

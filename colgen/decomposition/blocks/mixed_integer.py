@@ -1,4 +1,4 @@
-"""The oracle of a block: a mixed-integer program in HiGHS, re-costed from call to call."""
+"""The default oracle of a block: a mixed-integer program in HiGHS whose costs change between calls."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from colgen.solvers.linear.recosted import Points, RecostedMIP
 class MixedIntegerPricing(Pricing):
     """``min (c - πᵀA) x`` over the rows and bounds of a block, by HiGHS.
 
-    The program is made once and re-costed.  All improving solutions that a call meets become columns, and what HiGHS
-    has proved is the bound: where a limit ends the search, what it had proved until then.
+    The program is built once.  All improving solutions of a call become columns, and the bound of HiGHS is returned,
+    also if a limit ends the search.
 
-    Branching on a variable of the block is a bound here.  Component bounds (:class:`colgen.core.terms.Box`) are binary
-    variables that are 1 just where all bounds hold: no epsilon, for what is branched on is whole.
+    A branching bound on a variable is a bound of the program.  Component bounds (:class:`colgen.core.terms.Box`) are
+    binary variables that are 1 if and only if all bounds hold, without an epsilon, as the variables are integer.
     """
 
     prices = frozenset({Box})
@@ -50,7 +50,7 @@ class MixedIntegerPricing(Pricing):
 
     @property
     def program(self) -> RecostedMIP:
-        """In HiGHS, from the first call on."""
+        """The program in HiGHS, built on first use."""
         if self._program is None:
             sub = self.sub
             self._program = RecostedMIP(
@@ -59,36 +59,36 @@ class MixedIntegerPricing(Pricing):
         return self._program
 
     def costs(self, duals: Duals, weight: float) -> Floats:
-        """``c - πᵀA`` of each variable."""
-        return weight * self.sub.costs - self.sub.paid(duals.values)
+        """Return ``c - πᵀA`` of each variable."""
+        return weight * self.sub.costs - self.sub.earnings(duals.values)
 
     def own(self, duals: Duals) -> float:
-        """The dual value of the convexity row."""
+        """Return the dual value of the convexity row."""
         return float(duals.values[len(self.splitting.linking) + self.sub.number])
 
     def boxes(self, duals: Duals) -> PricedTerms[Box]:
-        """The component bounds of this block that count."""
+        """Return the counted component bounds of this block."""
         terms = duals.terms(Box)
         mine = np.array([term.block == self.box_block for term in terms.terms], dtype=np.bool_)
         return PricedTerms([term for term, own in zip(terms.terms, mine, strict=True) if own], terms.values[mine])
 
     @property
     def box_block(self) -> str:
-        """What component bounds of this block name."""
+        """Name of this block in component bounds."""
         return f"{self.splitting.convexity}[{self.sub.number}]"
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.seconds_left() <= 0.0:
             return PricingResult(cut_off=True)
         costs, own, boxes = self.costs(duals, context.cost_weight), self.own(duals), self.boxes(duals)
-        found = self._solved(costs, boxes, context)
+        found = self._solve(costs, boxes, context)
         if found.status is LPStatus.UNBOUNDED:
             raise FormulationError(f"block {self.sub.name} is unbounded: expected bounds on its variables")
         if found.status is LPStatus.INFEASIBLE:
             return PricingResult(bound=context.sense.hopeless)
         cut_off = found.status is LPStatus.LIMIT
         points = found.points[:, : len(self.sub.costs)]
-        reduced = points @ costs - own - held(boxes, points)
+        reduced = points @ costs - own - box_earnings(boxes, points)
         order = np.argsort(self._sign * reduced, kind="stable")
         good = order[self._sign * reduced[order] < 0.0]
         order = good if len(good) else order[:1]
@@ -97,7 +97,7 @@ class MixedIntegerPricing(Pricing):
             bound = None
         return PricingResult(self.splitting.columns(self.sub, points[order]), bound, reduced[order], cut_off=cut_off)
 
-    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
+    def _solve(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         program = self.program
         for box in boxes.terms:
             if box not in self._boxes:
@@ -108,7 +108,7 @@ class MixedIntegerPricing(Pricing):
             every[self._boxes[box]] = -self._sign * value
         program.set_bounds(*self.bounds(context.decisions))
         left = context.seconds_left()
-        if not self._slow:  # in a thread of its own it could be stopped, which costs more than most programs take
+        if not self._slow:  # an own thread allows stopping, but costs more than most programs take
             found = program.solve(every, min(left, _PATIENCE))
             if found.status is not LPStatus.LIMIT or left <= _PATIENCE:
                 return found
@@ -116,7 +116,7 @@ class MixedIntegerPricing(Pricing):
         return program.solve(every, context.seconds_left(), lambda: context.budget.expired)
 
     def bounds(self, decisions: Sequence[Decision]) -> tuple[Floats, Floats]:
-        """Bounds of the variables at a node, kept for the next call."""
+        """Return the bounds of the variables at a node, cached until the decisions change."""
         known, lower, upper = self._bounded
         if known is not decisions:
             lower, upper = self.sub.lower.copy(), self.sub.upper.copy()
@@ -130,7 +130,7 @@ class MixedIntegerPricing(Pricing):
     # --- component bounds --------------------------------------------------------------------------------------------
 
     def _indicator(self, box: Box) -> int:
-        """The column that is 1 where all bounds of a box hold, else 0."""
+        """Return the column that is 1 if all bounds of a box hold, else 0."""
         literals: list[tuple[int, bool]] = []
         for k, low, high in cast(Bounds, box.bounds):
             if low > self.sub.lower[k]:
@@ -139,7 +139,7 @@ class MixedIntegerPricing(Pricing):
                 literals.append((self._at_least(k, high + 1.0), False))
         program = self.program
         number = int(program.add_binaries(1)[0])
-        # z ≤ each literal, and z ≥ 1 - Σ (1 - literal); a literal that is negated is 1 - δ.
+        # z ≤ each literal, and z ≥ 1 - Σ (1 - literal); a negated literal is 1 - δ.
         for column, positive in literals:
             sign = -1.0 if positive else 1.0
             program.add_row(np.array([number, column]), np.array([1.0, sign]), -math.inf, 0.0 if positive else 1.0)
@@ -149,7 +149,7 @@ class MixedIntegerPricing(Pricing):
         return number
 
     def _at_least(self, k: int, value: float) -> int:
-        """The column that is 1 where variable k is at least a value, else 0."""
+        """Return the column that is 1 if variable k is at least a value, else 0."""
         low, high = float(self.sub.lower[k]), float(self.sub.upper[k])
         if low == 0.0 and high == 1.0 and value == 1.0:
             return k
@@ -165,11 +165,11 @@ class MixedIntegerPricing(Pricing):
 
 
 _PATIENCE = 1.0
-"""Seconds that a program may take before it is given a thread of its own, where it can be stopped."""
+"""Seconds of a program after which later ones run in a thread that can be stopped."""
 
 
-def held(boxes: PricedTerms[Box], points: Floats) -> Floats:
-    """What component bounds pay for each point: the sum of their dual values where they hold."""
+def box_earnings(boxes: PricedTerms[Box], points: Floats) -> Floats:
+    """Return the sum of the dual values of the boxes that contain each point."""
     paid = np.zeros(len(points))
     for box, value in zip(boxes.terms, boxes.values.tolist(), strict=True):
         paid += value * in_box(box, points)
@@ -177,7 +177,7 @@ def held(boxes: PricedTerms[Box], points: Floats) -> Floats:
 
 
 def in_box(box: Box, points: Floats) -> Floats:
-    """1 where all bounds hold, else 0."""
+    """Return 1 for points in a box, else 0."""
     inside = np.ones(len(points), dtype=np.bool_)
     for k, low, high in cast(Bounds, box.bounds):
         inside &= (points[:, k] >= low) & (points[:, k] <= high)

@@ -1,4 +1,4 @@
-"""Oracles of blocks that are recognized: a kernel in place of HiGHS."""
+"""Oracles of recognized blocks: kernels in place of HiGHS."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from colgen.solvers.linear.highs import LPStatus, Stopped
 from colgen.solvers.linear.recosted import Points
 
 _SMALL = 64
-"""Stable sets of so many variables, or fewer, are enumerated sooner than a linear program is solved."""
+"""Number of variables up to which enumerating stable sets is faster than a linear program."""
 
 
 class Searching(Protocol):
-    """What prices a block that has been recognized, with a bound of its own."""
+    """A pricing algorithm of a recognized block that returns several points and a bound."""
 
     def points(
         self, costs: Floats, lower: Floats, upper: Floats, seconds: float = ..., stopped: Stopped | None = ...
     ) -> Points | None:
-        """Several points, the best one first, and what none is better than; None where HiGHS has to say."""
+        """Return several points, best first, and a bound; None if HiGHS must price instead."""
 
 
 Recognized: TypeAlias = Knapsack | LotSizing | ShortestPath | StableSet | Unimodular
@@ -47,11 +47,11 @@ NAMES: dict[type, tuple[str, str]] = {
     StableSet: ("stable set", "stable sets"),
     Unimodular: ("linear program", "linear programs"),
 }
-"""What blocks are called that have been recognized: one, and several."""
+"""Names of recognized kinds, singular and plural."""
 
 
 def kernel_of(sub: Subproblem) -> Recognized | None:
-    """The kernel for a block; None where it is not recognized."""
+    """Return the kernel of a block, or None if it is not recognized."""
     found = knapsack_of(sub) or lot_sizing_of(sub) or shortest_path_of(sub)
     if found is not None:
         return found
@@ -60,7 +60,7 @@ def kernel_of(sub: Subproblem) -> Recognized | None:
 
 
 def describe_blocks(subs: Sequence[Subproblem]) -> str:
-    """What blocks have been recognized as, in words; nothing where none of them has been."""
+    """Return the recognized kinds of blocks in words; an empty string if there are none."""
     counts: dict[type, int] = {}
     for sub in subs:
         kind = type(kernel_of(sub))
@@ -70,7 +70,7 @@ def describe_blocks(subs: Sequence[Subproblem]) -> str:
 
 
 class KernelPricing(MixedIntegerPricing):
-    """A block by its kernel; under component bounds, which kernels know nothing of, by HiGHS."""
+    """Pricing by a kernel, or by HiGHS under component bounds, which kernels do not support."""
 
     def __init__(self, splitting: Splitting, sub: Subproblem, kernel: Kernel) -> None:
         super().__init__(splitting, sub)
@@ -80,9 +80,9 @@ class KernelPricing(MixedIntegerPricing):
     def _nothing(self) -> Floats:
         return np.empty((0, len(self.sub.costs)))
 
-    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
+    def _solve(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         if len(boxes):
-            return super()._solved(costs, boxes, context)
+            return super()._solve(costs, boxes, context)
         lower, upper = self.bounds(context.decisions)
         own = self._sign * costs
         point = self.kernel.best(own, lower, upper)
@@ -92,28 +92,28 @@ class KernelPricing(MixedIntegerPricing):
 
 
 class SearchPricing(MixedIntegerPricing):
-    """A block by a kernel that brings several points, and a bound; where that does not know, by HiGHS."""
+    """Pricing by a kernel that returns several points and a bound, or by HiGHS if the kernel fails."""
 
     def __init__(self, splitting: Splitting, sub: Subproblem, kernel: Searching) -> None:
         super().__init__(splitting, sub)
         self.kernel = kernel
 
-    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
+    def _solve(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         found = None
         if not len(boxes):
             limits = self.bounds(context.decisions)
             found = self.kernel.points(
                 self._sign * costs, *limits, context.seconds_left(), lambda: context.budget.expired
             )
-        return super()._solved(costs, boxes, context) if found is None else found
+        return super()._solve(costs, boxes, context) if found is None else found
 
 
 def oracles(splitting: Splitting, *, recognize: bool = True) -> Sequence[Pricing]:
-    """Kernels where blocks are recognized, HiGHS elsewhere: one oracle a subproblem, but one for all of a kind."""
+    """Return one oracle per subproblem, or per kind if blocks are priced together; HiGHS if not recognized."""
     subs = splitting.subproblems
     kernels = [kernel_of(sub) if recognize and not sub.unbounded else None for sub in subs]
     found: list[Pricing] = []
-    for may_join, join in ((_is_lot_sizing, LotSizing.joined), (_is_zero_one, Knapsacks.joined)):
+    for may_join, join in ((_is_lot_sizing, LotSizing.join), (_is_zero_one, Knapsacks.join)):
         mine = [k for k, kernel in enumerate(kernels) if subs[k].count == 1 and may_join(subs[k], kernel)]
         own = [cast(Any, kernels[k]) for k in mine]
         starts = np.cumsum([0, *(len(subs[k].costs) for k in mine)])

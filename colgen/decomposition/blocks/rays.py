@@ -1,10 +1,9 @@
-"""The oracle of a block without end: directions in which it improves for ever are columns, before points are.
+"""The oracle of an unbounded block: it returns rays first, and points once no ray improves.
 
-    X = conv(points) + cone(rays)                                      (Minkowski and Weyl; Meyer, 1974, for whole ones)
+    X = conv(points) + cone(rays)                              (Minkowski and Weyl; Meyer, 1974, with integer variables)
 
-A ray has no entry in the convexity row, and there may be any amount of it.  What a ray moves that must be whole it
-moves by whole numbers, and its amount is whole then; it is branched on the block's variables as ever, which leaves a
-ray that would pass a bound out.
+A ray has no entry in the convexity row, and its amount is unlimited.  It changes integer variables by integers, and
+its amount is then integer.  Branching on the block's variables forbids rays that would violate a bound.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from colgen.solvers.linear.recosted import Points
 
 
 class RayPricing(MixedIntegerPricing):
-    """A block that is unbounded: the best ray within a box, by a linear program, and points once no ray improves.
+    """Pricing of an unbounded block: the best ray within a box, by a linear program, then points.
 
-    While a ray improves no bound is stated, for there is none.
+    While a ray improves there is no bound.
 
     References
     ----------
@@ -59,19 +58,19 @@ class RayPricing(MixedIntegerPricing):
             found = super().price(duals, context)
             if found.bound is None:
                 return found
-            reduced = () if found.reduced_costs is None else found.reduced_costs  # none where the block has no point
-            # The program's costs were changed so that no ray improves: its bound may be better than its own points.
+            reduced = () if found.reduced_costs is None else found.reduced_costs  # None if the block has no point
+            # Costs were changed so that no ray improves, so the bound may exceed the reduced costs of its points.
             best = min(0.0, self._sign * found.bound, *(self._sign * value for value in reduced))
-            if self._left:  # there may be any amount of a ray that improves by less than the tolerance
+            if self._left:  # a ray within the tolerance still improves, and its amount is unlimited
                 return dataclasses.replace(found, bound=self._sign * min(best, -self._left))
-            # An answer has one point of the block, and no ray improves.
+            # A solution has one point of the block, and no ray improves.
             return dataclasses.replace(found, bound=self._sign * best, total=self._sign * best)
         return PricingResult(self.splitting.ray(self.sub, ray), None, [float(ray @ costs)])
 
     def _best_ray(self, costs: Floats, lower: Floats, upper: Floats, tolerance: float, noise: Floats) -> Floats | None:
-        """A direction in which costs fall for ever, by more than a tolerance; None if there is none.
+        """Return a direction in which costs fall by more than a tolerance, or None.
 
-        By how much they fall in any direction is kept, but for the rounding of the costs.
+        The fall of the best direction is stored, less the rounding error of the costs.
         """
         sub = self.sub
         low, high = np.where(np.isfinite(lower), 0.0, -1.0), np.where(np.isfinite(upper), 0.0, 1.0)
@@ -90,15 +89,15 @@ class RayPricing(MixedIntegerPricing):
         if solved.objective >= -tolerance:
             if -solved.objective > float(noise @ np.abs(solved.values)):
                 self._left = -solved.objective
-            self._nudge = self._against(solved.reduced_costs, costs, lower, upper)
+            self._nudge = self._cost_changes(solved.reduced_costs, costs, lower, upper)
             return None
         ray = np.where(np.abs(solved.values) <= TOLERANCES.pruning, 0.0, solved.values)
-        return self._whole(ray) + 0.0
+        return self._scale_ray(ray) + 0.0
 
-    def _against(self, reduced: Floats, costs: Floats, lower: Floats, upper: Floats) -> Floats:
-        """By how much costs are to change for no ray to improve, not even by what sums of dual values leave of zero.
+    def _cost_changes(self, reduced: Floats, costs: Floats, lower: Floats, upper: Floats) -> Floats:
+        """Return changes of costs after which no ray improves, not even by rounding errors of dual values.
 
-        No more than the tolerance in all, and rounding: HiGHS calls a program unbounded for a cost of -1e-16.
+        They are at most the tolerance plus rounding: HiGHS reports programs as unbounded for a cost of -1e-16.
         """
         rounding = ROUNDING * float(np.abs(costs).max(initial=0.0))
         up, down = np.isinf(upper), np.isinf(lower)
@@ -106,13 +105,13 @@ class RayPricing(MixedIntegerPricing):
         nudge -= np.where(down, rounding + np.maximum(reduced, 0.0), 0.0)
         return nudge
 
-    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
-        return super()._solved(costs + self._sign * self._nudge, boxes, context)
+    def _solve(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
+        return super()._solve(costs + self._sign * self._nudge, boxes, context)
 
-    def _whole(self, ray: Floats) -> Floats:
-        """A ray as long as what it moves that must be whole is moved by whole numbers.
+    def _scale_ray(self, ray: Floats) -> Floats:
+        """Return a ray scaled so that it changes integer variables by integers.
 
-        These are told by their ratios: beside continuous variables in small units they are small, or have many digits.
+        The scale comes from their ratios, as they may be small or have many digits relative to continuous variables.
         """
         moved = np.abs(ray[self.sub.integer & (ray != 0.0)])
         ray = ray / moved.min() if len(moved) else ray
@@ -121,8 +120,8 @@ class RayPricing(MixedIntegerPricing):
         near = times * own
         if times > _PARTS or (np.abs(near - np.rint(near)) > TOLERANCES.integrality).any():
             raise FormulationError(
-                f"block {self.sub.name} is unbounded in a direction that moves its whole variables by no whole "
-                "numbers: expected bounds on them"
+                f"block {self.sub.name} has a ray that cannot be scaled to integer changes of its integer variables: "
+                "expected bounds on them"
             )
         long = times * ray
         long[self.sub.integer] = np.rint(near)
@@ -130,4 +129,4 @@ class RayPricing(MixedIntegerPricing):
 
 
 _PARTS = 10_000
-"""A ray is at most so many times as long as its longest entry is 1."""
+"""Maximum factor on a ray whose largest entry is 1."""

@@ -1,12 +1,12 @@
-"""Blocks that are shortest paths in a given network, recognized, and priced by a kernel.
+"""Recognition of blocks that are shortest paths in a fixed network, and their pricing by a kernel.
 
-A block is one if its rows conserve flow, one unit of which enters the network somewhere and leaves it elsewhere: two
-entries of unlike signs in each column, once rows have been multiplied by 1 or -1.  A column of one entry leads to a
-node that has no row.  Arcs that are forbidden cost too much for any path.  One that must be used, in a network without
-circuits, forbids all others that lead past it: a path crosses from the nodes up to its tail to those behind just once.
+A block is a shortest path if its rows conserve one unit of flow from a source to a sink.  After multiplying rows by 1
+or -1, the two entries of each column have opposite signs.  A column with one entry leads to a node that has no row.
+Forbidden arcs get a cost that no path can afford.  In an acyclic network a required arc forbids all other arcs that
+pass it.  A path crosses only once from the nodes up to its tail to the nodes after it.
 
-In a network with circuits the points of the block are paths and circuits.  While no circuit gains anything the shortest
-path is the best of them; else, and where arcs must be used, it is priced as the linear program that it is.
+In a network with cycles the points of the block are paths and cycles.  As long as no cycle has negative cost, the
+shortest path is optimal.  Otherwise, or with required arcs, the block is priced as a linear program.
 """
 
 from __future__ import annotations
@@ -29,23 +29,15 @@ from colgen.solvers.linear.recosted import Points
 from colgen.solvers.linear.weak_duality import least_by_duals
 
 _PATHS = 4
-"""At most so many points a call."""
+"""Maximum number of points per call."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShortestPath:
-    """One unit of flow from a node to another at least cost.
+    """One unit of flow from a source to a sink at least cost.
 
-    Attributes
-    ----------
-    sub
-        The block.
-    tails, heads
-        The nodes of each variable's arc.
-    supply
-        What enters the network at each node: 1 at one of them, -1 at another.
-    place
-        Of each node its place in an order in which all arcs lead onwards; None if there are circuits.
+    ``supply`` is 1 at the source, -1 at the sink, else 0.  ``place`` is the place of each node in a topological
+    order, or None if there are cycles.
     """
 
     sub: Subproblem
@@ -57,7 +49,7 @@ class ShortestPath:
     def points(
         self, costs: Floats, lower: Floats, upper: Floats, seconds: float = math.inf, stopped: Stopped | None = None
     ) -> Points | None:
-        """The shortest path and others with arcs of their own, and a bound; None if nobody here can say."""
+        """Return the shortest path and others with different arcs, and a bound; None if the kernel fails."""
         forced, nothing = np.flatnonzero(lower > 0.0), np.empty((0, len(costs)))
         usable = upper > 0.0
         if (lower > upper).any():
@@ -67,7 +59,7 @@ class ShortestPath:
                 return self._linear.points(costs, lower, upper, seconds, stopped)
             if (lower > 1.0).any():
                 return Points(LPStatus.INFEASIBLE, math.inf, nothing)
-            usable &= self._beside(forced)
+            usable &= self._usable_with(forced)
         found = np.zeros((_PATHS, len(costs)), dtype=np.bool_)
         potentials = np.empty(len(self.supply))
         ends = int(np.argmax(self.supply)), int(np.argmin(self.supply))
@@ -82,8 +74,8 @@ class ShortestPath:
         bound = min(self._bound(costs, usable, upper, potentials), float(values[by_value[0]]))
         return Points(LPStatus.OPTIMAL, bound, points[by_value])
 
-    def _beside(self, forced: Ints) -> Mask:
-        """The arcs that a path through all of some arcs may use."""
+    def _usable_with(self, forced: Ints) -> Mask:
+        """Return the mask of arcs that a path through given arcs may use."""
         place, usable = self.place, np.ones(len(self.tails), dtype=np.bool_)
         assert place is not None
         for a in forced.tolist():
@@ -93,23 +85,23 @@ class ShortestPath:
         return usable
 
     def _bound(self, costs: Floats, usable: Mask, upper: Floats, potentials: Floats) -> float:
-        """What the potentials prove."""
+        """Return the bound that node potentials prove."""
         most = np.where(usable, upper, 0.0)
         if self.place is not None:
-            most = np.minimum(most, 1.0)  # without circuits one unit passes each arc at the most
+            most = np.minimum(most, 1.0)  # without cycles each arc carries at most one unit
         sides = (-self.supply, -self.supply)
         return least_by_duals(np.where(usable, costs, 0.0), self._incidence, potentials, sides, (0.0 * most, most))
 
     @cached_property
     def _order(self) -> Ints:
-        """The arcs, those that lead to a node before those that leave it where there are no circuits."""
+        """The arcs in topological order of their tails, if there is one."""
         if self.place is None:
             return np.arange(len(self.tails))
         return np.argsort(self.place[self.tails], kind="stable")
 
     @cached_property
     def _incidence(self) -> sparse.csr_array:
-        """Of each arc 1 at its head and -1 at its tail."""
+        """The incidence matrix, 1 at the head of each arc and -1 at its tail."""
         arcs = np.arange(len(self.tails))
         entries = (np.repeat([1.0, -1.0], len(arcs)), (np.tile(arcs, 2), np.concatenate([self.heads, self.tails])))
         return sparse.csr_array(entries, shape=(len(arcs), len(self.supply)))
@@ -120,7 +112,7 @@ class ShortestPath:
 
 
 def shortest_path_of(sub: Subproblem) -> ShortestPath | None:
-    """The shortest path that a block is; None if it is something else."""
+    """Return the shortest path of a block, or None if it is not one."""
     if not sub.matrix.shape[0] or (sub.row_lower != sub.row_upper).any() or (sub.lower != 0.0).any():
         return None
     found = in_units(sub.matrix)

@@ -1,8 +1,8 @@
-"""Blocks that are stable sets of a graph, recognized, and priced by a kernel.
+"""Recognition of blocks that are stable sets of a graph, and their pricing by a kernel.
 
-A block is one if of each row's binary variables no two can be 1 together, ``x_1 + ... + x_k ≤ 1`` or any weights of
-which no two have room.  A variable of a negative entry is counted as what it lacks of 1: ``x_i + x_j ≤ y`` says that no
-two of x_i, x_j and 1 - y are 1, and ``x_i + x_j ≥ 1`` that not both are 0.
+A block is a stable set if in each row at most one of its binary variables can be 1, by ``x_1 + ... + x_k ≤ 1`` or by
+weights of which no two fit.  Variables with negative entries are complemented.  ``x_i + x_j ≤ y`` means that at most
+one of x_i, x_j and 1 - y is 1.  ``x_i + x_j ≥ 1`` means that at most one of 1 - x_i and 1 - x_j is 1.
 """
 
 from __future__ import annotations
@@ -25,25 +25,20 @@ from colgen.solvers.scaling import integer_scale
 from colgen.solvers.stopping import after, never
 
 _MOST = 4096
-"""Vertices of a graph: of more, the mask of its edges is too large."""
+"""Maximum number of vertices; the edge mask of larger graphs needs too much memory."""
 
 _BITS = 52
-"""Weights become whole numbers whose sum has so many bits, by a power of two that is no larger than this one."""
+"""Bits of the sum of integer weights, and the largest power of two by which weights are scaled."""
 
 _SETS, _KICKS = 8, 2
-"""At most so many points a call by local search, each start of which is left at random so often."""
+"""Maximum number of points per call of the local search, and random restarts per point."""
 
 
 @dataclass(frozen=True, eq=False)
 class StableSet:
-    """``min costs·x`` where no two neighbours are 1, those that are turned as 1 - x.
+    """``min costs·x`` where no two neighbours are 1; variables in ``turned`` count as 1 - x.
 
-    Attributes
-    ----------
-    conflict
-        Who is whose neighbour.
-    turned
-        Which variables count as what they lack of 1.
+    ``conflict`` is the adjacency mask.
     """
 
     conflict: Mask
@@ -52,7 +47,7 @@ class StableSet:
     def points(
         self, costs: Floats, lower: Floats, upper: Floats, seconds: float = math.inf, stopped: Stopped | None = None
     ) -> Points:
-        """The best point and others, and a bound that holds whether the search has come to its end or not."""
+        """Return the best point and others, and a bound that is valid even if the search is stopped."""
         nothing = np.empty((0, len(costs)))
         turned = self.turned
         least, most = np.where(turned, 1.0 - upper, lower), np.where(turned, 1.0 - lower, upper)
@@ -87,7 +82,7 @@ class StableSet:
 
 
 def stable_set_of(sub: Subproblem) -> StableSet | None:
-    """The graph of which a block is the stable sets; None if it is something else."""
+    """Return the graph whose stable sets are the points of a block, or None if it is not one."""
     binary = sub.integer & (sub.lower >= 0.0) & (sub.upper <= 1.0)
     if not binary.all() or len(binary) > _MOST or not sub.matrix.shape[0]:
         return None
@@ -106,7 +101,7 @@ def stable_set_of(sub: Subproblem) -> StableSet | None:
         if (below and above) or len(columns) < 2:
             return None
         entries, room = (-entries, most - low) if below else (entries, high - least)
-        # In terms of what is 1 or lacks of 1 all weights are positive, and there is so much room.
+        # After complementing, all weights are positive, with this capacity.
         weights, sign = np.abs(entries), np.sign(entries).astype(np.int64)
         two, slack = np.sort(weights)[:2].sum(), TOLERANCES.feasibility * weights.max()
         if weights.max() > room or two <= room + slack or (turned[columns] == -sign).any():

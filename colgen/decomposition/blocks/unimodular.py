@@ -1,4 +1,4 @@
-"""Blocks whose vertices are integral: a linear program prices them, and decomposing them improves no bound."""
+"""Blocks with integral vertices: linear programs price them, and decomposing them does not improve the bound."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from colgen.solvers.linear.weak_duality import least_by_duals
 
 
 def is_hull(sub: Subproblem) -> bool:
-    """Whether the rows of a block are known to describe the convex hull of its points already.
+    """Return whether the rows of a block are known to describe the convex hull of its points.
 
-    They do where nothing must be whole, and where vertices are whole because of what the matrix is, as
-    :mod:`colgen.decomposition.reading.structure` says.  A block of which nothing of the kind is known may still be one.
+    They do if no variable is integer, or if the vertices are integral (:mod:`colgen.decomposition.reading.structure`).
+    False means unknown.
     """
     return not sub.integer.any() or is_unimodular(sub)
 
 
 def remarks(subs: Sequence[Subproblem]) -> tuple[str, ...]:
-    """Why a decomposition cannot pay, a sentence each; nothing where it may."""
+    """Return reasons why a decomposition cannot pay, one sentence each."""
     said = []
     blocks = sum(sub.count for sub in subs)
     if blocks == 1:
-        said.append("This decomposition cannot pay: of one block the pricing problem is the model less what links it.")
+        said.append("This decomposition cannot pay: with one block the pricing problem is nearly the entire model.")
     if all(map(is_hull, subs)):
         said.append(
-            "This decomposition cannot pay by its bound: the rows of every block describe the hull of its points "
-            "already, so that it is no better than the linear relaxation's."
+            "This decomposition cannot pay: the rows of every block already describe the hull of its points, so its "
+            "bound is that of the linear relaxation."
         )
     return tuple(said)
 
 
 _OTHERS = 2
-"""So many more points are looked for, each without what the one before gains most by."""
+"""Number of further points; each avoids the most profitable variable of the previous one."""
 
 
 class Unimodular:
-    """A block that is a linear program, solved again and again at other costs and between other bounds.
+    """A block that is a linear program, solved repeatedly with different costs and bounds.
 
-    What makes its vertices whole, :mod:`colgen.decomposition.reading.structure` says.  The bound is that of the dual
-    values, whatever the simplex method was content with; points that are not whole all the same are not used.
+    The bound comes from the dual values, independently of the simplex tolerances.  Points that are not integer are not
+    used.
     """
 
     def __init__(self, sub: Subproblem) -> None:
@@ -62,7 +62,7 @@ class Unimodular:
     def points(
         self, costs: Floats, lower: Floats, upper: Floats, seconds: float = math.inf, stopped: Stopped | None = None
     ) -> Points | None:
-        """The best point and others, and a bound; None where what is found is not whole."""
+        """Return the best point and others, and a bound; None if the vertex is not integer."""
         nothing = np.empty((0, len(costs)))
         if (lower > upper).any():
             return Points(LPStatus.INFEASIBLE, math.inf, nothing)
@@ -73,7 +73,7 @@ class Unimodular:
         sub = self._sub
         sides = (sub.row_lower, sub.row_upper)
         bound = least_by_duals(costs, self._transposed, solved.duals, sides, (lower, upper))
-        best = self._whole(solved.values, lower, upper)
+        best = self._round_vertex(solved.values, lower, upper)
         if best is None:
             return None
         found = [best, *self._others(program, costs, best, lower, upper)]
@@ -82,7 +82,7 @@ class Unimodular:
     def _others(
         self, program: LinearProgram, costs: Floats, best: Floats, lower: Floats, upper: Floats
     ) -> list[Floats]:
-        """Points that do without something that the best one uses."""
+        """Return points without some variable that the best one uses."""
         found: list[Floats] = []
         barred: list[int] = []
         point = best
@@ -94,7 +94,7 @@ class Unimodular:
             barred.append(k)
             program.change_bounds(np.array([k]), lower[[k]], np.maximum(point[[k]] - 1.0, lower[[k]]))
             solved = program.solve()
-            other = self._whole(solved.values, lower, upper) if solved.status is LPStatus.OPTIMAL else None
+            other = self._round_vertex(solved.values, lower, upper) if solved.status is LPStatus.OPTIMAL else None
             if other is None:
                 break
             found.append(other)
@@ -115,8 +115,8 @@ class Unimodular:
             self._program.change_objective(costs, 0.0)
         return self._program
 
-    def _whole(self, values: Floats, lower: Floats, upper: Floats) -> Floats | None:
-        """A vertex without what rounding has left; None if it is none."""
+    def _round_vertex(self, values: Floats, lower: Floats, upper: Floats) -> Floats | None:
+        """Return a vertex rounded to integers, or None if it is not integral."""
         near = np.rint(values)
         if (np.abs(values - near) > TOLERANCES.integrality).any():
             return None
@@ -127,19 +127,19 @@ class Unimodular:
 
 
 def whole_sides(sub: Subproblem, sizes: Floats) -> bool:
-    """Whether bounds, and sides of rows divided by their sizes, are whole or infinite."""
+    """Return whether bounds, and sides of rows divided by their sizes, are integer or infinite."""
     sides = np.concatenate([sub.lower, sub.upper, sub.row_lower / sizes, sub.row_upper / sizes])
     return bool(are_whole(sides[np.isfinite(sides)]).all())
 
 
 def are_whole(values: Floats) -> NDArray[np.bool_]:
-    """Which numbers are whole."""
+    """Return a mask of integers."""
     found: NDArray[np.bool_] = values == np.rint(values)
     return found
 
 
 def is_unimodular(sub: Subproblem) -> bool:
-    """Whether the vertices of a block are whole because of what its matrix is."""
+    """Return whether the matrix of a block makes its vertices integral."""
     found = in_units(sub.matrix)
     if found is None or not whole_sides(sub, found[1]):
         return False
@@ -148,7 +148,7 @@ def is_unimodular(sub: Subproblem) -> bool:
 
 
 def unimodular_of(sub: Subproblem) -> Unimodular | None:
-    """The linear program that a block is; None if its vertices are not known to be whole, or nothing must be."""
+    """Return the linear program of a block; None if it is not known to be integral, or has no integer variables."""
     ends = np.isfinite(sub.lower) & np.isfinite(sub.upper)
     if not sub.integer.any() or not ends.all() or not sub.matrix.shape[0] or not is_unimodular(sub):
         return None

@@ -1,1 +1,1 @@
-"""From a Pyomo model to arrays, blocks and subproblems."""
+"""Reading of Pyomo models: arrays, blocks and subproblems."""

@@ -1,4 +1,4 @@
-"""A compact Pyomo model as arrays, with its own variables and constraints beside them."""
+"""A compact Pyomo model as arrays, with its variables and constraints."""
 
 from __future__ import annotations
 
@@ -23,18 +23,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A linear mixed-integer model that has been read.
+    """The arrays of a linear mixed-integer model.
 
     Attributes
     ----------
-    model
-        The user's.
-    formulation
-        Its arrays.
     variables
-        Of the model, one a column of the arrays; fixed ones are constants and not among them.
+        The variable of each column; fixed variables are constants.
     units
-        What each column of the arrays is counted in: values of variables are so many times as large.  None: 1 each.
+        Unit of each column, by which its values are multiplied for the user; None: all are 1.
     """
 
     model: pyo.ConcreteModel
@@ -43,7 +39,7 @@ class Reading:
     units: Floats | None = None
 
     def scaled(self) -> Reading:
-        """The same model with columns counted in units that suit a solver; itself where numbers are of similar size."""
+        """Return the model with columns in units of similar size; itself if they have these already."""
         f = self.formulation
         units = column_units(f.matrix, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
         if (units == 1.0).all():
@@ -64,21 +60,21 @@ class Reading:
         return dataclasses.replace(self, formulation=counted, units=units)
 
     def to_user(self, values: Floats) -> Floats:
-        """Values of all columns in the units of the user's model."""
+        """Return column values in the units of the user's model."""
         return values if self.units is None else values * self.units
 
     def from_user(self, values: Floats) -> Floats:
-        """Values in the units of the user's model, as the columns count."""
+        """Return values of the user's model in the units of the columns."""
         return values if self.units is None else values / self.units
 
     @cached_property
     def rows(self) -> sparse.csr_array:
-        """The matrix by rows."""
+        """The matrix in row format."""
         return sparse.csr_array(self.formulation.matrix)
 
     @cached_property
     def constraints(self) -> tuple[Any, ...]:
-        """Of the model, one a row of the arrays."""
+        """The constraint of each row."""
         known: dict[str, Any] = {}
         found = []
         for name, index in self.formulation.row_keys:
@@ -90,46 +86,40 @@ class Reading:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of the variables."""
+        """Names of the variables."""
         return tuple(variable.name for variable in self.variables)
 
     @cached_property
     def place_of_name(self) -> dict[str, int]:
-        """Where each variable is among the columns."""
+        """Column of each variable, by name."""
         return {name: k for k, name in enumerate(self.names)}
 
 
 def read(model: Any) -> Reading:
-    """Read a model.
-
-    Raises
-    ------
-    InputError
-        If it is not a concrete Pyomo model, not linear, or has no variables.
-    """
+    """Return the arrays of a model; raise InputError if it is not concrete, not linear, or has no variables."""
     if not isinstance(model, pyo.ConcreteModel):
         raise InputError(f"expected a pyomo ConcreteModel to decompose, not {type(model).__name__}")
     try:
         formulation = compile_model(model)
     except FormulationError as error:
-        raise InputError(f"expected a linear model with one objective to decompose: {error}") from None
+        raise InputError(f"to decompose a model it must be linear with one objective: {error}") from None
     variables = tuple(free_variables(model)[2])
     if not variables:
-        raise InputError("expected a model with variables to decompose: this one has none that is not fixed")
+        raise InputError("the model has no variables that are not fixed, expected at least one to decompose")
     for array, what in ((formulation.matrix.data, "coefficient"), (formulation.costs, "cost")):
         if not np.isfinite(array).all():
-            raise InputError(f"expected finite numbers in a model to decompose: it has a {what} that is none")
+            raise InputError(f"the model has a {what} that is not finite, expected finite numbers to decompose it")
     for k in np.flatnonzero(formulation.lower > formulation.upper).tolist():
-        low, high = variables[k].bounds  # an integer variable without an integer in between makes the model infeasible
+        low, high = variables[k].bounds  # with integers, bounds may only exclude all integers: the model is infeasible
         if low > high:
-            raise InputError(f"expected bounds that leave a value: variable {variables[k].name!r} has none")
+            raise InputError(f"variable {variables[k].name!r} has lower bound {low:g} above upper bound {high:g}")
     return Reading(model, formulation, variables)
 
 
 def cost_rounding(
     costs: Floats, matrix: sparse.sparray, lower: Floats, upper: Floats, row_lower: Floats, row_upper: Floats
 ) -> float:
-    """What rounding may leave of the cost of a point, as far as bounds and rows show how large its values are."""
+    """Return the rounding error of the cost of a point, as far as bounds and rows limit its values."""
     entries = sparse.coo_array(matrix)
     sides = np.where(np.isfinite(row_lower), np.abs(row_lower), 0.0)
     sides = np.maximum(sides, np.where(np.isfinite(row_upper), np.abs(row_upper), 0.0))
@@ -143,9 +133,9 @@ def cost_rounding(
 
 
 def without_rounding(total: float, size: float) -> float:
-    """A sum, or zero where that is what rounding leaves of terms of this size: 1e-18 would count as a size itself."""
+    """Return a sum, or zero if it is within the rounding error of terms of this size; 1e-18 would set a wrong scale."""
     return 0.0 if abs(total) <= _TERMS * ROUNDING * size else total
 
 
 _TERMS = 16
-"""Sums are formed in more than one place, and each time otherwise: so many times the rounding error of one of them."""
+"""Factor on the rounding error of a sum, as several places compute such sums in different orders."""

@@ -1,4 +1,4 @@
-"""Which variables and rows make a block: said by the model's own blocks, by an index, by a suffix, by a function."""
+"""The blocks of a model, defined by pyo.Block components, an index set, a suffix or a function."""
 
 from __future__ import annotations
 
@@ -13,25 +13,17 @@ from colgen.core.errors import InputError
 from colgen.decomposition.reading.arrays import Ints, Reading
 
 SUFFIX = "colgen_block"
-"""The suffix of a model that names the block of a constraint, a variable or a ``pyo.Block``."""
+"""The suffix that names the block of a constraint, a variable or a ``pyo.Block``."""
 
 MASTER = -1
-"""In place of a block: stays in the master."""
+"""Block number of rows and variables that stay in the master."""
 
 By = str | Callable[[Any], Hashable | None] | Any
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """The block of each variable and of each row.
-
-    Attributes
-    ----------
-    names
-        Of the blocks.
-    of_column, of_row
-        Their numbers; :data:`MASTER` for what stays in the master.
-    """
+    """The block of each variable and row: a number, or :data:`MASTER` for those that stay in the master."""
 
     names: tuple[Hashable, ...]
     of_column: Ints
@@ -44,53 +36,47 @@ class Partition:
 
 
 def partition(reading: Reading, by: By = None) -> Partition:
-    """The blocks of a model.
+    """Return the blocks defined by ``by`` (see :func:`colgen.decompose`), the suffix ``colgen_block`` or pyo.Block.
 
-    Parameters
-    ----------
-    by
-        None: the model's suffix ``colgen_block``, or else its ``pyo.Block`` components.  A name of an index set, or the
-        set: every variable that carries it belongs to the block of its index.  A function from constraints to the name
-        of a block, or None for a linking constraint.
-
-    Raises
-    ------
-    InputError
-        If that names nothing, or does not leave a block.
+    Nothing is detected.  Raise InputError if ``by`` matches nothing, or defines no block.
     """
     if by is None:
         suffix = reading.model.component(SUFFIX)
         if suffix is not None:
             return _by_suffix(reading, suffix)
-        return _by_columns(reading, _model_blocks(reading), "the model has no pyo.Block with variables of its own")
+        return _by_columns(
+            reading, list(map(_outermost, reading.variables)), "the model has no pyo.Block with variables of its own"
+        )
     if isinstance(by, str) or hasattr(by, "is_indexed"):
-        return _by_columns(reading, _carried(reading, by), f"no variable of the model carries the index {_named(by)}")
+        return _by_columns(
+            reading, _index_labels(reading, by), f"no variable of the model has the index {_name_of(by)}"
+        )
     if callable(by):
         return _by_rows(reading, [by(constraint) for constraint in reading.constraints], {}, "by")
     raise InputError(f"by: expected the name of an index, a function of constraints, or None, not {by!r}")
 
 
-def says_blocks(reading: Reading) -> bool:
-    """Whether a model says its blocks itself: by a suffix, or by blocks with variables."""
+def defines_blocks(reading: Reading) -> bool:
+    """Return whether a model defines its blocks, by a suffix or by blocks with variables."""
     return reading.model.component(SUFFIX) is not None or any(map(_outermost, reading.variables))
 
 
-def _named(by: Any) -> str:
+def _name_of(by: Any) -> str:
     return repr(by if isinstance(by, str) else by.name)
 
 
 def _by_columns(reading: Reading, labels: Sequence[Hashable | None], nothing: str) -> Partition:
-    """Rows follow their variables: a row is of a block if all of its variables are."""
+    """Return the partition of columns by label; a row belongs to a block if all its variables do."""
     names = tuple(dict.fromkeys(label for label in labels if label is not None))
     if not names:
-        raise InputError(f"expected blocks to decompose into: {nothing}")
+        raise InputError(f"the model has no blocks to decompose into: {nothing}")
     number = {name: k for k, name in enumerate(names)}
     columns = np.array([MASTER if label is None else number[label] for label in labels], dtype=np.int64)
-    return _leaving_blocks(Partition(names, columns, _rows_of(reading, columns)))
+    return _check_variables(Partition(names, columns, _rows_of(reading, columns)))
 
 
 def _rows_of(reading: Reading, columns: Ints) -> Ints:
-    """The one block of all variables of each row."""
+    """Return the block of each row, :data:`MASTER` if its variables are of several or none."""
     matrix = reading.rows
     counts = np.diff(matrix.indptr)
     rows = np.full(matrix.shape[0], MASTER)
@@ -106,18 +92,18 @@ def _rows_of(reading: Reading, columns: Ints) -> Ints:
 def _by_rows(
     reading: Reading, labels: Sequence[Hashable | None], of_variables: dict[int, Hashable], what: str
 ) -> Partition:
-    """Variables follow their rows: one is of the block whose rows it is in."""
+    """Return the partition of rows by label; a variable belongs to the block of its rows."""
     given = [*labels, *of_variables.values()]
     for label in given:
         try:
             hash(label)
         except TypeError:
             raise InputError(
-                f"{what}: expected blocks named by numbers, words or tuples of them, not {repr(label)[:40]}"
+                f"{what}: expected blocks named by numbers, strings or tuples of them, not {repr(label)[:40]}"
             ) from None
     names = tuple(dict.fromkeys(label for label in given if label is not None))
     if not names:
-        raise InputError(f"expected blocks to decompose into: {what} names none")
+        raise InputError(f"the model has no blocks to decompose into: {what} names none")
     number = {name: k for k, name in enumerate(names)}
     columns = np.full(len(reading.variables), MASTER)
     for k, label in of_variables.items():
@@ -129,30 +115,29 @@ def _by_rows(
         other = mine[(columns[mine] != MASTER) & (columns[mine] != rows[row])]
         if len(other):
             raise InputError(
-                f"expected a variable in one block at most: {reading.names[other[0]]!r} is in "
-                f"{names[columns[other[0]]]!r} and in {names[rows[row]]!r}, by constraint "
-                f"{reading.constraints[row].name!r}"
+                f"variable {reading.names[other[0]]!r} is in block {names[columns[other[0]]]!r} and, by constraint "
+                f"{reading.constraints[row].name!r}, in block {names[rows[row]]!r}; expected one block"
             )
         columns[mine] = rows[row]
-    if of_variables:  # rows that nothing is said of follow their variables
+    if of_variables:  # rows without a label follow their variables
         follow = _rows_of(reading, columns)
         rows = np.where(rows == MASTER, follow, rows)
-    return _leaving_blocks(Partition(names, columns, rows))
+    return _check_variables(Partition(names, columns, rows))
 
 
-def _leaving_blocks(found: Partition) -> Partition:
+def _check_variables(found: Partition) -> Partition:
     counts = np.bincount(found.of_column[found.of_column != MASTER], minlength=len(found.names))
     if not counts.all():
         empty = found.names[int(np.argmin(counts))]
-        raise InputError(f"expected variables in every block: {empty!r} has none that is not fixed")
+        raise InputError(f"block {empty!r} has no variables that are not fixed, expected at least one")
     return found
 
 
 # --- an index --------------------------------------------------------------------------------------------------------
 
 
-def _carried(reading: Reading, by: Any) -> list[Hashable | None]:
-    """What each variable carries of an index set."""
+def _index_labels(reading: Reading, by: Any) -> list[Hashable | None]:
+    """Return the member of an index set in the index of each variable, or of a block that holds it."""
     places: dict[int, slice | None] = {}
 
     def place_in(component: Any) -> slice | None:
@@ -172,13 +157,13 @@ def _carried(reading: Reading, by: Any) -> list[Hashable | None]:
 
 
 def _part(index: Any, place: slice) -> Hashable:
-    """What stands at a place of an index."""
+    """Return the part of an index at a place."""
     part = (index if isinstance(index, tuple) else (index,))[place]
     return part[0] if len(part) == 1 else part
 
 
 def _place(component: Any, by: Any) -> slice | None:
-    """Where an index set stands in the indices of a component."""
+    """Return the place of an index set in the indices of a component, if any."""
     if not component.is_indexed():
         return None
     found, start = [], 0
@@ -190,8 +175,8 @@ def _place(component: Any, by: Any) -> slice | None:
         start += part.dimen
     if len(found) > 1:
         raise InputError(
-            f"by: expected an index that a variable carries once, {component.name!r} carries {_named(by)} twice: say "
-            "by=function of constraints"
+            f"by: {component.name!r} has the index {_name_of(by)} twice, expected once; pass a function of "
+            "constraints instead"
         )
     return found[0] if found else None
 
@@ -199,13 +184,8 @@ def _place(component: Any, by: Any) -> slice | None:
 # --- the model's blocks and annotations ------------------------------------------------------------------------------
 
 
-def _model_blocks(reading: Reading) -> list[Hashable | None]:
-    """The outermost ``pyo.Block`` of each variable."""
-    return [_outermost(variable) for variable in reading.variables]
-
-
 def _outermost(variable: Any) -> str | None:
-    """The block of the model that holds a variable; None if that is the model itself."""
+    """Return the outermost block that holds a variable; None if the model holds it directly."""
     holder, block = variable.parent_block(), None
     while holder.parent_block() is not None:
         holder, block = holder.parent_block(), holder
@@ -213,13 +193,13 @@ def _outermost(variable: Any) -> str | None:
 
 
 def _by_suffix(reading: Reading, suffix: Any) -> Partition:
-    """Labels of constraints and variables, and of the blocks that hold them."""
+    """Return the partition by a suffix with labels of constraints, variables and blocks."""
     labels: dict[int, Hashable] = {}
     for component, label in suffix.items():
         if component is None:
             raise InputError(
-                f"expected the suffix {SUFFIX!r} to name the block of each constraint or variable: a default for all "
-                f"others, {SUFFIX}[None], is none"
+                f"the suffix {SUFFIX!r} has a default, {SUFFIX}[None]; expected labels of single constraints, "
+                "variables or blocks"
             )
         members = list(component.values()) if component.is_indexed() else [component]
         labels.update({id(member): label for member in members})
@@ -232,8 +212,8 @@ def _by_suffix(reading: Reading, suffix: Any) -> Partition:
         named = [each for each in (*members, *held) if each.ctype in (pyo.Var, pyo.Constraint)]
         if component.model() is not reading.model or not named:
             raise InputError(
-                f"expected the suffix {SUFFIX!r} to name constraints, variables, or blocks that hold some, of this "
-                f"model: {component.name!r} is none of them"
+                f"the suffix {SUFFIX!r} labels {component.name!r}, expected constraints or variables of this model, "
+                "or blocks that contain some"
             )
     rows = [labels.get(id(constraint)) for constraint in reading.constraints]
     columns = {k: labels[id(v)] for k, v in enumerate(reading.variables) if id(v) in labels}

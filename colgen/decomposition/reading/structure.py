@@ -1,14 +1,14 @@
-"""Matrices whose vertices are whole whatever the costs, by what they are: incidence of networks, and intervals.
+"""Recognition of totally unimodular matrices: networks and intervals.
 
-A matrix is totally unimodular if all of its square parts have a determinant of 0, 1 or -1; a polyhedron of such rows,
-with whole sides and bounds, has whole vertices (Hoffman and Kruskal, 1956).  What is recognised is the proof of it:
+A matrix is totally unimodular if all its square submatrices have determinant 0, 1 or -1.  A polyhedron of such rows
+with integer sides and bounds has integer vertices (Hoffman and Kruskal, 1956).  Two sufficient conditions are tested:
 
-* at most two entries in each column, and rows that can be multiplied by 1 or -1 so that two entries of a column have
-  unlike signs: node-arc incidence (Heller and Tompkins, 1956); the same of rows;
-* entries of 1, up to signs of rows and columns, that are consecutive in each row, or column, in some order: intervals
+* Each column has at most two entries, and after multiplying rows by 1 or -1 these have opposite signs: node-arc
+  incidence (Heller and Tompkins, 1956).  The same condition on rows is tested too.
+* Up to signs of rows and columns all entries are 1, and consecutive in each row, or column, in some order: intervals
   (Fulkerson and Gross, 1965).
 
-Rows and columns of one entry change nothing and are left out before, and so are those that repeat others.
+Rows and columns with one entry, and duplicates, do not matter and are removed first.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from scipy.sparse.csgraph import connected_components
 from colgen.decomposition.reading.arrays import Floats, Ints
 
 _SPECTRUM = 120
-"""Of so many columns, or fewer, an order is sought by eigenvectors where that of the model is none."""
+"""Maximum number of columns for which an order is computed by eigenvectors if the model's order fails."""
 
 
 def in_units(matrix: sparse.sparray) -> tuple[sparse.csr_array, Floats] | None:
-    """The rows divided by the size of their entries, and these sizes; None if the entries of some row differ in it."""
+    """Return the rows divided by the size of their entries, and the sizes; None if sizes differ within a row."""
     rows = sparse.csr_array(matrix)
     rows.eliminate_zeros()
     sizes = np.ones(rows.shape[0])
@@ -42,9 +42,9 @@ def in_units(matrix: sparse.sparray) -> tuple[sparse.csr_array, Floats] | None:
 
 
 def signs_of_rows(units: sparse.sparray) -> Floats | None:
-    """Of each row 1 or -1, so that columns of two entries have one of either sign; None if there are no such signs.
+    """Return signs of rows under which the two entries of a column have opposite signs, or None.
 
-    None as well if a column has more entries.
+    None also if a column has more than two entries.
     """
     columns = sparse.csc_array(units)
     counts = np.diff(columns.indptr)
@@ -56,8 +56,8 @@ def signs_of_rows(units: sparse.sparray) -> Floats | None:
 
 
 def _signs(one: Ints, other: Ints, unlike: NDArray[np.bool_], count: int) -> Floats | None:
-    """Of each of some things 1 or -1, unlike for some pairs and alike for others; None if that cannot be."""
-    # Each thing is there twice, with either sign; what follows from one another is connected.
+    """Return signs that differ for some pairs and agree for others; None if there are none."""
+    # Each index is a node for either sign; implications connect nodes.
     far = np.where(unlike, count, 0)
     tails = np.concatenate([one, one + count])
     heads = np.concatenate([other + far, (other + far + count) % (2 * count)])
@@ -69,12 +69,9 @@ def _signs(one: Ints, other: Ints, unlike: NDArray[np.bool_], count: int) -> Flo
 
 
 def unimodular(matrix: sparse.sparray, names: Ints | None = None) -> str | None:
-    """What makes a matrix totally unimodular, its rows multiplied by something; None if nothing is known to.
+    """Return why a matrix with scaled rows is totally unimodular, or None if no condition holds.
 
-    Parameters
-    ----------
-    names
-        Numbers of the columns in an order in which ones may be consecutive.
+    ``names`` are numbers of the columns in an order in which ones may be consecutive.
     """
     found = in_units(matrix)
     if found is None:
@@ -88,7 +85,7 @@ def unimodular(matrix: sparse.sparray, names: Ints | None = None) -> str | None:
 
 
 def _reduced(units: sparse.csr_array, names: Ints) -> tuple[sparse.csr_array, Ints]:
-    """Without rows and columns of one entry, again and again, and without those that repeat others but for signs."""
+    """Return the matrix after repeatedly removing rows and columns with one entry, and duplicates up to sign."""
     while True:
         before = units.shape
         rows = np.flatnonzero(np.diff(units.indptr) > 1)
@@ -103,7 +100,7 @@ def _reduced(units: sparse.csr_array, names: Ints) -> tuple[sparse.csr_array, In
 
 
 def _different(units: sparse.csr_array) -> Ints:
-    """The first of rows that are the same but for their sign."""
+    """Return the first of each set of rows that are equal up to sign."""
     units.sort_indices()
     seen: dict[bytes, int] = {}
     starts = units.indptr.tolist()
@@ -118,14 +115,14 @@ def _different(units: sparse.csr_array) -> Ints:
 
 
 def _are_intervals(units: sparse.csr_array, names: Ints) -> bool:
-    """Whether entries are ones but for signs of rows and columns, and consecutive in each row or in each column."""
+    """Return whether entries are 1 up to signs, and consecutive in each row or in each column."""
     height, width = units.shape
     entries = sparse.coo_array(units)
     if _signs(entries.row, entries.col + height, entries.data < 0.0, height + width) is None:
         return False
     ones = sparse.csr_array((np.ones(units.nnz), units.indices, units.indptr), shape=units.shape)
     across = sparse.csr_array(ones.T)
-    # Rows where columns lie in the order of the model, one after the other, lie in that of their first columns.
+    # If columns are consecutive in the model's order, rows sorted by mean place are consecutive in each column.
     place = np.empty(width)
     place[np.argsort(names, kind="stable")] = np.arange(width)
     means = (ones @ place) / np.diff(ones.indptr)
@@ -138,7 +135,7 @@ def _are_intervals(units: sparse.csr_array, names: Ints) -> bool:
 
 
 def _consecutive(ones: sparse.csr_array, values: Floats | None) -> bool:
-    """Whether the ones of each row are consecutive once columns are sorted by some values."""
+    """Return whether the ones of each row are consecutive after sorting columns by values."""
     if values is None:
         return False
     place = np.empty(len(values), dtype=np.int64)
@@ -149,7 +146,7 @@ def _consecutive(ones: sparse.csr_array, values: Floats | None) -> bool:
 
 
 def _spectral(ones: sparse.csr_array) -> Floats | None:
-    """By which columns are sorted if ones are consecutive in some order, and no two orders differ by more than ends.
+    """Return values that sort columns so that ones are consecutive, if an order exists that is unique up to reversal.
 
     Source: J. E. Atkins, E. G. Boman, B. Hendrickson, *A spectral algorithm for seriation and the consecutive ones
     problem*, SIAM Journal on Computing 28 (1998).

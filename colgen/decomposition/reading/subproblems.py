@@ -1,4 +1,4 @@
-"""A block as arrays of its own, and blocks that are the same put together."""
+"""Blocks as arrays, with identical blocks merged."""
 
 from __future__ import annotations
 
@@ -20,27 +20,20 @@ from colgen.solvers.linear.program import Program
 
 @dataclass(frozen=True, eq=False)
 class Subproblem:
-    """``min costs·x`` over the rows and bounds of a block; several blocks, where they are the same.
+    """``min costs·x`` over the rows and bounds of a block, or of several identical blocks.
 
     Attributes
     ----------
     number
-        Of the convexity row.
+        Index of the convexity row.
     members
-        The blocks' names.
+        Names of the blocks.
     columns
-        Of each block the numbers of its variables in the model; shape (blocks, variables), variables that play the same
-        part in one column.
-    matrix
-        Of its rows, shape (rows, variables).
-    linking
-        What a unit of each variable counts in the master's rows, shape (variables, linking rows).
-    costs, lower, upper, integer
-        One entry a variable.
-    row_lower, row_upper
-        One entry a row.
+        Indices of the variables in the model, shape (blocks, variables); corresponding variables share a column.
+    matrix, linking
+        Coefficients of the block's rows, shape (rows, variables), and of the master's, (variables, linking rows).
     unbounded
-        Whether its rows leave some variable no end: it has rays beside points.
+        Whether the block has rays.
     """
 
     number: int
@@ -58,62 +51,59 @@ class Subproblem:
 
     @property
     def count(self) -> int:
-        """How many blocks these are."""
+        """Number of blocks."""
         return len(self.members)
 
     @property
     def name(self) -> str:
-        """What diagnostics call it."""
+        """Name for diagnostics."""
         first = repr(self.members[0])
         return first if self.count == 1 else f"{first} and {self.count - 1} like it"
 
     @cached_property
     def _owners(self) -> Ints:
-        """The variable of each entry in the linking rows."""
+        """The variable of each entry of ``linking``."""
         return np.repeat(np.arange(len(self.costs)), np.diff(self.linking.indptr))
 
     def cost_of(self, point: Floats) -> float:
-        """What a point costs: zero where that is what rounding leaves of terms that cancel out.
-
-        A cost of 1e-18 would pass for the scale of the objective.
-        """
+        """Return the cost of a point, or zero if terms cancel up to rounding: 1e-18 would set a wrong scale."""
         terms = point * self.costs
         cost = float(terms.sum())
         return 0.0 if abs(cost) <= ROUNDING * float(np.abs(terms).sum()) else cost
 
     @cached_property
     def cost_rounding(self) -> float:
-        """What rounding may leave of the cost of a point, as far as bounds and rows show how large its values are."""
+        """The rounding error of the cost of a point, as far as bounds and rows limit its values."""
         sides = (self.row_lower, self.row_upper)
         return cost_rounding(self.costs, self.matrix, self.lower, self.upper, *sides)
 
-    def counted(self, point: Floats, rows: int) -> Floats:
-        """What a point counts in each linking row."""
+    def row_entries(self, point: Floats, rows: int) -> Floats:
+        """Return the entries of a point in the linking rows."""
         linking = self.linking
         return np.bincount(linking.indices, point[self._owners] * linking.data, minlength=rows).astype(np.float64)
 
-    def paid(self, duals: Floats) -> Floats:
-        """What the linking rows pay for a unit of each variable, at their dual values."""
+    def earnings(self, duals: Floats) -> Floats:
+        """Return the earnings of a unit of each variable at dual values of the linking rows."""
         linking = self.linking
         terms = linking.data * duals[linking.indices]
         return np.bincount(self._owners, terms, minlength=len(self.costs)).astype(np.float64)
 
     def gross(self, duals: Floats, weight: float) -> Floats:
-        """The size of what the reduced cost of a unit of each variable is the sum of."""
+        """Return the sum of the absolute terms of each variable's reduced cost."""
         linking = self.linking
         terms = np.abs(linking.data * duals[linking.indices])
         paid = np.bincount(self._owners, terms, minlength=len(self.costs)).astype(np.float64)
         return weight * np.abs(self.costs) + paid
 
     @cached_property
-    def is_told_by_rows(self) -> bool:
-        """Whether a point is known by what it counts in the linking rows: each variable has one of its own."""
+    def is_identified_by_rows(self) -> bool:
+        """Whether the entries in the linking rows identify a point: each variable has a row of its own."""
         by_row = sparse.csc_array(self.linking)
         alone = np.flatnonzero(np.diff(by_row.indptr) == 1)
         return len(np.unique(by_row.indices[by_row.indptr[alone]])) == len(self.costs)
 
     def holds(self, values: Floats, is_ray: bool = False) -> bool:
-        """Whether some values are a point of the block, or a direction in which it has no end."""
+        """Return whether values are a point of the block, or a ray."""
         ends = [self.lower, self.upper, self.row_lower, self.row_upper]
         if is_ray:
             ends = [np.where(np.isfinite(end), 0.0, end) for end in ends]
@@ -127,22 +117,17 @@ class Subproblem:
 
     @cached_property
     def holds_zero(self) -> bool:
-        """Whether nothing at all is a point of it."""
+        """Whether zero is a point of the block."""
         sides = (self.row_lower <= 0.0).all() and (self.row_upper >= 0.0).all()
         return bool(sides and (self.lower <= 0.0).all() and (self.upper >= 0.0).all())
 
 
 def subproblems(reading: Reading, partition: Partition, *, aggregate: bool = True) -> tuple[Subproblem, ...]:
-    """The blocks of a model, those that are the same as one.
+    """Return the blocks of a model, with identical blocks merged if ``aggregate``.
 
-    They are the same if their arrays are, once variables and rows have been sorted: no two that differ pass for equal,
-    and two that are equal but for an order that sorting does not find are two.  Those that are unbounded stay apart: it
-    is not branched on how many of their points lie where.
-
-    Parameters
-    ----------
-    aggregate
-        Whether blocks that are the same are put together.
+    Blocks are identical if their arrays are equal after sorting variables and rows.  Different blocks never compare
+    equal; equal blocks in an order that sorting does not detect stay separate.  Unbounded blocks are never merged,
+    because branching does not count their points.
     """
     blocks = split(reading, partition)
     groups: dict[Hashable, list[int]] = {}
@@ -160,13 +145,13 @@ def subproblems(reading: Reading, partition: Partition, *, aggregate: bool = Tru
 
 
 def _may_join(block: Subproblem) -> bool:
-    """Branching on components of blocks that are the same needs components with ends."""
+    """Return whether component bounds on identical blocks can be complete: integer variables must be bounded."""
     ends = np.isfinite(block.lower) & np.isfinite(block.upper)
     return bool(block.integer.any() and ends[block.integer].all())
 
 
 def split(reading: Reading, partition: Partition) -> list[Subproblem]:
-    """The blocks one by one."""
+    """Return the blocks without merging."""
     f, rows = reading.formulation, reading.rows
     linking = sparse.csr_array(rows[partition.linking, :].T)
     by_column = np.argsort(partition.of_column, kind="stable")
@@ -191,12 +176,12 @@ def split(reading: Reading, partition: Partition) -> list[Subproblem]:
             f.row_lower[mine],
             f.row_upper[mine],
         )
-        found.append(_sorted(block))
+        found.append(_sort(block))
     return found
 
 
-def _sorted(block: Subproblem) -> Subproblem:
-    """The same with its variables by what they count, cost and are bounded by, and its rows by what they say."""
+def _sort(block: Subproblem) -> Subproblem:
+    """Return the block with its variables and rows in a canonical order."""
     link = block.linking
     link.sort_indices()
     patterns = [
@@ -239,7 +224,7 @@ def _sorted(block: Subproblem) -> Subproblem:
 
 
 def _fingerprint(block: Subproblem) -> Hashable:
-    """All arrays of a sorted block, to the last bit."""
+    """Return all arrays of a sorted block, to the last bit."""
     parts: list[bytes] = []
     for matrix in (block.matrix, block.linking):
         matrix.sort_indices()
@@ -253,13 +238,13 @@ def _fingerprint(block: Subproblem) -> Hashable:
 
 
 def has_rays(sub: Subproblem) -> bool:
-    """Whether the rows of a block leave some variable no end: its points are no combinations of finitely many then."""
+    """Return whether a block is unbounded, so that its hull needs rays as well as points."""
     up, down = np.isinf(sub.upper), np.isinf(sub.lower)
     return bool((up | down).any()) and any(_moves(sub, up, down, way) for way in _directions(up, down))
 
 
 def _directions(up: NDArray[np.bool_], down: NDArray[np.bool_]) -> Sequence[Floats]:
-    """Where a ray may lead: all variables with one open end at once, those with two one by one."""
+    """Return objectives to find rays: all variables with one infinite bound together, those with two one by one."""
     one_sided = up.astype(float) - down.astype(float)
     found = [one_sided] if one_sided.any() else []
     for k in np.flatnonzero(up & down).tolist():
@@ -271,7 +256,7 @@ def _directions(up: NDArray[np.bool_], down: NDArray[np.bool_]) -> Sequence[Floa
 
 
 def _moves(sub: Subproblem, up: NDArray[np.bool_], down: NDArray[np.bool_], direction: Floats) -> bool:
-    """Whether a ray of the block leads in a direction."""
+    """Return whether the block has a ray with a positive product with a direction."""
     program = LinearProgram(
         Program(
             True,
@@ -289,4 +274,4 @@ def _moves(sub: Subproblem, up: NDArray[np.bool_], down: NDArray[np.bool_], dire
 
 
 _MOVES = 0.5
-"""A ray scaled to the box from -1 to 1 touches it: anything less is rounding."""
+"""Least objective of a ray: scaled to the box from -1 to 1 it attains 1; smaller values are rounding errors."""

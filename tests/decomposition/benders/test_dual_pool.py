@@ -1,4 +1,4 @@
-"""What dual values of one second stage say of others, against their linear programs."""
+"""Bounds by shared dual values, compared with linear programs."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from colgen.decomposition.benders.second_stage import SecondStage
 
 
 def stages(seed, count=4):
-    """Scenarios of one kind: other sides, bounds and probabilities, some of them so tight that nothing is feasible."""
+    """Scenarios of one kind: different sides, bounds and probabilities, some of them infeasible."""
     rng = np.random.default_rng(seed)
     rows, own, first = 3, 5, 2
     w, t = rng.integers(-3, 4, (rows, own)).astype(float), rng.integers(-2, 3, (rows, first)).astype(float)
@@ -25,14 +25,14 @@ def stages(seed, count=4):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_bound_exceeds_what_a_stage_costs_and_that_of_its_own_duals_is_tight(seed):
+def test_bounds_are_valid_and_tight_for_own_dual_values(seed):
     rng, mine = np.random.default_rng(seed), stages(seed)
     assert len({kind(stage) for stage in mine}) == 1
     known = KnownDuals(mine)
     for _ in range(6):
         x = rng.uniform(0, 3, 2)
         for number, stage in enumerate(mine):
-            values, bound = stage.solved(x)
+            values, bound = stage.solve(x)
             if values is not None:
                 known.add(bound.duals, number)
                 cost = float(stage.costs @ values)
@@ -43,17 +43,17 @@ def test_no_bound_exceeds_what_a_stage_costs_and_that_of_its_own_duals_is_tight(
     for _ in range(10):
         x = rng.uniform(0, 3, 2)
         for stage, bound in zip(mine, known.at(x)[0], strict=True):
-            values = stage.solved(x)[0]
+            values = stage.solve(x)[0]
             assert values is None or bound <= float(stage.costs @ values) + 1e-7
 
 
-def test_nothing_is_known_before_anything_has_been_solved():
+def test_an_empty_pool_has_no_bounds():
     known = KnownDuals(stages(1))
     assert len(known) == 0
     assert (known.at(np.zeros(2))[0] == -np.inf).all()
 
 
-def test_dual_values_that_an_open_side_pays_for_say_nothing():
+def test_dual_values_of_infinite_sides_give_no_bound():
     costs, matrix = np.ones(1), sparse.csc_array(np.ones((1, 1)))
     sides = [(2.0, np.inf), (-np.inf, 5.0)]
     known = KnownDuals(

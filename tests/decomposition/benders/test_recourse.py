@@ -1,34 +1,34 @@
-"""Second stages together: the same ones as one, and what is asked of them once."""
+"""Second stages together: merging of equal stages, and early termination."""
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
 from colgen import decompose, solve
-from colgen.decomposition.benders.recourse import Recourse, joined
+from colgen.decomposition.benders.recourse import Recourse, merge_stages
 from colgen.reporting.compared import solve_complete
 from tests.decomposition.benders.test_dual_pool import stages
 
 
-def test_stages_that_are_the_same_are_one_which_costs_what_they_cost_together():
+def test_equal_stages_are_merged_and_their_costs_added():
     one, other = stages(3, 2)
     twice = type(one)(2.0 * one.costs, one.lower, one.upper, one.own, one.first, one.row_lower, one.row_upper)
-    found, members = joined([one, other, twice])
+    found, members = merge_stages([one, other, twice])
     assert members == [[0, 2], [1]]
     assert found[0].costs == pytest.approx(3.0 * one.costs)
 
 
-def test_first_stages_of_no_interest_are_not_solved_for_to_the_end():
+def test_evaluation_of_expensive_first_stages_ends_early():
     recourse, x = Recourse(stages(5)), np.zeros(2)
     assert recourse.best(x, lambda costs: True) is None
     best = recourse.best(x)
     assert best is not None
-    assert recourse.best(x) is best  # asked once
+    assert recourse.best(x) is best  # computed once
     costs = [float(stage.costs @ y) for stage, y in zip(recourse.stages, best, strict=True)]
-    assert recourse.known(x)[0] == pytest.approx(costs)
+    assert recourse.known_bounds(x)[0] == pytest.approx(costs)
 
 
-def test_scenarios_that_come_twice_are_one_stage_and_each_has_its_values():
+def test_repeated_scenarios_are_one_stage_and_each_has_values():
     demand = [[3, 8], [6, 2], [3, 8]]
     m = pyo.ConcreteModel()
     m.scenario, m.customer = pyo.RangeSet(0, 2), pyo.RangeSet(0, 1)

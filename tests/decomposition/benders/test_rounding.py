@@ -1,4 +1,4 @@
-"""Rows of second stages that are rounded: they hold at every whole first stage, and cut fractional ones off."""
+"""Rounded rows of second stages hold at integer first stages, and cut off fractional ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.decomposition.benders.test_template import two_stage
 
 
 def drawn(seed, scale=1.0):
-    """Rows of a stage's cost, and first stages: two whole variables and a continuous one."""
+    """Rows of a stage's cost, and first stages with two integer variables and a continuous one."""
     rng = np.random.default_rng(seed)
     slopes = scale * rng.integers(-9, 10, (5, 3)) / rng.choice([1, 3])
     slopes[-1] = 0.0
@@ -28,7 +28,7 @@ def drawn(seed, scale=1.0):
 
 @pytest.mark.parametrize("scale", [1e-7, 1.0, 1e7])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_rounding_holds_at_every_whole_first_stage(seed, scale):
+def test_a_rounding_holds_at_every_integer_first_stage(seed, scale):
     constants, slopes, lower, upper = drawn(seed, scale)
     roundings = Roundings(lower, upper, np.array([True, True, False]))
     rng = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ def test_a_rounding_holds_at_every_whole_first_stage(seed, scale):
             assert constant - steep @ point <= (constants - slopes @ point).max() + 1e-9 * scale
 
 
-def test_variables_without_the_bounds_that_it_takes_are_not_rounded():
+def test_variables_without_bounds_are_not_rounded():
     constants, slopes = np.array([5.0, 0.0]), np.array([[2.0, 3.0], [0.0, 0.0]])
     free = Roundings(np.array([0.0, -np.inf]), np.array([4.0, np.inf]), np.array([True, False]))
     assert free.most_violated(constants, slopes, 0.0, np.array([2.5, 0.0]))[0] == -np.inf
@@ -59,7 +59,7 @@ def test_variables_without_the_bounds_that_it_takes_are_not_rounded():
     assert (violation, constant, steep.tolist()) == (pytest.approx(0.5), pytest.approx(3.0), pytest.approx([1.0, 0.0]))
 
 
-def test_roundings_leave_the_optimum_and_fewer_nodes(monkeypatch):
+def test_roundings_keep_the_optimum_and_need_fewer_nodes(monkeypatch):
     seed = 2
     with_them = solve(decompose(capacity(3, seed), "scenario", method="benders"))
     monkeypatch.setattr(StageRows, "_by_rounding", lambda *_: {})
@@ -84,6 +84,6 @@ def test_a_first_stage_is_tried_once():
     assert rounding.search(context(model, x, lambda bound: False)) is None
 
 
-def test_a_first_stage_that_is_hopeless_is_not_solved_for():
+def test_a_first_stage_above_the_cutoff_is_not_evaluated():
     model = decompose(two_stage(4), "scenario", method="benders").model
     assert Rounding(model).search(context(model, np.full(len(model.first), 0.7), lambda bound: True)) is None

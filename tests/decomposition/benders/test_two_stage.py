@@ -1,4 +1,4 @@
-"""A two-stage model taken apart."""
+"""The parts of a two-stage model."""
 
 import numpy as np
 import pyomo.environ as pyo
@@ -14,7 +14,7 @@ def parts(seed):
     return decompose(two_stage(seed), "scenario", method="benders").model
 
 
-def test_the_first_stage_and_one_cost_a_stage_are_the_master():
+def test_the_master_has_the_first_stage_and_one_cost_per_stage():
     model = parts(4)
     master = model.master()
     assert len(master.costs) == len(model.first) + len(model.recourse.stages)
@@ -25,7 +25,7 @@ def test_the_first_stage_and_one_cost_a_stage_are_the_master():
 
 
 @pytest.mark.parametrize("seed", [0, 4, 5, 8])
-def test_a_first_stage_costs_what_it_is_made_of_and_no_less_than_the_optimum(seed):
+def test_objectives_of_first_stages_are_consistent_and_not_below_the_optimum(seed):
     model, best = parts(seed), solve_complete(compile_model(two_stage(seed))).objective
     x = np.ones(len(model.first))
     assert model.is_first_stage(x)
@@ -38,7 +38,7 @@ def test_a_first_stage_costs_what_it_is_made_of_and_no_less_than_the_optimum(see
     assert model.sign * found.objective >= model.sign * best - 1e-6
 
 
-def test_what_stages_cost_at_least_is_exact_beside_costs_that_are_much_smaller():
+def test_least_costs_of_stages_are_exact_relative_to_much_smaller_costs():
     m = pyo.ConcreteModel()
     m.x, m.s = pyo.Var(bounds=(0, 2)), pyo.Block([0, 1])
     for k in range(2):
@@ -49,8 +49,8 @@ def test_what_stages_cost_at_least_is_exact_beside_costs_that_are_much_smaller()
     assert model.least.tolist() == [0.0, pytest.approx(7e9 / 3.0, rel=1e-15)]
 
 
-def test_rows_over_the_first_stage_say_what_is_none():
+def test_infeasible_first_stages_are_detected_by_their_rows():
     model = parts(4)
     assert not model.is_first_stage(np.zeros(len(model.first)))  # something is built
     half = np.full(len(model.first), 0.5)
-    assert model.rounded(half, np.ceil).max() == 1.0
+    assert model.round_first_stage(half, np.ceil).max() == 1.0

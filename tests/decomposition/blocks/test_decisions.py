@@ -1,4 +1,4 @@
-"""Decisions on points: one by one and in batches."""
+"""Decisions on points, alone and in batches."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from colgen.decomposition.blocks.decisions import ComponentBound
 from tests.decomposition import models
 
 
-def test_a_bound_judges_columns_of_its_block_alone_one_by_one_as_in_batches():
+def test_a_bound_applies_to_columns_of_its_block_only():
     splitting = decompose(models.assignment(0), "machine").splitting
     one, other = splitting.subproblems[:2]
     points = np.eye(len(one.costs))

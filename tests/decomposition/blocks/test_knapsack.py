@@ -16,7 +16,7 @@ def of(make, by, seed=0):
 
 
 def drawn(seed):
-    """A row of any signs over whole variables of any ends, in tenths."""
+    """A row of any signs, in multiples of 0.1, over integer variables with any bounds."""
     rng = np.random.default_rng(seed)
     m = pyo.ConcreteModel()
     m.k, m.i = pyo.Set(initialize=["only"]), pyo.RangeSet(0, 6)
@@ -39,7 +39,7 @@ def drawn(seed):
     ],
 )
 @pytest.mark.parametrize("seed", range(examples(2, 20)))
-def test_best_points_are_those_of_highs_at_any_costs_and_bounds(make, seed):
+def test_best_points_equal_those_of_highs(make, seed):
     sub, rng = make(seed), np.random.default_rng(seed)
     knapsack = knapsack_of(sub)
     program = RecostedMIP(sub.matrix, sub.lower, sub.upper, sub.row_lower, sub.row_upper, sub.integer)
@@ -58,7 +58,7 @@ def test_best_points_are_those_of_highs_at_any_costs_and_bounds(make, seed):
         assert (sub.matrix @ point <= sub.row_upper + 1e-9).all()
 
 
-def test_rows_that_open_an_item_say_nothing_new():
+def test_redundant_set_up_rows_are_dropped():
     m = models.packing(0)
     m.opened = pyo.Constraint(m.bin, m.item, rule=lambda m, b, i: m.x[b, i] <= m.used[b])
     (sub,) = decompose(m, "bin").splitting.subproblems
@@ -67,7 +67,7 @@ def test_rows_that_open_an_item_say_nothing_new():
     assert solve(decompose(m, "bin")).objective == solve(decompose(models.packing(0), "bin")).objective
 
 
-def test_what_is_no_knapsack_is_not_taken_for_one():
+def test_other_blocks_are_not_recognized_as_knapsacks():
     def second_row(m):
         m.pair = pyo.Constraint(m.machine, rule=lambda m, j: m.x[j, 0] + m.x[j, 1] <= 1)
 

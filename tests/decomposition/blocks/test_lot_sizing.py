@@ -18,7 +18,7 @@ def subproblems(model):
 
 
 def drawn(seed):
-    """Equations of any sign and unit, ends of stock, periods without demand, without set-up, without production."""
+    """Equations of any sign and unit, stock limits, periods without demand, set-up or production."""
     rng = np.random.default_rng(seed)
     periods = 6
     demand = rng.integers(0, 9, (2, periods)) * (rng.random((2, periods)) < 0.7)
@@ -52,13 +52,13 @@ def drawn(seed):
 
 @pytest.mark.parametrize("make", [models.lots, drawn])
 @pytest.mark.parametrize("seed", range(examples(6, 60)))
-def test_best_points_are_those_of_highs_at_any_costs_and_bounds(make, seed):
+def test_best_points_equal_those_of_highs(make, seed):
     rng = np.random.default_rng(seed)
     subs = subproblems(make(seed))
     kernels = [lot_sizing_of(sub) for sub in subs]
     assert all(isinstance(kernel, LotSizing) for kernel in kernels)
     starts = np.cumsum([0, *(len(sub.costs) for sub in subs)])
-    joined = LotSizing.joined(kernels, starts)
+    joined = LotSizing.join(kernels, starts)
     programs = [
         RecostedMIP(sub.matrix, sub.lower, sub.upper, sub.row_lower, sub.row_upper, sub.integer) for sub in subs
     ]
@@ -96,7 +96,7 @@ def test_kernels_and_highs_prove_the_same():
         assert by_kernel.objective == pytest.approx(by_highs.objective)
 
 
-def test_what_is_no_lot_sizing_is_not_taken_for_one():
+def test_other_blocks_are_not_recognized_as_lot_sizing():
     def tight(m):  # an M that demand exceeds
         m.less = pyo.Constraint(m.item, rule=lambda m, i: m.made[i, 0] <= 3 * m.ready[i, 0])
         m.setup.deactivate()

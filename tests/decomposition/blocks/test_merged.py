@@ -1,4 +1,4 @@
-"""Blocks of a kind are priced by one oracle, and mean the same as one by one."""
+"""Joint pricing of blocks of a kind agrees with pricing them separately."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.decomposition import models
 
 @pytest.mark.parametrize(("make", "by"), [(models.lots, "item"), (models.assignment, "machine")])
 @pytest.mark.parametrize("seed", range(3))
-def test_one_oracle_proves_what_highs_proves_block_by_block(make, by, seed):
+def test_one_oracle_agrees_with_highs_on_each_block(make, by, seed):
     problem = decompose(make(seed), by)
     (oracle,) = problem.pricing()
     assert isinstance(oracle, JoinedPricing)
@@ -23,7 +23,7 @@ def test_one_oracle_proves_what_highs_proves_block_by_block(make, by, seed):
 
 
 @pytest.mark.parametrize(("make", "by"), [(models.lots, "item"), (models.assignment, "machine")])
-def test_it_keeps_its_word(make, by):
+def test_the_oracle_passes_the_conformance_checks(make, by):
     report = check_problem(decompose(make(1), by), seconds=20)
     assert not report.findings, report
 
@@ -46,7 +46,7 @@ def test_columns_are_those_of_the_blocks():
         first += len(sub.costs)
 
 
-def test_wide_knapsacks_and_those_of_other_lengths_are_priced_one_by_one():
+def test_wide_knapsacks_and_those_of_other_lengths_are_priced_separately():
     wide = decompose(models.cutting(1), "roll", aggregate=False)
     assert not any(isinstance(oracle, JoinedPricing) for oracle in wide.pricing())
     assert solve(wide).objective == pytest.approx(solve(decompose(models.cutting(1), "roll")).objective)

@@ -1,4 +1,4 @@
-"""The oracle of a block in HiGHS: what it finds and proves, component bounds and limits included."""
+"""The oracle of a block in HiGHS: points and bounds, also under component bounds and limits."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from tests.decomposition import models
 from tests.decomposition.models import FAMILIES
 
 
-def test_a_limit_costs_no_validity():
+def test_bounds_are_valid_after_a_limit():
     model = models.lots(0, items=4, periods=8)
     best = solve_complete(compile_model(model))
     short = solve(decompose(model, "item"), stop=TimeLimit(0.3))
@@ -33,7 +33,7 @@ def test_the_oracles_pass_the_conformance_kit(family):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_component_bounds_are_priced_as_enumeration_says(seed):
+def test_pricing_under_component_bounds_equals_enumeration(seed):
     rng = np.random.default_rng(seed)
     problem = decompose(models.cutting(seed, rolls=2), "roll")
     (sub,) = problem.splitting.subproblems
@@ -52,4 +52,4 @@ def test_component_bounds_are_priced_as_enumeration_says(seed):
     points = points[((points @ sub.matrix.T.toarray()) <= sub.row_upper).all(axis=1)]
     paid = sum(value * in_box(box, points) for box, value in zip(boxes.terms, boxes.values, strict=True))
     best = (oracle._sign * (points @ costs - paid)).min()
-    assert oracle._solved(costs, boxes, PricingContext(Sense.MAXIMIZE)).bound == pytest.approx(best)
+    assert oracle._solve(costs, boxes, PricingContext(Sense.MAXIMIZE)).bound == pytest.approx(best)

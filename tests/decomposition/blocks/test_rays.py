@@ -1,4 +1,4 @@
-"""Blocks without end: rays are columns, against HiGHS on the compact model."""
+"""Unbounded blocks with rays as columns, compared with HiGHS on the compact model."""
 
 import numpy as np
 import pyomo.environ as pyo
@@ -12,7 +12,7 @@ from tests.decomposition import models
 
 
 def endless(seed):
-    """Blocks whose rows leave some variables no end, whole ones among them, which linking rows bound or do not."""
+    """Blocks that are unbounded in some variables, also integer ones; linking rows may bound these."""
     rng = np.random.default_rng(seed)
     blocks, width = int(rng.integers(1, 4)), int(rng.integers(2, 5))
     whole = rng.random(width) < 0.5
@@ -39,7 +39,7 @@ def endless(seed):
 
 
 @pytest.mark.parametrize("seed", range(examples(14, 200)))
-def test_optimum_is_that_of_highs_on_the_compact_model(seed):
+def test_optimum_equals_that_of_highs_on_the_compact_model(seed):
     model = endless(seed)
     result = solve(decompose(model, "block"), stop=TimeLimit(30))
     there = endless(seed)
@@ -74,7 +74,7 @@ def test_a_ray_that_linking_rows_pay_for_has_any_amount():
 
 
 def test_rounding_makes_no_ray():
-    # What is kept has no end, and dual values of the balances leave -1e-16 of its cost at once.
+    # Stock is unbounded, and dual values of the balances leave a reduced cost of -1e-16.
     endless, bounded = models.lots(0, 4, 5), models.lots(0, 4, 5)
     for kept in bounded.kept.values():
         kept.setub(200)
@@ -84,7 +84,7 @@ def test_rounding_makes_no_ray():
 
 
 def cancelling(seed):
-    """Models whose optimum is zero: costs are a multiple of a row that is zero at least, or nothing need be paid."""
+    """Models whose optimum is zero: costs are a multiple of a row that is at least zero, or can be avoided."""
     rng = np.random.default_rng(seed)
     blocks, width = int(rng.integers(1, 4)), int(rng.integers(2, 4))
     low = rng.integers(-6, 1, (blocks, width)) if seed % 2 else np.zeros((blocks, width), dtype=int)
@@ -112,7 +112,7 @@ def cancelling(seed):
 
 
 @pytest.mark.parametrize("seed", range(examples(60, 1000)))
-def test_an_optimum_of_zero_is_proved_whatever_rounding_leaves_of_it(seed):
+def test_an_optimum_of_zero_is_proved_despite_rounding(seed):
     result = solve(decompose(cancelling(seed), "block"), stop=TimeLimit(30))
     assert result.is_optimal
     assert result.objective == pytest.approx(0.0, abs=1e-8)
@@ -120,7 +120,7 @@ def test_an_optimum_of_zero_is_proved_whatever_rounding_leaves_of_it(seed):
 
 @pytest.mark.parametrize("by", ["constant", "variable"])
 @pytest.mark.parametrize("seed", range(examples(8, 100)))
-def test_an_objective_that_is_shifted_to_zero_changes_no_verdict(seed, by):
+def test_an_objective_shifted_to_zero_does_not_change_results(seed, by):
     here = solve(decompose(endless(seed), "block"), stop=TimeLimit(30))
     if not here.is_optimal:
         return
@@ -148,8 +148,8 @@ def test_a_block_with_rays_and_without_a_point_makes_the_model_infeasible():
 
 
 @pytest.mark.parametrize("seed", range(examples(40, 600)))
-def test_small_costs_count_beside_large_ones_where_there_is_much_of_them(seed):
-    """Sizes of variables in blocks and in the master are drawn independently, and so is how much there may be."""
+def test_small_costs_of_large_amounts_are_not_lost(seed):
+    """Sizes of variables in blocks and in the master are drawn independently, and so are the amounts."""
     rng = np.random.default_rng(seed)
     alone, own, free = 10.0 ** rng.uniform(-6, 9, 3)
     most, blocks, sign = 10.0 ** rng.integers(0, 10), int(rng.integers(1, 4)), int(rng.choice([-1, 1]))
@@ -176,7 +176,7 @@ def test_small_costs_count_beside_large_ones_where_there_is_much_of_them(seed):
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 0.3, 1e3, 1e6])
-def test_a_ray_moves_whole_variables_by_whole_numbers_in_any_unit_of_the_others(unit):
+def test_a_ray_changes_integer_variables_by_integers_in_any_unit_of_the_others(unit):
     m = pyo.ConcreteModel()
     m.b = pyo.Block([0])
     m.b[0].x = pyo.Var(bounds=(0, None))

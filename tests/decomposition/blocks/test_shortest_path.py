@@ -14,7 +14,7 @@ from tests.decomposition.pricing import compare
 
 @pytest.mark.parametrize("circuits", [False, True])
 @pytest.mark.parametrize("seed", range(examples(6, 60)))
-def test_points_and_bounds_are_those_of_all_points_and_of_highs(seed, circuits):
+def test_points_and_bounds_agree_with_enumeration_and_highs(seed, circuits):
     sub = decompose(models.flows(seed, circuits), "commodity", aggregate=False).splitting.subproblems[0]
     kernel = shortest_path_of(sub)
     assert isinstance(kernel, ShortestPath)
@@ -32,13 +32,13 @@ def test_kernels_and_highs_prove_the_same(circuits):
         assert by_kernel.objective == by_highs.objective
 
 
-def test_several_paths_come_of_one_call():
+def test_one_call_returns_several_paths():
     sub = decompose(models.flows(1, nodes=6), "commodity", aggregate=False).splitting.subproblems[0]
     costs = np.ones(len(sub.costs))
     assert len(shortest_path_of(sub).points(costs, sub.lower, sub.upper).points) > 1
 
 
-def test_arcs_without_end_carry_a_unit_where_there_are_no_circuits():
+def test_unbounded_arcs_carry_one_unit_in_acyclic_networks():
     m = models.flows(0)
     for v in m.uses.values():
         v.domain, v.lower, v.upper = pyo.NonNegativeReals, 0, None
@@ -50,7 +50,7 @@ def test_arcs_without_end_carry_a_unit_where_there_are_no_circuits():
     assert solve(by_kernel).objective == pytest.approx(solve(decompose(m, "commodity", recognize=False)).objective)
 
 
-def test_what_is_no_path_is_not_taken_for_one():
+def test_other_blocks_are_not_recognized_as_paths():
     def two_units(m):
         m.conserved[0, 0].set_value(m.conserved[0, 0].body == 2 * m.conserved[0, 0].upper)
 

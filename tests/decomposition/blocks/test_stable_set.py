@@ -13,7 +13,7 @@ from tests.decomposition.pricing import compare
 
 
 def block(rule, rows, variables=8):
-    """Of binary variables ``m.x[0, j]``."""
+    """A model of binary variables ``m.x[0, j]``."""
     m = pyo.ConcreteModel()
     m.k, m.j = pyo.RangeSet(0, 1), pyo.RangeSet(0, variables - 1)
     m.x = pyo.Var(m.k, m.j, domain=pyo.Binary)
@@ -24,7 +24,7 @@ def block(rule, rows, variables=8):
 
 
 @pytest.mark.parametrize("seed", range(examples(6, 60)))
-def test_points_and_bounds_are_those_of_all_points_and_of_highs(seed):
+def test_points_and_bounds_agree_with_enumeration_and_highs(seed):
     sub = decompose(models.colours(seed), "colour", aggregate=False).splitting.subproblems[0]
     kernel = stable_set_of(sub)
     assert isinstance(kernel, StableSet)
@@ -59,7 +59,7 @@ def test_kernels_and_highs_prove_the_same():
             assert by_kernel.objective == by_highs.objective
 
 
-def test_a_limit_leaves_a_bound_that_holds():
+def test_bounds_are_valid_after_a_limit():
     rng = np.random.default_rng(0)
     conflict = np.triu(rng.random((250, 250)) < 0.1, 1)
     kernel = StableSet(conflict | conflict.T, np.zeros(250, dtype=np.bool_))
@@ -70,7 +70,7 @@ def test_a_limit_leaves_a_bound_that_holds():
     assert found.bound >= costs.sum() * (1.0 + 1e-9)
 
 
-def test_what_is_no_stable_set_is_not_taken_for_one():
+def test_other_blocks_are_not_recognized_as_stable_sets():
     for rule in (
         lambda x, r: x[r] + x[r + 1] + x[r + 2] <= 2,
         lambda x, r: x[r] + x[r + 1] == 1,

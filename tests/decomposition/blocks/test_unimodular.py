@@ -43,7 +43,7 @@ def test_networks_and_continuous_blocks_are_hulls(rule, domain, expected):
 
 
 @pytest.mark.parametrize("seed", range(examples(6, 60)))
-def test_points_and_bounds_are_those_of_all_points_and_of_highs(seed):
+def test_points_and_bounds_agree_with_enumeration_and_highs(seed):
     sub = decompose(models.shifts(seed), "crew", aggregate=False).splitting.subproblems[0]
     kernel = kernel_of(sub)
     assert isinstance(kernel, Unimodular)
@@ -65,13 +65,13 @@ def test_kernels_and_highs_prove_the_same():
         assert by_kernel.objective == by_highs.objective
 
 
-def test_others_do_without_something_of_the_best():
+def test_other_points_avoid_a_variable_of_the_best():
     sub = decompose(models.shifts(0), "crew", aggregate=False).splitting.subproblems[0]
     costs = -np.ones(len(sub.costs))
     assert len(unimodular_of(sub).points(costs, sub.lower, sub.upper).points) > 1
 
 
-def test_sides_that_are_not_whole_make_no_whole_vertices():
+def test_fractional_sides_give_fractional_vertices():
     sub = decompose(models.shifts(0), "crew", aggregate=False).splitting.subproblems[0]
     assert unimodular_of(dataclasses.replace(sub, row_upper=sub.row_upper + 0.5)) is None
     assert unimodular_of(dataclasses.replace(sub, upper=sub.upper + 0.5)) is None
@@ -79,13 +79,13 @@ def test_sides_that_are_not_whole_make_no_whole_vertices():
     assert unimodular_of(dataclasses.replace(sub, integer=~sub.integer)) is None
 
 
-def test_points_that_are_not_whole_all_the_same_are_left_to_others():
+def test_fractional_points_are_left_to_highs():
     sub = decompose(models.shifts(0), "crew", aggregate=False).splitting.subproblems[0]
     halved = dataclasses.replace(sub, row_upper=sub.row_upper + 0.5)  # as if what recognized it had been wrong
     assert Unimodular(halved).points(-np.ones(len(sub.costs)), sub.lower, sub.upper) is None
 
 
-def test_a_limit_is_no_proof():
+def test_there_is_no_proof_after_a_limit():
     sub = decompose(models.shifts(0), "crew", aggregate=False).splitting.subproblems[0]
     found = Unimodular(sub).points(sub.costs, sub.lower, sub.upper, 0.0)
     assert found.status is not LPStatus.OPTIMAL or found.bound <= 0.0

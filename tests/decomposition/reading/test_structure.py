@@ -1,4 +1,4 @@
-"""What is called totally unimodular is: all square parts have a determinant of 0, 1 or -1."""
+"""Recognized matrices are totally unimodular: all square submatrices have determinant 0, 1 or -1."""
 
 import itertools
 
@@ -21,7 +21,7 @@ def is_unimodular(matrix):
 
 
 def shuffled(matrix, rng):
-    """In another order, with other signs, rows in other units."""
+    """Return a matrix in another order, with other signs and units of rows."""
     rows, columns = matrix.shape
     matrix = matrix[rng.permutation(rows)][:, rng.permutation(columns)]
     units = rng.choice([-3.0, -1.0, 0.1, 1.0], rows)
@@ -59,7 +59,7 @@ def test_networks_and_intervals_are_recognized_in_any_order(seed):
 
 
 @pytest.mark.parametrize("seed", range(examples(60, 600)))
-def test_nothing_else_is_taken_for_unimodular(seed):
+def test_other_matrices_are_not_recognized(seed):
     rng = np.random.default_rng(seed)
     matrix = rng.choice([-1.0, 0.0, 0.0, 1.0] if seed % 2 else [0.0, 0.0, 1.0], rng.integers(2, 6, 2))
     for given in (matrix, shuffled(matrix, rng), shuffled(network(rng), rng), shuffled(intervals(rng), rng)):
@@ -68,7 +68,7 @@ def test_nothing_else_is_taken_for_unimodular(seed):
             assert is_unimodular(given / np.where(size > 0.0, size, 1.0))
 
 
-def test_an_order_is_found_where_the_model_has_another():
+def test_an_order_is_found_if_the_model_has_another():
     rng = np.random.default_rng(0)
     chain = np.array([[k <= j <= k + 2 for j in range(9)] for k in range(7)]) * 1.0
     for matrix in (chain, chain.T):
@@ -76,7 +76,7 @@ def test_an_order_is_found_where_the_model_has_another():
         assert unimodular(sparse.csc_array(mixed)) == "intervals"
 
 
-def test_what_is_said_names_the_proof():
+def test_the_result_names_the_proof():
     odd = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
     assert unimodular(sparse.csc_array(odd)) is None
     assert unimodular(sparse.csc_array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [-1.0, 0.0, 1.0]])) == "network"

@@ -1,4 +1,4 @@
-"""Blocks that are the same are put together, and no others."""
+"""Identical blocks are merged, and no others."""
 
 import pyomo.environ as pyo
 
@@ -6,14 +6,14 @@ from colgen import decompose
 from tests.decomposition import models
 
 
-def test_blocks_that_differ_in_one_number_are_two():
+def test_blocks_that_differ_in_one_number_are_not_merged():
     model = models.packing(0)
     model.used[3].setub(0)
     subs = decompose(model, "bin").splitting.subproblems
     assert sorted(sub.count for sub in subs) == [1, 4]
 
 
-def test_variables_in_another_order_are_the_same_block():
+def test_blocks_with_variables_in_another_order_are_merged():
     m = pyo.ConcreteModel()
     m.a, m.b = pyo.Var(range(3), domain=pyo.Binary), pyo.Var(range(2, -1, -1), domain=pyo.Binary)
     m.ra = pyo.Constraint(expr=sum((k + 2) * m.a[k] for k in range(3)) <= 5)
@@ -27,7 +27,7 @@ def test_variables_in_another_order_are_the_same_block():
     assert [[names[k] for k in row] for row in sub.columns] == [[f"{v}[{k}]" for k in range(3)] for v in "ab"]
 
 
-def test_a_block_that_is_unbounded_is_said_to_be_and_stays_apart():
+def test_unbounded_blocks_are_not_merged():
     m = models.lots(0)
     assert not any(sub.unbounded for sub in decompose(m, "item").splitting.subproblems)
     m.empty.deactivate()
@@ -42,7 +42,7 @@ def test_a_block_that_is_unbounded_is_said_to_be_and_stays_apart():
     assert [sub.count for sub in decompose(twins, "k").splitting.subproblems] == [1, 1]
 
 
-def test_a_ray_along_a_variable_without_ends_is_seen():
+def test_a_ray_along_a_free_variable_is_found():
     m = pyo.ConcreteModel()
     m.k = pyo.Set(initialize=["u", "v"])
     m.x = pyo.Var(m.k, domain=pyo.Reals)
