@@ -1,4 +1,4 @@
-"""Numbers of examples: few in ``make test``, many in ``make test-all``, which sets COLGEN_TESTS; tolerance of limits."""
+"""Numbers of examples: few in ``make test``, many in ``make test-all`` (COLGEN_TESTS); tolerance of limits."""
 
 import os
 from typing import TypeVar

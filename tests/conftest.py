@@ -37,9 +37,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         if "seed" in parameters:
-            way = tuple(
-                id(value) for name, value in parameters.items() if name != "seed"
-            )  # objects of a parameter list
+            way = tuple(id(value) for name, value in parameters.items() if name != "seed")  # objects of a list
             families.setdefault((item.path, item.cls, item.originalname), []).append((item, way))
     left_out = [
         item

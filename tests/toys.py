@@ -63,8 +63,8 @@ class Pool(Pricing):
 class Program:
     """A complete program: template variables, then the columns of several pricing problems, over shared rows.
 
-    ``groups[k]`` lists the columns of pricing problem k as ``(cost, coefficients)``.  ``limits[k]`` is its multiplicity,
-    which an additional row enforces.
+    ``groups[k]`` lists the columns of pricing problem k as ``(cost, coefficients)``.  ``limits[k]`` is its
+    multiplicity, which an additional row enforces.
     """
 
     maximize: bool
