@@ -1,4 +1,4 @@
-"""Benchmarks: what ``colgen bench`` measures.  They are part of a checkout, not of the installed package."""
+"""Benchmarks that ``colgen bench`` runs.  They are part of a checkout, not of the installed package."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ BENCHMARKS = {
     "vehicle_routing": "vehicle_routing.bench:bench_vehicle_routing",
     "workers": "runs.workers:bench_workers",
 }
-"""Each benchmark's module, without the package's name, and function."""
+"""Module, relative to this package, and function of each benchmark."""
 
 SEEDED = ("truth",)
-"""Benchmarks that draw their instances at random: they read the seed."""
+"""Benchmarks with random instances, which use the seed."""
 
 
 def load(name: str) -> Callable[[BenchOptions], Sequence[Figure]]:
-    """Return a benchmark by its name; its module is imported here, for it imports a template."""
+    """Import and return a benchmark; imports are deferred because benchmarks import templates."""
     module, _, function = BENCHMARKS[name].partition(":")
-    found: Callable[[BenchOptions], Sequence[Figure]] = getattr(import_module(f"{__name__}.{module}"), function)
-    return found
+    benchmark: Callable[[BenchOptions], Sequence[Figure]] = getattr(import_module(f"{__name__}.{module}"), function)
+    return benchmark

@@ -1,4 +1,4 @@
-"""The harness of all benchmarks: options, runs and their seconds, checks that results agree, and other programs."""
+"""Shared code of the benchmarks: options, timing, runs, checks that results agree, and external programs."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ Say = Callable[[str], None]
 
 
 def say_nothing(_: str) -> None:
-    """Drop a line of text."""
+    """Discard a line of text."""
 
 
 _SHORTEST = 1e-4
-"""Seconds: a ratio of shorter times says more about the clock than about the programs."""
+"""Seconds; shorter times are rounded up to this in ratios, because the clock is not precise enough."""
 
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """What ``colgen bench`` was asked for.
+    """Options of ``colgen bench``.
 
     Attributes
     ----------
     data
-        Folder of the corpora, if one was given.
+        Folder of the corpora or instances.
     quick
-        Only the smallest instances, to see that the benchmark runs.
+        Whether to use only the smallest instances, to test that the benchmark runs.
     say
-        Called with a line of text as the benchmark goes on.
+        Function called with each line of progress.
     plot
-        The file to draw the benchmark's picture to, if one was asked for and the benchmark draws any.
+        File for the benchmark's picture; ignored by benchmarks without one.
     minutes
-        About how long to measure; None: as long as it takes.  See :meth:`share`.
+        Approximate time to measure; None for no limit.  See :meth:`share`.
     seed
-        Of a benchmark that draws its instances at random.
+        Seed of random instances.
     """
 
     data: Path | None = None
@@ -62,15 +62,15 @@ class BenchOptions:
     seed: int = 0
 
     def share(self, usual: float) -> float:
-        """How much of a benchmark to measure that takes so many minutes whole, and say so where it is cut short.
+        """Return the share of instances to measure if all take ``usual`` minutes, and report a reduction.
 
-        A cut benchmark takes fewer instances, evenly spread over all (:func:`spread`); the ``n`` of each figure says of
-        how many it speaks.  Training is not cut.
+        A shortened benchmark takes fewer instances, evenly spread over all (:func:`spread`); the ``n`` of each figure
+        counts them.  Training is not shortened.
         """
         if self.minutes is None or self.minutes >= usual:
             return 1.0
         share = max(self.minutes / usual, 0.01)
-        self.say(f"cut short to {share:.0%} of the instances (whole, it takes about {usual:g} minutes)")
+        self.say(f"measuring {share:.0%} of the instances (all take about {usual:g} minutes)")
         return share
 
     def folder(self, needed: str) -> Path:
@@ -82,10 +82,10 @@ class BenchOptions:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much a benchmark measures: each benchmark that has a plan lists its own numbers."""
+    """Amount of work of a benchmark; each benchmark with a plan adds its own fields."""
 
     def cut(self: P, share: float, *names: str) -> P:
-        """Return the plan with a share of these numbers, rounded up."""
+        """Return the plan with these fields multiplied by a share and rounded up."""
         return replace(self, **{name: math.ceil(share * getattr(self, name)) for name in names})
 
 
@@ -93,14 +93,14 @@ P = TypeVar("P", bound=Plan)
 
 
 def spread(items: Sequence[T], share: float = 1.0, *, most: int | None = None) -> list[T]:
-    """Take a share of some items, or of ``most`` of them, evenly spread over their order; at least one."""
+    """Return a share of the items (of ``most`` of them, if given), evenly spread over their order; at least one."""
     available = len(items) if most is None else min(len(items), most)
     count = min(available, max(1, round(share * available)))
     return [items[k * len(items) // count] for k in range(count)]
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a file of comma-separated values with names in its first line, such as one of known optima."""
+    """Read a CSV file with a header, such as a table of known optima."""
     check_readable(path)
     return list(csv.DictReader(read_text(path).splitlines()))
 
@@ -111,7 +111,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 def measure(
     function: Callable[[], T], repeats: int = 1, *, clock: Callable[[], float] = time.process_time
 ) -> tuple[T, float]:
-    """Call a function and return its result and its seconds, of several calls those of the shortest."""
+    """Call a function; return the result and the seconds of its shortest call."""
     best: tuple[T, float] | None = None
     for _ in range(repeats):
         started = clock()
@@ -130,17 +130,17 @@ def take_turns(
     turn: float = 0.0,
     clock: Callable[[], float] = time.process_time,
 ) -> tuple[dict[str, T], dict[str, list[float]]]:
-    """Measure each way ``repeats`` times; the ways take turns, so that other work on the machine slows all of them.
+    """Measure each way ``repeats`` times; the ways alternate, so that other load on the machine slows all of them.
 
     Parameters
     ----------
     turn
-        A way is called again and again for so many seconds when it is its turn; the mean of these calls counts.
+        Minimum seconds of a turn: a way is called repeatedly, and the mean over its calls counts.
 
     Returns
     -------
     results, seconds
-        By way: what the last call returned, and the seconds of each turn.
+        By way: the result of the last call, and the seconds per call of each turn.
     """
     results: dict[str, T] = {}
     taken: dict[str, list[float]] = {name: [] for name in ways}
@@ -155,7 +155,7 @@ def take_turns(
 
 
 class _Timed(Protocol):
-    """Anything that has seconds."""
+    """A result with its seconds."""
 
     @property
     def seconds(self) -> float: ...
@@ -165,12 +165,12 @@ R = TypeVar("R", bound=_Timed)
 
 
 def repeat_if_brief(way: Callable[[], R], brief: float, repeats: int = 3) -> R:
-    """Return what a way finds; if it takes fewer than ``brief`` seconds, with the median seconds of several calls."""
+    """Return the result of a way; below ``brief`` seconds, its seconds are the median of ``repeats`` calls."""
     first = way()
     if first.seconds >= brief:
         return first
-    found: R = replace(first, seconds=median([first.seconds, *(way().seconds for _ in range(repeats - 1))]))  # type: ignore[type-var]
-    return found
+    repeated: R = replace(first, seconds=median([first.seconds, *(way().seconds for _ in range(repeats - 1))]))  # type: ignore[type-var]
+    return repeated
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
@@ -183,19 +183,19 @@ class Run:
     Attributes
     ----------
     way, name
-        How it was solved, and the name of the instance.
+        Names of the method and of the instance.
     seconds
-        From the instance to the answer; of a program that was ended in its process, the limit.
+        Time from instance to solution; the limit if the program was terminated.
     objective, bound
-        Of the answer, and what is proved of all answers; infinite where nothing is known.
+        Objective of the solution, and bound on all solutions; infinite if unknown.
     limit
-        Seconds that the run was given.
+        Time limit in seconds.
     size
-        Of the instance, where sizes are compared.
+        Size of the instance, in benchmarks that compare sizes.
     by_engine
-        Whether oracle calls in rounds of the engine have computed the bounds that end the search.
+        Whether oracle calls in rounds of the engine computed the bounds that end the search.
     details
-        What only one benchmark looks at.
+        Further values of a single benchmark.
     """
 
     way: str
@@ -214,19 +214,19 @@ class Run:
 
     @property
     def counted(self) -> float:
-        """The seconds that count: at least the limit, if the run has proved nothing by then."""
+        """Return the seconds, or the limit if that is longer and optimality was not proved."""
         return self.seconds if self.proved else max(self.seconds, self.limit)
 
     @property
     def claim(self) -> tuple[float, float]:
-        """What :func:`check_agreement` compares."""
+        """Return the pair that :func:`check_agreement` compares."""
         return self.objective, self.bound
 
     def __str__(self) -> str:
         proved = "proved" if self.proved else "not proved"
-        said = f"{self.name}: {self.way} {number(self.objective)}, bound {number(self.bound)}, {proved}"
-        said += f", {self.seconds:.2f} s"
-        return said + (f", {plural(self.nodes, 'node')}, {plural(self.rounds, 'round')}" if self.rounds else "")
+        line = f"{self.name}: {self.way} {number(self.objective)}, bound {number(self.bound)}, {proved}"
+        line += f", {self.seconds:.2f} s"
+        return line + (f", {plural(self.nodes, 'node')}, {plural(self.rounds, 'round')}" if self.rounds else "")
 
 
 def run_engine(
@@ -238,7 +238,7 @@ def run_engine(
     clock: Callable[[], float] = time.process_time,
     **options: Any,
 ) -> tuple[Run, Result]:
-    """Solve a problem by column generation within so many seconds; return the run, and the result for more details."""
+    """Solve a problem by column generation within a limit in seconds; return the run and the engine's result."""
     if math.isfinite(limit):
         options["stop"] = TimeLimit(limit)
     result, seconds = measure(lambda: solve(problem, **options), clock=clock)
@@ -246,7 +246,7 @@ def run_engine(
 
 
 def run_of(result: Result, seconds: float, limit: float = 0.0, *, name: str, way: str = "column generation") -> Run:
-    """Return the run that a result of the engine describes."""
+    """Convert a result of the engine into a run."""
     return Run(
         way,
         name,
@@ -263,19 +263,20 @@ def run_of(result: Result, seconds: float, limit: float = 0.0, *, name: str, way
 
 
 def run_program(way: str, name: str, limit: float, function: Callable[..., Any], *arguments: Any, **named: Any) -> Run:
-    """Solve an instance by a function that returns a MIPSolution, in a process that is ended after so many seconds.
+    """Solve an instance by a function that returns a MIPSolution, in a process terminated after ``limit`` seconds.
 
-    The function builds its model in that process as well.  A process that dies, for want of memory for one, counts as
-    one that has used its limit.
+    The function also builds its model in that process.  A process that crashes, for example out of memory, counts as
+    having reached its limit.
     """
     try:
-        found, seconds = bounded(limit, function, *arguments, **named)
+        solution, seconds = bounded(limit, function, *arguments, **named)
     except RuntimeError:
-        found, seconds = None, limit
-    if found is None:
+        solution, seconds = None, limit
+    if solution is None:
         return Run(way, name, limit, math.nan, math.nan, False, limit=limit)
-    proved = found.status is LPStatus.OPTIMAL
-    return Run(way, name, seconds if proved else limit, found.objective, found.bound, proved, 0, found.nodes, limit)
+    proved = solution.status is LPStatus.OPTIMAL
+    seconds = seconds if proved else limit
+    return Run(way, name, seconds, solution.objective, solution.bound, proved, 0, solution.nodes, limit)
 
 
 def check_agreement(
@@ -286,19 +287,18 @@ def check_agreement(
     known: float | None = None,
     slack: float | None = None,
 ) -> None:
-    """Check that no answer of an instance is better than what any way proves of all answers.
+    """Check that no solution of an instance is better than the bound of any way.
 
-    Of two ways that are both right about an optimum, objectives and bounds are the same, so that different optima
-    contradict each other as well.
+    Two ways with different proved optima contradict each other as well, because an optimum equals its bound.
 
     Parameters
     ----------
     claims
-        Objective and bound by way: infinite or not a number where there is none.
+        Objective and bound by way; infinite or NaN if there is none.
     known
-        The optimum, where it is known: one more claim.
+        The known optimum, which is added to the claims.
     slack
-        By how much an answer may be better than a bound; None: by rounding.
+        Amount by which a solution may be better than a bound; the optimality tolerance by default.
 
     Raises
     ------
@@ -306,42 +306,41 @@ def check_agreement(
         If two claims contradict each other.
     """
     if known is not None:
-        claims = {**claims, "what is known": (known, known)}
+        claims = {**claims, "the known optimum": (known, known)}
     for way, (objective, _) in claims.items():
         for other, (_, bound) in claims.items():
             room = TOLERANCES.optimality * size(1.0, objective, bound) if slack is None else slack
             if objective != sense.ideal and sense.is_better(objective, bound, room):
                 raise AssertionError(
-                    f"{name}: {way} has an answer of {objective:.9g}, {other} proves that none is better than "
-                    f"{bound:.9g}"
+                    f"{name}: {way} has a solution of {objective:.9g}, better than the bound {bound:.9g} of {other}"
                 )
 
 
 def mean_ratio(
     name: str, slower: Sequence[float], faster: Sequence[float], note: str = "", *, unit: str = "ratio"
 ) -> Figure:
-    """Return the geometric mean of quotients of seconds (or of other effort), instance by instance, as a figure."""
+    """Return the geometric mean over instances of ratios of seconds (or of other effort) as a figure."""
     ratios = [max(a, _SHORTEST) / max(b, _SHORTEST) for a, b in zip(slower, faster, strict=True)]
-    value = geometric_mean(ratios) if min(ratios) > 0.0 else 0.0  # one way may never have ended
+    value = geometric_mean(ratios) if min(ratios) > 0.0 else 0.0  # a way may have no finished run
     return Figure(name, value, unit, len(ratios), "; ".join(filter(None, [note, "geometric mean"])))
 
 
 def ask_program(python: str, script: str, data: object, limit: float | None = None) -> Any:
-    """Run a script by another interpreter, whose environment has other packages, and return what it prints as JSON.
+    """Run a script with another Python interpreter and return its output, decoded from JSON.
 
     Parameters
     ----------
     python
-        The interpreter.
+        Path of the interpreter; its environment may have other packages.
     data
-        Plain data, which the script reads from its standard input as one line of JSON.
+        Plain data, passed to standard input as one line of JSON.
     limit
-        Seconds after which the script is ended.
+        Time limit in seconds.
 
     Raises
     ------
     OSError, subprocess.SubprocessError, ValueError
-        If there is no such interpreter, if the script ends with an error or is ended, and if it prints no JSON.
+        If the interpreter does not exist, the script fails or exceeds its limit, or its last line is not JSON.
     """
     done = subprocess.run(
         [python, "-c", script],

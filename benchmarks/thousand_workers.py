@@ -1,11 +1,11 @@
-"""A simulation of a thousand workers on one tree, from node times that are measured here.
+"""Simulate a thousand workers on one branch-and-bound tree, with measured node times.
 
     python benchmarks/thousand_workers.py [--nodes 1000000] [--seed 1]
 
-Measured: seconds of nodes (assignment, 10 machines, 60 tasks), bytes of a node and of a column as they would travel,
-and what it takes one process to send a task through a pool and to take its outcome in.  Assumed: a tree that splits at
-random; tasks that search a subtree for so many seconds and send back what is left open; one supervisor, which handles
-one task after the other.  Nothing is sent: whoever has a cluster measures it there.
+Measured are seconds per node (assignment, 10 machines, 60 tasks), bytes of a serialised node and column, and the
+seconds to send a task through a pool and to receive its outcome.  The model assumes a tree that splits at random,
+tasks that search a subtree for a given time and return its open nodes, and one supervisor that handles tasks one by
+one.  No network is used; measurements of a real cluster need a cluster.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from colgen.core.result import NodeVisit
 from colgen.problems.assignment import Assignment, random
 
 PARTS = 8
-"""Of a subtree that a task leaves open: each is a task again."""
+"""Open parts of a subtree after a task; each becomes a task."""
 
 COLUMNS = 40
-"""Columns that a task sends back: the best of those it has found."""
+"""Best columns that a task returns."""
 
 SEARCHED = (1.0, 10.0)
-"""Seconds that a task searches a subtree for."""
+"""Search times of a task in seconds."""
 
 WORKERS = (10, 100, 1000, 4000)
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Seconds of nodes, bytes, and seconds of the supervisor a task."""
+class Measurements:
+    """Seconds of nodes, bytes of a node and of a column, and seconds of the supervisor per task."""
 
     node_seconds: np.ndarray
     node_bytes: int
@@ -46,8 +46,8 @@ class Measured:
     task_seconds: float
 
 
-def measure() -> Measured:
-    """What is measured on this machine."""
+def measure() -> Measurements:
+    """Measure the parameters of the simulation on this machine."""
     times, paths = [], []
 
     def note(visit: NodeVisit) -> None:
@@ -57,13 +57,13 @@ def measure() -> Measured:
     result = solve(Assignment(random(10, 60, 1)), stop=NodeLimit(60), record=Record(on_node=note))
     assert result.solution is not None
     columns = [column for column, _ in result.solution.columns]
-    with ThreadPoolExecutor(1) as pool:  # the least that any library of clusters does for a task
+    with ThreadPoolExecutor(1) as pool:  # the minimal work of any cluster library per task
         began, count = time.perf_counter(), 2000
         for _ in range(count):
             pickle.loads(pickle.dumps(columns[0]))
             pool.submit(int).result()
         task = (time.perf_counter() - began) / count
-    return Measured(
+    return Measurements(
         np.maximum(np.diff(times), 1e-4),
         len(pickle.dumps(paths[-1].decisions)),
         len(pickle.dumps(columns)) // len(columns),
@@ -72,7 +72,7 @@ def measure() -> Measured:
 
 
 def split_subtree(size: int, most: int, rng: np.random.Generator) -> tuple[int, list[int]]:
-    """How many nodes of a subtree a task searches, and the sizes of the parts that it leaves open."""
+    """Return how many nodes of a subtree a task searches, and the sizes of the open parts."""
     done = min(size, most)
     shares = rng.dirichlet(np.ones(PARTS))
     parts = (shares * (size - done)).astype(int)
@@ -81,11 +81,11 @@ def split_subtree(size: int, most: int, rng: np.random.Generator) -> tuple[int, 
 
 
 def simulate(
-    nodes: int, workers: int, searched: float, supervisor: float, known: Measured, seed: int
+    nodes: int, workers: int, searched: float, supervisor: float, measured: Measurements, seed: int
 ) -> tuple[float, int, float]:
-    """Seconds until the tree is done, tasks, and the share of the time that the supervisor is busy."""
+    """Return the seconds to search the tree, the number of tasks, and the share of time the supervisor is busy."""
     rng = np.random.default_rng(seed)
-    mean, spread = float(known.node_seconds.mean()), float(known.node_seconds.std())
+    mean, spread = float(measured.node_seconds.mean()), float(measured.node_seconds.std())
     most = max(int(searched / mean), 1)
     waiting, free = [-nodes], workers
     events: list[tuple[float, int, list[int]]] = []
@@ -95,7 +95,7 @@ def simulate(
         if waiting and free:
             busy_until = max(busy_until, clock) + supervisor
             busy += supervisor
-            done, left = split_subtree(-heapq.heappop(waiting), most, rng)  # the largest: it feeds most workers
+            done, left = split_subtree(-heapq.heappop(waiting), most, rng)  # the largest subtree splits into most tasks
             lasts = max(rng.normal(mean * done, spread * math.sqrt(done)), 0.0)
             heapq.heappush(events, (busy_until + lasts, tasks, left))
             free -= 1
@@ -113,23 +113,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    known = measure()
-    mean = float(known.node_seconds.mean())
+    options = parser.parse_args()
+    measured = measure()
+    mean = float(measured.node_seconds.mean())
     print(
-        f"measured: a node {1e3 * mean:.1f} ms (median {1e3 * np.median(known.node_seconds):.1f}), "
-        f"{known.node_bytes} bytes a node, {known.column_bytes} a column, "
-        f"a task in a pool {1e3 * known.task_seconds:.2f} ms"
+        f"measured: {1e3 * mean:.1f} ms per node (median {1e3 * np.median(measured.node_seconds):.1f}), "
+        f"{measured.node_bytes} bytes per node, {measured.column_bytes} per column, "
+        f"{1e3 * measured.task_seconds:.2f} ms per task in a pool"
     )
-    print(f"tree: {asked.nodes:,} nodes, {asked.nodes * mean:,.0f} seconds on one processor")
-    print("| a task searches | supervisor a task | workers | seconds | efficiency | supervisor busy | kB a second |")
+    print(f"tree: {options.nodes:,} nodes, {options.nodes * mean:,.0f} seconds on one processor")
+    print("| search per task | supervisor per task | workers | seconds | efficiency | supervisor busy | kB/s |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for supervisor in (known.task_seconds, 0.01):
+    for supervisor in (measured.task_seconds, 0.01):
         for searched in SEARCHED:
             for workers in WORKERS:
-                seconds, tasks, busy = simulate(asked.nodes, workers, searched, supervisor, known, asked.seed)
-                efficiency = asked.nodes * mean / (workers * seconds)
-                sent = tasks * (known.node_bytes * (1 + PARTS) + COLUMNS * known.column_bytes) / seconds / 1e3
+                seconds, tasks, busy = simulate(options.nodes, workers, searched, supervisor, measured, options.seed)
+                efficiency = options.nodes * mean / (workers * seconds)
+                sent = tasks * (measured.node_bytes * (1 + PARTS) + COLUMNS * measured.column_bytes) / seconds / 1e3
                 print(
                     f"| {searched:g} s | {1e3 * supervisor:.2f} ms | {workers:,} | {seconds:,.1f} | {efficiency:.2f} | "
                     f"{busy:.0%} | {sent:,.0f} |"

@@ -1,6 +1,4 @@
-"""How many examples the tests take (few in ``make test``, many in ``make test-all``, which sets COLGEN_TESTS), and how
-long a limit may be outlived.
-"""
+"""Numbers of examples: few in ``make test``, many in ``make test-all`` (COLGEN_TESTS); tolerance of limits."""
 
 import os
 from typing import TypeVar
@@ -9,9 +7,9 @@ THOROUGH = os.environ.get("COLGEN_TESTS") == "thorough"
 
 
 BUSY = 10.0
-"""Seconds that a machine with other work may take beyond a limit.
+"""Seconds that a busy machine may exceed a limit.
 
-A test tells a limit that is overlooked; by how much one is overrun the bench of truth measures, alone on the machine.
+Tests only detect ignored limits; ``colgen bench truth`` measures the excess on an idle machine.
 """
 
 
@@ -19,5 +17,5 @@ Amount = TypeVar("Amount", int, float)
 
 
 def examples(few: Amount, many: Amount) -> Amount:
-    """How many seeds or examples to try; or how many seconds, where a search for mistakes goes on until stopped."""
+    """Return the number of seeds or examples, or the seconds of a search for mistakes."""
     return many if THOROUGH else few

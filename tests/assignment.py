@@ -1,4 +1,4 @@
-"""Generalized assignment, priced by enumeration: an instance for tests of what is built around the engine."""
+"""Generalized assignment, priced by enumeration, for tests of features around the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from colgen.pricing.oracles import NoStructure
 
 @dataclass
 class Assignment(Problem):
-    """min Σ c_js x_js  s.t.  Σ_js [t in s] x_js = 1 [π_t],  Σ_s x_js ≤ 1 [μ_j];  pricing: a knapsack a machine."""
+    """min Σ c_js x_js  s.t.  Σ_js [t in s] x_js = 1 [π_t],  Σ_s x_js ≤ 1 [μ_j];  pricing: one knapsack per machine."""
 
     costs: np.ndarray  # (machines, tasks)
     sizes: np.ndarray
@@ -62,7 +62,7 @@ def pairs(column: Column) -> dict[tuple[int, int], float]:
 
 
 class Knapsack(OraclePricing):
-    """The best set of tasks for a machine, the empty set included."""
+    """Finds the best set of tasks for a machine, which may be empty."""
 
     multiplicity = 1.0
 
@@ -107,7 +107,7 @@ class Knapsack(OraclePricing):
 
 
 def assignment(machines: int = 3, tasks: int = 6, seed: int = 1, kind: type[Assignment] = Assignment) -> Assignment:
-    """A random instance whose capacities bind."""
+    """Return a random instance with tight capacities."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(5, 15, (machines, tasks))
     costs = rng.integers(10, 30, (machines, tasks)).astype(float)

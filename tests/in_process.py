@@ -1,11 +1,11 @@
-"""What stands for a call in a process of its own, which has to import the whole project: seconds each."""
+"""Replacement for calls in separate processes, each of which would take seconds to import the project."""
 
 import pickle
 import time
 
 
 def bounded(seconds, function, *arguments, **keywords):
-    """The function's result and its seconds; everything passes through ``pickle``, as on the way to a process."""
+    """Return the function's result and seconds; arguments and result pass through ``pickle``."""
     function, arguments, keywords = pickle.loads(pickle.dumps((function, arguments, keywords)))
     started = time.perf_counter()
     result = pickle.loads(pickle.dumps(function(*arguments, **keywords)))

@@ -1,37 +1,37 @@
-"""Sweeps over seeds: a spread of them in the fast tests, all of them in `make test-all`."""
+"""Sweeps over seeds: some of them in the fast tests, all of them in `make test-all`."""
 
 from tests.amounts import THOROUGH
 
 FAST = 24
-"""Seeds of a sweep that the fast tests run."""
+"""Seeds of a sweep in the fast tests."""
 
 MOST = 48
-"""Cases of a test that tries seeds in many ways each."""
+"""Cases of a test with seeds and other parameters in the fast tests."""
 
 
 def seeds(count, fast=FAST):
-    """The seeds 0 to count - 1, of which the fast tests take ``fast``, evenly spread.
+    """Return the seeds 0 to count - 1, or ``fast`` of them, evenly spread, in the fast tests.
 
-    What is drawn from a seed often goes through its cases in order (``seed % 3``, ``seed // 3 % 4``): the fast ones are
-    spread with a step that is no whole number, so that they meet all of them.
+    Tests often derive cases from a seed by remainders (``seed % 3``, ``seed // 3 % 4``).  The step is fractional, so
+    that the fast seeds meet all cases.
     """
     if THOROUGH or fast >= count:
         return list(range(count))
     return sorted({round(k * count / fast) for k in range(fast)})
 
 
-def thinned(ways, most=MOST):
-    """Which cases of a sweep to leave out: at most about ``most`` stay, and at least two of each way.
+def thin(ways, most=MOST):
+    """Return which cases of a sweep to omit: about ``most`` remain, and at least two per way.
 
     Parameters
     ----------
     ways
-        Of each case: in which way its seed is tried.
+        Other parameters of each case.
 
     Returns
     -------
     list
-        A truth value a case.  The seeds that stay differ from way to way, so that together they are as many as before.
+        One bool per case.  The remaining seeds differ between ways, so that together they cover all seeds.
     """
     if THOROUGH or len(ways) <= most:
         return [False] * len(ways)

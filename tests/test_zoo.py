@@ -1,4 +1,4 @@
-"""The conformance kit is silent about right problems of every kind, and names the mistakes of wrong ones."""
+"""The conformance kit finds nothing in correct problems of every kind, and names the mistakes of wrong ones."""
 
 import ast
 import dataclasses
@@ -14,14 +14,14 @@ from tests.test_pages import blocks
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning
 
 GENEROUS = 60.0
-"""Seconds: a check that finds something ends long before, and finds the same on a busy machine."""
+"""Limit in seconds of a check with findings, which ends long before."""
 
 SHORT = examples(0.3, 1.0)
-"""Seconds, where a check that finds nothing would go on."""
+"""Limit in seconds of a check without findings, which continues to its limit."""
 
 SCALES = (1e-9, 1e-4, 1e5, 1e9)
 
-RIGHT = {
+CORRECT = {
     "partitioning": zoo.Partitioning,
     "maximised": lambda: zoo.Partitioning(maximize=True, seed=1),
     "covering": lambda: zoo.Partitioning(cover=True),
@@ -70,15 +70,15 @@ PROGRAM = Program(
 )
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_nothing_is_found_in_a_right_problem(name):
-    report = check_problem(RIGHT[name](), seconds=SHORT)
+@pytest.mark.parametrize("name", CORRECT)
+def test_nothing_is_found_in_a_correct_problem(name):
+    report = check_problem(CORRECT[name](), seconds=SHORT)
     assert report.ok, report
     assert report.points, report
 
 
 def definitions(page):
-    """The names that a page defines, without running what it runs besides."""
+    """Return the definitions of a page without executing its other statements."""
     names: dict = {"__name__": "page"}
     kept = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
     for language, text in blocks(page):
@@ -107,21 +107,21 @@ def test_nothing_is_found_in_the_code_of_the_tutorial(kind, instance):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_zoos_problems_are_solved(seed):
+def test_correct_problems_are_solved(seed):
     for problem in (zoo.Partitioning(seed=seed), zoo.Facilities(seed=seed), zoo.Ranges(seed=seed)):
         assert solve(problem).is_optimal
 
 
-@pytest.mark.parametrize("cage", zoo.CAGES, ids=lambda cage: cage.__name__)
-def test_each_mistake_is_found_and_named(cage):
-    problem = cage()
-    method = problem.method  # the stabilization smooths from the first round, so that there are more dual points
+@pytest.mark.parametrize("make", zoo.MISTAKES, ids=lambda make: make.__name__)
+def test_each_mistake_is_found_and_named(make):
+    problem = make()
+    method = problem.method  # smoothing from the first round yields more dual points
     problem.method = lambda: dataclasses.replace(method(), stabilization=Wentges())
     report = check_problem(problem, seconds=GENEROUS)
-    kind, pattern = cage.told
-    told = [str(finding) for finding in report.findings if finding.kind == kind]
-    assert any(re.search(pattern, message) for message in told), report
+    kind, pattern = make.expected
+    messages = [str(finding) for finding in report.findings if finding.kind == kind]
+    assert any(re.search(pattern, message) for message in messages), report
 
 
-def test_there_are_mistakes_enough():
-    assert len(zoo.CAGES) >= 25
+def test_there_are_enough_mistakes():
+    assert len(zoo.MISTAKES) >= 25

@@ -1,4 +1,4 @@
-"""Small problems for tests: all columns can be written down, so that the complete program can be solved beside them."""
+"""Small test problems with explicit lists of columns, so that the complete program can be solved for comparison."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ from colgen.branching.rules import Bound
 
 
 class Pool(Pricing):
-    """Prices a list of columns by looking at each of them: exact, and honest about branching and phase 1."""
+    """Prices a list of columns exactly by enumeration, with branching and phase 1."""
 
     def __init__(self, columns, multiplicity=math.inf, cost_bound=None, many=1, states=True):
         self.columns = tuple(columns)
@@ -45,7 +45,7 @@ class Pool(Pricing):
             return PricingResult(bound=context.sense.hopeless)
         reduced = {}
         for k, column in enumerate(allowed):
-            # Written out here, not asked of the engine: the engine compares it with its own.
+            # Computed independently of the engine, which compares it with its own value.
             value = context.cost_weight * column.cost
             value -= sum(a * duals.get(key) for key, a in column.coefficients.items())
             for decision in context.decisions:
@@ -55,16 +55,16 @@ class Pool(Pricing):
                         value -= duals.get(decision.key) * decision.value(column)
             reduced[k] = value
         order = sorted(reduced, key=lambda k: context.sense.sign * reduced[k])[: self.many]
-        stated = [reduced[k] for k in order] if self.states else None
-        return PricingResult([allowed[k] for k in order], reduced[order[0]], stated)
+        returned = [reduced[k] for k in order] if self.states else None
+        return PricingResult([allowed[k] for k in order], reduced[order[0]], returned)
 
 
 @dataclass(frozen=True)
 class Program:
     """A complete program: template variables, then the columns of several pricing problems, over shared rows.
 
-    ``groups[k]`` lists the columns of pricing problem k as ``(cost, coefficients)``; ``limits[k]`` is its multiplicity,
-    which a row of its own makes true.
+    ``groups[k]`` lists the columns of pricing problem k as ``(cost, coefficients)``.  ``limits[k]`` is its
+    multiplicity, which an additional row enforces.
     """
 
     maximize: bool
@@ -81,50 +81,50 @@ class Program:
         return Sense.MAXIMIZE if self.maximize else Sense.MINIMIZE
 
     def negated(self):
-        """The mirror image: all costs negated, the other sense."""
+        """Return the equivalent program with negated costs and the opposite sense."""
         return Program(
             not self.maximize,
             self.row_lower,
             self.row_upper,
             tuple(tuple((-c, a) for c, a in group) for group in self.groups),
             self.limits,
-            tuple((-c, a, low, high, whole) for c, a, low, high, whole in self.variables),
+            tuple((-c, a, low, high, integer) for c, a, low, high, integer in self.variables),
             -self.offset,
         )
 
     def arrays(self):
-        """Costs, matrix, sides, bounds and integrality of the complete program, for scipy."""
+        """Return costs, matrix, sides, bounds and integrality of the complete program, for scipy."""
         m = len(self.row_lower)
-        costs, entries, lower, upper, whole = [], [], [], [], []
+        costs, entries, lower, upper, is_integer = [], [], [], [], []
         for cost, coefficients, low, high, integer in self.variables:
             costs.append(cost)
             entries.append([*coefficients, *(0.0 for _ in self.groups)])
             lower.append(low)
             upper.append(high)
-            whole.append(integer)
+            is_integer.append(integer)
         for k, group in enumerate(self.groups):
             for cost, coefficients in group:
                 costs.append(cost)
                 entries.append([*coefficients, *(float(j == k) for j in range(len(self.groups)))])
                 lower.append(0.0)
                 upper.append(math.inf)
-                whole.append(True)
+                is_integer.append(True)
         matrix = np.array(entries, dtype=float).reshape(-1, m + len(self.groups)).T
         rows = (
             np.array([*self.row_lower, *(-math.inf for _ in self.limits)]),
             np.array([*self.row_upper, *self.limits]),
         )
-        return np.array(costs, dtype=float), matrix, rows, np.array(lower), np.array(upper), np.array(whole)
+        return np.array(costs, dtype=float), matrix, rows, np.array(lower), np.array(upper), np.array(is_integer)
 
     def solve(self, integer):
-        """Status of the complete program ("optimal", "infeasible", "unbounded") and its objective, by scipy alone."""
-        costs, matrix, (low, high), lower, upper, whole = self.arrays()
+        """Return status ("optimal", "infeasible", "unbounded") and objective of the complete program by scipy."""
+        costs, matrix, (low, high), lower, upper, is_integer = self.arrays()
         sign = -1.0 if self.maximize else 1.0
         answer = optimize.milp(
             sign * costs,
             constraints=optimize.LinearConstraint(sparse.csr_array(matrix), low, high),
             bounds=optimize.Bounds(lower, upper),
-            integrality=whole.astype(int) if integer else np.zeros(len(costs), dtype=int),
+            integrality=is_integer.astype(int) if integer else np.zeros(len(costs), dtype=int),
             options={"mip_rel_gap": 0.0},
         )
         if answer.status == 0:
@@ -133,7 +133,7 @@ class Program:
 
 
 class Enumerated(Problem):
-    """A :class:`Program` by column generation; branching on the columns themselves is complete."""
+    """A :class:`Program` as a problem; it branches on the columns."""
 
     def __init__(self, program, *, many=1, farley=False, states=True):
         self.program = program
@@ -146,8 +146,8 @@ class Enumerated(Problem):
         m = pyo.ConcreteModel()
         rows = range(len(p.row_lower))
         m.y = pyo.Var(range(len(p.variables)))
-        for j, (_, _, low, high, whole) in enumerate(p.variables):
-            m.y[j].domain = pyo.Integers if whole else pyo.Reals
+        for j, (_, _, low, high, integer) in enumerate(p.variables):
+            m.y[j].domain = pyo.Integers if integer else pyo.Reals
             m.y[j].setlb(None if math.isinf(low) else low)
             m.y[j].setub(None if math.isinf(high) else high)
         m.missing = artificial(rows)
@@ -210,12 +210,12 @@ class Enumerated(Problem):
 
 # --- cutting stock ---------------------------------------------------------------------------------------------------
 
-# Gilmore and Gomory's problem with the numbers of the textbooks: the relaxation is 452.25, the optimum 453.
+# Gilmore and Gomory's problem with textbook numbers: the relaxation is 452.25, the optimum 453.
 ROLL, WIDTHS, DEMANDS = 100, (45, 36, 31, 14), (97, 610, 395, 211)
 
 
 def patterns(roll=ROLL, widths=WIDTHS):
-    """All ways to cut a roll that are not empty."""
+    """Return all non-empty patterns."""
     counts = itertools.product(*(range(roll // w + 1) for w in widths))
     return [p for p in counts if 0 < sum(n * w for n, w in zip(p, widths, strict=True)) <= roll]
 
@@ -225,7 +225,7 @@ def cutting_column(pattern, cost=1.0):
 
 
 class Knapsack(OraclePricing):
-    """The knapsack of cutting stock, by looking at all patterns."""
+    """Pricing problem of cutting stock by enumeration of patterns."""
 
     cost_bound = 1.0
 
@@ -240,7 +240,7 @@ class Knapsack(OraclePricing):
 
 
 class CuttingStock(Problem):
-    """min Σ_p x_p subject to Σ_p a_ip x_p ≥ d_i; with ``cost=-1`` the same as a maximisation."""
+    """min Σ_p x_p subject to Σ_p a_ip x_p ≥ d_i; with ``cost=-1`` the equivalent maximisation."""
 
     objective_step = 1.0
 
@@ -265,7 +265,7 @@ class CuttingStock(Problem):
     def branching(self):
         if not self._branching:
             return ()
-        # The pattern itself is the variable: Pool honours such decisions, the knapsack above does not.
+        # Branch on the number of each pattern: Pool respects such decisions, Knapsack does not.
         return (OnOriginalVariable(lambda column: {column.structure: 1.0}),)
 
 
@@ -274,14 +274,14 @@ class CuttingStock(Problem):
 
 @dataclass(frozen=True)
 class Partition:
-    """Cheapest partition of ``range(size)`` into some of the given subsets."""
+    """Cheapest partition of ``range(size)`` into given subsets."""
 
     size: int
     subsets: tuple[tuple[float, frozenset[int]], ...]
     maximize: bool = False
 
     def optimum(self):
-        """By trying every selection that covers each element once; None if there is none."""
+        """Return the optimum by enumeration of partitions, or None if infeasible."""
         sign = -1 if self.maximize else 1
         best = {frozenset(): 0.0}
         for cost, members in self.subsets:
@@ -294,7 +294,7 @@ class Partition:
 
 
 class SetPartitioning(Problem):
-    """Set partitioning; branching by Ryan and Foster."""
+    """Set partitioning with Ryan and Foster branching."""
 
     def __init__(self, partition, rule=None):
         self.partition = partition

@@ -1,6 +1,6 @@
-"""A zoo of small problems: right ones of many kinds, and a cage for each mistake that is easily made.
+"""Small problems of many kinds: correct ones, and one for each common mistake.
 
-Every right problem lists its columns, so that its oracle is exact by looking at all of them.
+Every correct problem lists its columns, and its oracle is exact by enumeration.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ TRIPLE = "triple"
 
 @dataclass
 class Partitioning(Problem):
-    """Partition ``range(size)`` into sets of at most three, at least cost or of most worth, with triple cuts.
+    """Partition ``range(size)`` into sets of at most three at minimum cost or maximum worth, with triple cuts.
 
-    Fractional relaxations are cut by rows ``Σ_s ⌊|s ∩ t| / 2⌋ x_s ≤ 1`` of three items t, which are functions of the
-    column; then Ryan and Foster's rule branches.
+    Cuts are rows ``Σ_s ⌊|s ∩ t| / 2⌋ x_s ≤ 1`` for three items t, given as functions of the column.  Branching is by
+    Ryan and Foster's rule.
     """
 
     size: int = 5
@@ -60,7 +60,7 @@ class Partitioning(Problem):
     def __post_init__(self):
         rng = np.random.default_rng(self.seed)
         members = [s for k in (1, 2, 3) for s in itertools.combinations(range(self.size), k)]
-        # Pairs are cheap for their size, so that three items are best covered by half of each of their pairs.
+        # Pairs are cheap for their size, so the relaxation covers three items by half of each of their pairs.
         each = {1: 10.0, 2: 11.0, 3: 19.0}
         sign = -1.0 if self.maximize else 1.0
         worth = 25.0 if self.maximize else 0.0
@@ -86,7 +86,7 @@ class Partitioning(Problem):
         return [Triples(self)] if self.cuts else []
 
     def branching(self):
-        # Its rows are covered once in an answer; where they may be covered more often pairs are no variables.
+        # Ryan and Foster's rule needs rows that are covered exactly once.
         return [OnOriginalVariable(lambda column: {column.structure: 1.0})] if self.cover else [RyanFoster("cover")]
 
     def method(self):
@@ -111,7 +111,7 @@ class Triples(Separation):
 
 @dataclass(frozen=True)
 class Halved:
-    """``⌊|s ∩ t| / 2⌋`` of a column of the set s."""
+    """Return ``⌊|s ∩ t| / 2⌋`` of a column with the set s."""
 
     triple: frozenset
 
@@ -120,7 +120,7 @@ class Halved:
 
 
 class Listed(OraclePricing):
-    """The best set, by looking at all of them: states its reduced cost, pays for cuts and branching rows."""
+    """Finds the best set by enumeration, with reduced costs that include cuts and branching rows."""
 
     @property
     def multiplicity(self):
@@ -137,7 +137,7 @@ class Listed(OraclePricing):
         return context.cost_weight * self.cost(items) - paid
 
     def cuts(self, items, duals):
-        # A dual value of a row ≤ may only worsen a column: the others cannot be and are passed over.
+        # A dual value of a row ≤ can only worsen a column; values of the other sign are ignored.
         signs = -1.0 if not self.problem.maximize else 1.0
         return sum(
             dual * (len(triple.intersection(items)) // 2) for triple, dual in duals.items(TRIPLE) if signs * dual > 0.0
@@ -161,7 +161,7 @@ class Listed(OraclePricing):
 
 
 class Silent(Listed):
-    """States nothing but what its column says."""
+    """Returns a structure without its reduced cost."""
 
     def best(self, duals, context):
         found = super().best(duals, context)
@@ -169,7 +169,7 @@ class Silent(Listed):
 
 
 class Bounding(Listed):
-    """Returns several columns and a bound, and no reduced costs."""
+    """Returns several columns and a bound without reduced costs."""
 
     def price(self, duals, context):
         order = sorted(self.allowed(context), key=lambda s: context.sense.sign * self.value(s, duals, context))
@@ -182,7 +182,7 @@ class Bounding(Listed):
 
 
 class Arrays(Listed):
-    """States the reduced costs of all its columns as an array."""
+    """Returns the reduced costs of all its columns as an array."""
 
     def price(self, duals, context):
         order = sorted(self.allowed(context), key=lambda s: context.sense.sign * self.value(s, duals, context))[:3]
@@ -192,7 +192,7 @@ class Arrays(Listed):
 
 
 class Relaxing(Listed):
-    """States the value of a relaxation, which is no column's: true, and too weak to prove anything."""
+    """Returns the bound of a relaxation, which is valid but too weak for a proof."""
 
     def price(self, duals, context):
         found = super().price(duals, context)
@@ -201,7 +201,7 @@ class Relaxing(Listed):
 
 
 class Guess(Listed):
-    """A heuristic that claims nothing: the best of half of the sets."""
+    """Heuristic without bound: the best of half of the sets."""
 
     exact = False
 
@@ -210,14 +210,14 @@ class Guess(Listed):
 
 
 class Staged(Listed):
-    """A guess first, the exact oracle after it."""
+    """The heuristic first, then the exact oracle."""
 
     def __new__(cls, problem):
         return Stages(Guess(problem), Listed(problem))
 
 
 class Improving(Listed):
-    """Returns a column only if it improves, and nothing to say beyond zero otherwise."""
+    """Returns a column only if it improves."""
 
     def price(self, duals, context):
         found = super().price(duals, context)
@@ -227,7 +227,7 @@ class Improving(Listed):
 
 
 class Totals(Listed):
-    """Knows what its columns in an answer can sum to, and has no multiplicity to state."""
+    """Returns the total over its columns in a solution instead of a multiplicity."""
 
     multiplicity = math.inf
 
@@ -239,7 +239,7 @@ class Totals(Listed):
 
 
 class Remembering(Partitioning):
-    """Keeps what it has worked out, and counts, in public attributes."""
+    """Caches columns and counts calls in public attributes."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -254,15 +254,14 @@ class Memo(Listed):
         return self.problem.known.setdefault(items, super().encode(items))
 
 
-# --- facilities: template variables, columns that bring rows ---------------------------------------------------------
+# --- facilities: template variables, columns that add rows -----------------------------------------------------------
 
 
 @dataclass
 class Facilities(Problem):
-    """Customers are served by facilities that open at a price: ``x_ij ≤ y_j`` comes with the column of i and j.
+    """Facility location: the column of customer i and facility j adds the row ``x_ij ≤ y_j``.
 
-    ``y_j`` is a variable of the template.  A cut of the template's variables alone says that two must open if no single
-    one is large enough.
+    ``y_j`` is a template variable.  A cut over template variables requires two open facilities.
     """
 
     customers: int = 4
@@ -296,7 +295,7 @@ class Facilities(Problem):
 
 
 class TwoOpen(Separation):
-    """No facility serves more than all customers but one, so that two must open: a row of template variables."""
+    """Separates a row over template variables that requires two open facilities."""
 
     def __init__(self, problem):
         share = {("open", j): 1.0 for j in range(problem.places)}
@@ -308,7 +307,7 @@ class TwoOpen(Separation):
 
 
 class Serving(Pricing):
-    """A customer served from one place."""
+    """Finds the best customer for one facility."""
 
     def __init__(self, problem, place):
         self.problem, self.place = problem, place
@@ -340,12 +339,12 @@ class Serving(Pricing):
 
 @dataclass
 class Ranges(Problem):
-    """Mixtures: each of three substances between two amounts, from blends of two suppliers with limits."""
+    """Blending: each of three substances within a range, from blends of two suppliers with limits."""
 
     maximize: bool = False
     scale: float = 1.0
     unit: float = 1.0
-    """Of the rows."""
+    """Unit of the rows."""
     seed: int = 0
     oracle: type | None = None
 
@@ -358,7 +357,7 @@ class Ranges(Problem):
         m = pyo.ConcreteModel()
         rows = range(3)
         m.missing = artificial(rows)
-        m.store = pyo.Var(rows, bounds=(0, 1))  # bought elsewhere, at a price
+        m.store = pyo.Var(rows, bounds=(0, 1))  # bought elsewhere
         m.amount = pyo.Constraint(
             rows, rule=lambda m, i: (4 * self.unit, m.missing[i] + self.unit * m.store[i], 7.5 * self.unit)
         )
@@ -390,7 +389,7 @@ class Blends(OraclePricing):
 
     def value(self, blend, duals, context):
         own = context.cost_weight * self.problem.prices[self.number][blend]
-        # The slack of the limit costs nothing: where an oracle relies on it, its dual value has one sign.
+        # The slack of the limit costs nothing, so its dual value has a fixed sign.
         use = duals["limit", self.number]
         use = max(use, 0.0) if self.problem.maximize else min(use, 0.0)
         branch = duals.get(("branch", (self.number, blend)))
@@ -411,90 +410,90 @@ class Blends(OraclePricing):
 
 # --- mistakes --------------------------------------------------------------------------------------------------------
 
-CAGES = []
+MISTAKES = []
 
 
-def caged(kind, pattern, base=Partitioning, **settings):
-    """A wrong oracle, put into a problem that is right otherwise; what must be said of it goes with it."""
+def wrong_oracle(kind, pattern, base=Partitioning, **settings):
+    """Register a wrong oracle in an otherwise correct problem, with the expected finding."""
 
-    def put(oracle):
+    def register(oracle):
         def make():
             return base(oracle=oracle, **settings)
 
         make.__name__ = oracle.__name__
-        make.told = (kind, pattern)
-        CAGES.append(make)
+        make.expected = (kind, pattern)
+        MISTAKES.append(make)
         return oracle
 
-    return put
+    return register
 
 
-def wrong(kind, pattern):
-    """A wrong problem, and what must be said of it."""
+def wrong_problem(kind, pattern):
+    """Register a wrong problem with the expected finding."""
 
-    def put(problem):
+    def register(problem):
         def make():
             return problem()
 
         make.__name__ = problem.__name__
-        make.told = (kind, pattern)
-        CAGES.append(make)
+        make.expected = (kind, pattern)
+        MISTAKES.append(make)
         return problem
 
-    return put
+    return register
 
 
-@caged("reduced cost", r"duals of the opposite sign.*as if block 'cover' were counted with the opposite sign")
+@wrong_oracle("reduced cost", r"duals of the opposite sign.*as if block 'cover' were counted with the opposite sign")
 class SignStated(Listed):
     def value(self, items, duals, context):
         return super().value(items, duals, context) + 2 * sum(duals["cover", i] for i in items)
 
 
-@caged("sign", "duals of the opposite sign", cuts=False)
+@wrong_oracle("sign", "duals of the opposite sign", cuts=False)
 class SignSilent(Silent):
     def value(self, items, duals, context):
         return super().value(items, duals, context) + 2 * sum(duals["cover", i] for i in items)
 
 
-@caged("sign", "had the opposite sign|duals of the opposite sign", cover=True)
+@wrong_oracle("sign", "had the opposite sign|duals of the opposite sign", cover=True)
 class SignWhereOneIsImpossible(Silent):
     def value(self, items, duals, context):
         return super().value(items, duals, context) + 2 * sum(duals["cover", i] for i in items)
 
 
-@caged("reduced cost", "as if the cost were left out", maximize=True)
+@wrong_oracle("reduced cost", "as if the cost were left out", maximize=True)
 class CostForgotten(Listed):
     def cost(self, items):
         return 0.0
 
 
-@caged("cost", "columns cost nothing", scale=1e-9)
+@wrong_oracle("cost", "columns cost nothing", scale=1e-9)
 class CostForgottenSilentlyAtASmallScale(Silent):
     def cost(self, items):
         return 0.0
 
 
-@caged("cost", "columns cost nothing", scale=1e9)
+@wrong_oracle("cost", "columns cost nothing", scale=1e9)
 class CostForgottenSilentlyAtALargeScale(Silent):
     def cost(self, items):
         return 0.0
 
 
-@caged("reduced cost", "the cost alone explains it")
+@wrong_oracle("reduced cost", "the cost alone explains it")
 class CostWrongInTheColumn(Listed):
     def encode(self, items):
         column = super().encode(items)
         return dataclasses.replace(column, cost=column.cost + 2.0 * (len(items) == 2))
 
 
-@caged("reduced cost", "the cost alone explains it", scale=1e-9)
+@wrong_oracle("reduced cost", "the cost alone explains it", scale=1e-9)
 class CostWrongInTheColumnAtASmallScale(Listed):
     def encode(self, items):
         column = super().encode(items)
         return dataclasses.replace(column, cost=column.cost * (1.2 if len(items) == 2 else 1.0))
 
 
-@caged("reduced cost", r"one coefficient explains it: in row \('cover', 1\)")
+@wrong_oracle("reduced cost", r"one coefficient explains it: in row \('cover', 1\)")
 class CoefficientWrong(Listed):
     def encode(self, items):
         column = super().encode(items)
@@ -502,7 +501,7 @@ class CoefficientWrong(Listed):
         return dataclasses.replace(column, coefficients=rows)
 
 
-@caged("reduced cost", r"one coefficient explains it: in row \('cover', 2\)")
+@wrong_oracle("reduced cost", r"one coefficient explains it: in row \('cover', 2\)")
 class CoefficientWrongInAnArray(Arrays):
     def encode(self, items):
         column = super().encode(items)
@@ -510,64 +509,64 @@ class CoefficientWrongInAnArray(Arrays):
         return dataclasses.replace(column, coefficients=rows)
 
 
-@caged("reduced cost", r"states 4 reduced costs for 3 columns")
+@wrong_oracle("reduced cost", r"states 4 reduced costs for 3 columns")
 class MoreReducedCostsThanColumns(Arrays):
     def price(self, duals, context):
         found = super().price(duals, context)
         return dataclasses.replace(found, reduced_costs=[*found.reduced_costs, 0.0])
 
 
-@caged("reduced cost", r"multiply costs by context\.cost_weight")
+@wrong_oracle("reduced cost", r"multiply costs by context\.cost_weight")
 class WeightIgnored(Listed):
     def value(self, items, duals, context):
         return super().value(items, duals, dataclasses.replace(context, cost_weight=1.0))
 
 
-@caged("cost weight", r"multiply costs by context\.cost_weight", scale=100.0)
+@wrong_oracle("cost weight", r"multiply costs by context\.cost_weight", scale=100.0)
 class WeightIgnoredSilently(Silent):
     def value(self, items, duals, context):
         return super().value(items, duals, dataclasses.replace(context, cost_weight=1.0))
 
 
-@caged("row left out", r"dual values of block 'triple' were zero.*never equals the master's objective")
+@wrong_oracle("row left out", r"dual values of block 'triple' were zero.*never equals the master's objective")
 class CutsForgottenInABound(Bounding):
     def cuts(self, items, duals):
         return 0.0
 
 
-@caged("row left out", r"dual values of block 'triple' were zero", maximize=True, seed=1)
+@wrong_oracle("row left out", r"dual values of block 'triple' were zero", maximize=True, seed=1)
 class CutsForgottenInABoundMaximised(Bounding):
     def cuts(self, items, duals):
         return 0.0
 
 
-@caged("reduced cost", r"dual values of block 'triple' were zero.*as if block 'triple' were left out")
+@wrong_oracle("reduced cost", r"dual values of block 'triple' were zero.*as if block 'triple' were left out")
 class CutsForgottenInAStatedReducedCost(Listed):
     def cuts(self, items, duals):
         return 0.0
 
 
-@caged("row left out", r"dual values of block 'triple' were zero")
+@wrong_oracle("row left out", r"dual values of block 'triple' were zero")
 class CutsForgottenInTheChoice(Silent):
     def cuts(self, items, duals):
         return 0.0
 
 
-@caged("decisions", r"dual values of its rows \(\('branch'", cover=True, maximize=True, seed=2, cuts=False)
+@wrong_oracle("decisions", r"dual values of its rows \(\('branch'", cover=True, maximize=True, seed=2, cuts=False)
 class BranchingRowsForgotten(Silent):
     def branches(self, items, duals):
         return 0.0
 
 
-@caged("decisions", r"which the branching decision .* forbids")
+@wrong_oracle("decisions", r"which the branching decision .* forbids")
 class DecisionsIgnored(Listed):
     def allowed(self, context):
         return list(self.sets())
 
 
-@caged("not exact", r"either best\(\) is not exact|encode\(\) does not match")
+@wrong_oracle("not exact", r"either best\(\) is not exact|encode\(\) does not match")
 class NotExact(Listed):
-    """Takes the first pair where one item pays much more than another, whatever else there is."""
+    """Returns the first pair if one item has a much larger dual value than another."""
 
     def best(self, duals, context):
         found = super().best(duals, context)
@@ -576,28 +575,28 @@ class NotExact(Listed):
         return found
 
 
-@caged("cost bound", "Farley's bound would be wrong")
+@wrong_oracle("cost bound", "Farley's bound would be wrong_problem")
 class CostBoundTooTight(Listed):
     cost_bound = 11.5
 
 
-@caged("multiplicity", "uses at most 1 of its columns, but the answer")
+@wrong_oracle("multiplicity", "uses at most 1 of its columns, but the answer")
 class MultiplicityTooSmall(Guess):
     multiplicity = 1.0
 
 
-@caged("multiplicity", "states that an answer uses at most 1")
+@wrong_oracle("multiplicity", "states that an answer uses at most 1")
 class MultiplicityTooSmallForTheRelaxation(Listed):
     multiplicity = 1.0
 
 
-@caged("diagnostic", "InvalidBoundError")
+@wrong_oracle("diagnostic", "InvalidBoundError")
 class BoundNotANumber(Listed):
     def price(self, duals, context):
         return dataclasses.replace(super().price(duals, context), bound=math.nan)
 
 
-@caged("total", "sum to at best")
+@wrong_oracle("total", "sum to at best")
 class TotalTooGood(Guess):
     multiplicity = math.inf
 
@@ -605,7 +604,7 @@ class TotalTooGood(Guess):
         return dataclasses.replace(super().price(duals, context), total=context.sense.sign * -1e-3)
 
 
-@caged("not deterministic", "check for random numbers")
+@wrong_oracle("not deterministic", "check for random numbers")
 class Undecided(Silent):
     calls = 0
 
@@ -615,45 +614,45 @@ class Undecided(Silent):
         return (0,) if self.calls % 3 == 0 and context.allows(self.encode((0,))) else found
 
 
-@caged("unknown row", r"\('covr', 0\).*its blocks are: cover")
+@wrong_oracle("unknown row", r"\('covr', 0\).*its blocks are: cover")
 class RowUnknown(Listed):
     def encode(self, items):
         column = super().encode(items)
         return dataclasses.replace(column, coefficients={**column.coefficients, ("covr", 0): 1.0})
 
 
-@caged("diagnostic", "costs inf, expected a finite number")
+@wrong_oracle("diagnostic", "costs inf, expected a finite number")
 class CostNotFinite(Listed):
     def encode(self, items):
         return dataclasses.replace(super().encode(items), cost=math.inf)
 
 
-@caged("diagnostic", "has the bounds 2 and 1, expected lower ≤ upper")
+@wrong_oracle("diagnostic", "has the bounds 2 and 1, expected lower ≤ upper")
 class BoundsOfNothing(Listed):
     def encode(self, items):
         return dataclasses.replace(super().encode(items), lower=2, upper=1)
 
 
-@caged("not finite", r"has nan in row \('cover'")
+@wrong_oracle("not finite", r"has nan in row \('cover'")
 class CoefficientNotFinite(Listed):
     def encode(self, items):
         column = super().encode(items)
         return dataclasses.replace(column, coefficients=dict.fromkeys(column.coefficients, math.nan))
 
 
-@caged("key", "two different columns share the key")
+@wrong_oracle("key", "two different columns share the key")
 class KeysShared(Listed):
     def encode(self, items):
         return dataclasses.replace(super().encode(items), key=("set", len(items)))
 
 
-@caged("key", r"the key \('open', 0\) of a variable of the template", Facilities)
+@wrong_oracle("key", r"the key \('open', 0\) of a variable of the template", Facilities)
 class KeyOfATemplateVariable(Serving):
     def column(self, i):
         return dataclasses.replace(super().column(i), key=("open", self.place))
 
 
-@caged("mutation", "its own dictionary of coefficients")
+@wrong_oracle("mutation", "its own dictionary of coefficients")
 class DictionaryShared(Silent):
     def __init__(self, problem):
         super().__init__(problem)
@@ -668,20 +667,20 @@ class DictionaryShared(Silent):
         return dataclasses.replace(super().encode(items), coefficients=self.rows)
 
 
-@caged("mutation", "the attribute 'costs' of the problem changed")
+@wrong_oracle("mutation", "the attribute 'costs' of the problem changed")
 class WritesIntoTheProblem(Listed):
     def best(self, duals, context):
         self.problem.costs[0, 1] = 7.0
         return super().best(duals, context)
 
 
-@caged("exception", "raised ZeroDivisionError")
+@wrong_oracle("exception", "raised ZeroDivisionError")
 class Raises(Listed):
     def best(self, duals, context):
         return 1 / 0
 
 
-@wrong("branching", "together they must keep every answer")
+@wrong_problem("branching", "together they must keep every answer")
 class ChildrenThatLoseAnswers(Partitioning):
     def branching(self):
         class Half(RyanFoster):
@@ -704,7 +703,7 @@ class ChildrenThatLoseAnswers(Partitioning):
         return Solution(sum(c.cost for c in columns), tuple((c, 1.0) for c in columns))
 
 
-@wrong("branching", "keeps the fractional solution that it should cut off")
+@wrong_problem("branching", "keeps the fractional solution that it should cut off")
 class ChildThatCutsNothingOff(Partitioning):
     cuts = False
 
@@ -719,14 +718,14 @@ class ChildThatCutsNothingOff(Partitioning):
         return [Idle("cover")]
 
 
-@wrong("separation", r"the row \('few', None\) cuts off an answer")
+@wrong_problem("separation", r"the row \('few', None\) cuts off an answer")
 class CutThatIsNotValid(Partitioning):
     def separation(self):
         class Few(Separation):
             def separate(self, solution):
                 used = sum(value for _, value in solution.columns)
-                whole = all(abs(value - round(value)) < 1e-6 for _, value in solution.columns)
-                return [] if whole else [Row(("few", None), upper=used - 0.9, coefficient=lambda column: 1.0)]
+                integer = all(abs(value - round(value)) < 1e-6 for _, value in solution.columns)
+                return [] if integer else [Row(("few", None), upper=used - 0.9, coefficient=lambda column: 1.0)]
 
         return [Few()]
 
@@ -745,7 +744,7 @@ class CutThatIsNotValid(Partitioning):
         return [Solution(sum(c.cost for c in columns), tuple((c, 1.0) for c in columns))]
 
 
-@wrong("diagnostic", "SeparationError: .* which the solution satisfies")
+@wrong_problem("diagnostic", "SeparationError: .* which the solution satisfies")
 class CutThatIsSatisfied(Partitioning):
     def separation(self):
         class Idle(Separation):
@@ -755,24 +754,24 @@ class CutThatIsSatisfied(Partitioning):
         return [Idle()]
 
 
-@wrong("objective step", "is not a multiple of it")
+@wrong_problem("objective step", "is not a multiple of it")
 class StepTooLarge(Partitioning):
     objective_step = 4.0
 
 
-@wrong("answer", r"answer\(\): raised KeyError")
+@wrong_problem("answer", r"answer\(\): raised KeyError")
 class AnswerFails(Partitioning):
     def answer(self, solution):
         return {}["tree"]
 
 
-@wrong("parts", r"method\(\): raised AttributeError")
+@wrong_problem("parts", r"method\(\): raised AttributeError")
 class PartFails(Partitioning):
     def method(self):
         return Method(heuristics=self.rounding)
 
 
-@wrong("mutation", "changed the dual values that it was passed|read-only")
+@wrong_problem("mutation", "changed the dual values that it was passed|read-only")
 class WritesIntoTheDuals(Partitioning):
     def pricing(self):
         class Writing(Listed):

@@ -1,6 +1,6 @@
-"""Benchmark of generalized assignment: proofs and seconds, and GCG on the same instances where it is installed.
+"""Benchmark of generalized assignment: proofs and seconds, compared with GCG if it is installed.
 
-Figures of the comparison are left out where ``COLGEN_GCG`` is not set; see :mod:`benchmarks.assignment.gcg`.
+The comparison is skipped if ``COLGEN_GCG`` is not set; see :mod:`benchmarks.assignment.gcg`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from colgen.problems.assignment.model import full
 from colgen.problems.assignment.template import Assignment
 
 _LIMIT = 900.0
-"""Seconds for each instance."""
+"""Time limit per instance in seconds."""
 
-_BESIDE_GCG = ("c05100", "c10100")
+_COMPARED_WITH_GCG = ("c05100", "c10100")
 
 
 def instances(options: BenchOptions) -> Iterator[tuple[AssignmentInstance, float | None]]:
-    """Instances, with their optima where those are known; those beside the file ``optima.csv`` of ``--data``."""
+    """Yield instances with known optima or None; with ``--data``, the instances of its ``optima.csv``."""
     if options.data is None or options.quick:
         yield from (
             (random(5, 30, seed, kind=kind), None) for kind in "CD" for seed in range(1 if options.quick else 4)
@@ -34,7 +34,7 @@ def instances(options: BenchOptions) -> Iterator[tuple[AssignmentInstance, float
 
 
 def bench_assignment(options: BenchOptions) -> Sequence[Figure]:
-    """Instances of the OR-Library (``--data``), or random ones: how many are proved, and in what time."""
+    """Solve instances of the OR-Library (``--data``), or random ones, and measure proofs and seconds."""
     solve(Assignment(random(3, 10, 0)))  # compiles the kernels
     runs, figures = [], []
     for instance, known in instances(options):
@@ -43,15 +43,15 @@ def bench_assignment(options: BenchOptions) -> Sequence[Figure]:
         options.say(str(run))
         runs.append(run)
         claims = {run.way: run.claim}
-        beside = None
-        if instance.name in _BESIDE_GCG:
-            from colgen import decompose  # here: it brings Pyomo, and who solves an instance reads this module too
+        gcg = None
+        if instance.name in _COMPARED_WITH_GCG:
+            from colgen import decompose  # imports Pyomo, so it is deferred
 
-            beside = run_gcg(decompose(full(instance), "machine"), _LIMIT, name=instance.name)
-        if beside is not None and beside.proved:
-            options.say(str(beside))
-            claims[beside.way] = beside.claim
-            ratio, note = run.seconds / beside.seconds, "processor time, ours over GCG's"
+            gcg = run_gcg(decompose(full(instance), "machine"), _LIMIT, name=instance.name)
+        if gcg is not None and gcg.proved:
+            options.say(str(gcg))
+            claims[gcg.way] = gcg.claim
+            ratio, note = run.seconds / gcg.seconds, "processor time, ours over GCG's"
             figures.append(Figure(f"seconds_vs_gcg_{instance.name}", ratio, "ratio", 1, note))
         check_agreement(instance.name, claims, known=known)
     return [

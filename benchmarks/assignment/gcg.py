@@ -1,7 +1,7 @@
-"""GCG, another branch and price, on a compact model with the blocks that colgen has found.
+"""Solve a compact model with GCG, another branch-and-price solver, with the blocks that colgen detected.
 
-GCG comes with pygcgopt, whose pyscipopt is an older one than that of this project's extra ``benchmark``, so that it
-needs an environment of its own; ``COLGEN_GCG`` names the Python there::
+pygcgopt needs an older pyscipopt than this project's extra ``benchmark``, and therefore an environment of its own;
+``COLGEN_GCG`` is the path of its Python::
 
     python -m venv gcg
     gcg/bin/pip install pygcgopt==0.4.0 pyscipopt==5.2.1
@@ -31,8 +31,8 @@ data = json.load(sys.stdin)
 model = Model()
 model.hideOutput()
 x = [
-    model.addVar(vtype="I" if whole else "C", lb=low, ub=high, obj=cost)
-    for cost, low, high, whole in data["variables"]
+    model.addVar(vtype="I" if integer else "C", lb=low, ub=high, obj=cost)
+    for cost, low, high, integer in data["variables"]
 ]
 rows = []
 for entries, low, high, block in data["rows"]:
@@ -60,51 +60,51 @@ print(json.dumps({"seconds": seconds, "status": status, "objective": objective})
 
 
 def run_gcg(problem: Decomposed, limit: float, *, name: str) -> Run | None:
-    """Solve a decomposed model with the same blocks; None where GCG is not installed, or has crashed.
+    """Solve a decomposed model with the same blocks by GCG; return None if it is not installed or crashes.
 
-    Its seconds are those of the processor, reading the model left out.
+    Seconds are processor time, without reading the model.
 
     Raises
     ------
     InputError
-        If ``COLGEN_GCG`` is no Python with pygcgopt.
+        If ``COLGEN_GCG`` is not a Python with pygcgopt.
     """
     python = os.environ.get("COLGEN_GCG")
     if not python:
         return None
     try:
-        found = ask_program(python, _GCG, {**_told(problem), "limit": limit})
+        output = ask_program(python, _GCG, {**_to_lists(problem), "limit": limit})
     except subprocess.CalledProcessError as error:
-        if error.returncode < 0:  # by a signal: nothing is to be said of it
+        if error.returncode < 0:  # terminated by a signal
             return None
         raise InputError(
-            f"COLGEN_GCG: expected a Python with pygcgopt, {python} says {error.stderr[-200:]!r}"
+            f"COLGEN_GCG: expected a Python with pygcgopt, {python} failed with {error.stderr[-200:]!r}"
         ) from None
-    seconds = float(found["seconds"])
-    if found["objective"] is None:
+    seconds = float(output["seconds"])
+    if output["objective"] is None:
         return Run("GCG", name, seconds, math.nan, math.nan, False, limit=limit)
     f = problem.reading.formulation
-    optimum = f.sense.sign * float(found["objective"]) + f.offset
+    optimum = f.sense.sign * float(output["objective"]) + f.offset
     return Run("GCG", name, seconds, optimum, optimum, True, limit=limit)
 
 
-def _told(problem: Decomposed) -> dict[str, object]:
-    """A model as lists: variables with cost, bounds and kind; rows with entries, sides and block, -1 in the master."""
+def _to_lists(problem: Decomposed) -> dict[str, object]:
+    """Return a model as lists: cost, bounds and type of variables; entries, sides and block (-1: master) of rows."""
     f, rows, blocks = problem.reading.formulation, problem.reading.rows, problem.splitting.partition.of_row
 
     def end(value: float) -> float | None:
         return value if np.isfinite(value) else None
 
     variables = [
-        [f.sense.sign * cost, end(low), end(high), whole]
-        for cost, low, high, whole in zip(
+        [f.sense.sign * cost, end(low), end(high), integer]
+        for cost, low, high, integer in zip(
             f.costs.tolist(), f.lower.tolist(), f.upper.tolist(), f.integer.tolist(), strict=True
         )
     ]
-    told = []
+    listed = []
     for row in range(rows.shape[0]):
         mine = slice(rows.indptr[row], rows.indptr[row + 1])
         entries = list(zip(rows.indices[mine].tolist(), rows.data[mine].tolist(), strict=True))
         if entries:
-            told.append([entries, end(float(f.row_lower[row])), end(float(f.row_upper[row])), int(blocks[row])])
-    return {"variables": variables, "rows": told}
+            listed.append([entries, end(float(f.row_lower[row])), end(float(f.row_upper[row])), int(blocks[row])])
+    return {"variables": variables, "rows": listed}

@@ -1,4 +1,4 @@
-"""Benchmark of certificates: whole proofs, the time to check and to write them, and the lies that are found."""
+"""Benchmark of certificates: complete proofs, time to check and to write them, and detection of altered ones."""
 
 from __future__ import annotations
 
@@ -53,48 +53,48 @@ from colgen.problems.nonlocal_parsing.learning import NonlocalSettings as Learni
 from colgen.problems.nonlocal_parsing.learning import train as learn_factors
 from colgen.problems.title_path import TitlePath
 from colgen.problems.vehicle_routing import VehicleRouting
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 _MINUTES = 20.0
-"""What it takes whole, about."""
+"""Approximate minutes for all instances."""
 
 _LIMIT = 120.0
-"""Seconds for an instance."""
+"""Time limit per instance in seconds."""
 
-_LIES = 1_000
-"""Of each kind of certificate."""
+_ALTERED = 1_000
+"""Altered certificates of each kind."""
 
 _LEARN = 2_000
-"""Sentences that a tagger learns from, whose scores are then labelled."""
+"""Training sentences of the tagger."""
 
 _TAGGED = "english_ewt"
-"""The folder of tagged sentences."""
+"""Folder of tagged sentences."""
 
 _ANNOTATED = "litbank"
-"""The folder of documents with mentions."""
+"""Folder of documents with mentions."""
 
 _CUSTOMERS = 25
-"""Of each of the instances with time windows."""
+"""Customers of each instance with time windows."""
 
 _SENTENCES, _WORDS, _LEARN_TREES = 100, 20, 600
-"""Sentences of each parser, the words of the longest, and sentences that parsers learn from."""
+"""Test sentences of each parser, words of the longest, and training sentences."""
 
 _DOCUMENTS, _MENTIONS, _LEARN_DOCUMENTS, _LEARN_PAIRS = 50, 40, 30, 20_000
-"""Documents whose first mentions are clustered, how many of these, and what their scorer learns from."""
+"""Test documents, their first mentions that are clustered, training documents, and training pairs."""
 
 _COMPACT = (("assignment", 18, 4), ("assignment", 30, 1), ("packing", 40, 2), ("median", 12, 4), ("cutting", 4, 4))
-"""Families of compact models with knapsacks as blocks, their size, and how many of each."""
+"""Families of compact models with knapsack blocks: name, size, number of instances."""
 
 _ROOTS = (402, 600)
-"""Items of the packing instances whose roots alone are to be proved."""
+"""Items of the packing instances of which only the root bound is proved."""
 
 _SHORT = 40_000
-"""Lies are told of certificates with no more bytes than this: each is checked up to its first false line."""
+"""Largest size in bytes of certificates to alter; each is checked up to its first wrong line."""
 
 
 @dataclass(frozen=True)
 class _Set:
-    """Instances whose proofs are wanted whole, and small ones beside them, for lies."""
+    """Instances of one kind, and small ones whose certificates are altered."""
 
     name: str
     folder: str
@@ -103,11 +103,11 @@ class _Set:
     problem: Callable[[Any], Problem]
     small: Sequence[Callable[[], Any]]
     text: Callable[[Path], str] = Path.read_text
-    """The text of the instance's file."""
+    """Return the text of the instance's file."""
 
 
 def _first_customers(path: Path) -> str:
-    """Solomon's text without the lines of the customers that are left out."""
+    """Return the text of a Solomon file with only the first customers."""
     lines = path.read_text().splitlines()
     return "\n".join(line for line in lines if len(line.split()) != 7 or int(line.split()[0]) <= _CUSTOMERS)
 
@@ -151,7 +151,7 @@ _SETS = (
 
 @dataclass(frozen=True)
 class _Case:
-    """An instance: its problem, the file's text where the checker reads files, and the value that is known."""
+    """An instance: its problem, the file's text if the checker reads such files, and the known optimum."""
 
     name: str
     problem: Callable[[], Problem]
@@ -161,7 +161,7 @@ class _Case:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """Of one instance: processor seconds, without a certificate where that was measured."""
+    """Processor seconds and certificate of one instance; ``plain`` are seconds without a certificate, if measured."""
 
     proved: bool
     verdict: Verdict
@@ -177,30 +177,30 @@ class _Outcome:
 
 
 def bench_proofs(options: BenchOptions) -> list[Figure]:
-    """Certificates of public instances, checked; and true ones that are changed, of which none may pass."""
-    data = options.folder("the benchmark proofs needs --data: the folder of the instances")
+    """Check certificates of public instances, and altered certificates, all of which must be rejected."""
+    data = options.folder("the benchmark `proofs` needs the folder of the instances: add --data DIR")
     share = 0.1 if options.quick else options.share(_MINUTES)
     figures: list[Figure] = []
     outcomes: list[_Outcome] = []
-    told: dict[str, list[list[str]]] = {}
+    certificates: dict[str, list[list[str]]] = {}
 
     def prove(cases: Iterable[_Case], every: int) -> list[_Outcome]:
-        """Prove instances with certificates, and each ``every``-th without one as well."""
-        found = []
+        """Solve instances with certificates, and every ``every``-th also without."""
+        outcomes = []
         for k, case in enumerate(cases):
-            found.append(_prove(case, compared=k % every == 0))
-            options.say(f"{case.name}: {found[-1]}")
-        return found
+            outcomes.append(_prove(case, compared=k % every == 0))
+            options.say(f"{case.name}: {outcomes[-1]}")
+        return outcomes
 
     def count_proved(name: str, found: Sequence[_Outcome], unit: str, note: str) -> Figure:
         return Figure(f"checked_{name}", sum(outcome.proved for outcome in found), unit, len(found), note)
 
     for each in _SETS:
         optima = _optima(data / each.folder / "optima.csv")
-        there = (path for pattern in each.patterns for path in (data / each.folder).glob(pattern))
-        files = sorted(path for path in there if path.stem in optima)
+        matching = (path for pattern in each.patterns for path in (data / each.folder).glob(pattern))
+        files = sorted(path for path in matching if path.stem in optima)
         if not files:
-            raise InputError(f"{data / each.folder}: expected the instances {', '.join(each.patterns)}")
+            raise InputError(f"{data / each.folder}: expected instances named {', '.join(each.patterns)}, found none")
         solve(each.problem(each.read(files[0])), stop=TimeLimit(1.0))  # compiles the kernels
         small = _prove_small(each.problem, (make() for make in each.small))
         found = prove(
@@ -210,17 +210,19 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
             ),
             4,
         )
-        figures.append(count_proved(each.name, found, "instances", f"whole proofs, of {len(found)}"))
+        figures.append(count_proved(each.name, found, "instances", f"complete proofs, of {len(found)}"))
         outcomes += found
-        told[each.name] = [outcome.lines for outcome in (*small, *found) if outcome.proved and outcome.size <= _SHORT]
+        certificates[each.name] = [
+            outcome.lines for outcome in (*small, *found) if outcome.proved and outcome.size <= _SHORT
+        ]
     for name, small in _small_proofs().items():
-        told[name] = [outcome.lines for outcome in small]
+        certificates[name] = [outcome.lines for outcome in small]
     cases = _compact_models(share)
     found = prove(cases, 2)
-    figures.append(count_proved("compact", found, "models", f"taken apart, of {len(found)}"))
+    figures.append(count_proved("compact", found, "models", f"decomposed, of {len(found)}"))
     outcomes += found
-    # One piece more than demanded is another answer, as true as the first: rolls are not lied about.
-    told["compact"] = [
+    # An additional piece makes another feasible solution, so altered certificates of rolls may be correct.
+    certificates["compact"] = [
         outcome.lines
         for case, outcome in zip(cases, found, strict=True)
         if outcome.proved and outcome.size <= _SHORT and not case.name.startswith("cutting")
@@ -232,15 +234,15 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         outcomes.append(_add_up(found))
     if (data / _TAGGED).is_dir():
         found = prove(_parser_cases(data / _TAGGED, share), 1)
-        note = f"of {len(found)}, half of them of each parser, at most {_WORDS} words"
+        note = f"of {len(found)}, half of them by each parser, at most {_WORDS} words"
         figures.append(count_proved("trees", found, "sentences", note))
         half = len(found) // 2
         outcomes += [_add_up(found[:half]), _add_up(found[half:])]
         case, sentences = _tagger_case(data / _TAGGED, share)
-        (whole,) = prove([case], 1)
-        note = "whole batches, of one test set"
-        figures.append(Figure("checked_chains", sentences * whole.proved, "sentences", sentences, note))
-        outcomes.append(whole)
+        (batch,) = prove([case], 1)
+        note = "one batch, the test set"
+        figures.append(Figure("checked_chains", sentences * batch.proved, "sentences", sentences, note))
+        outcomes.append(batch)
     figures += [] if options.quick else [_check_roots(data, items, options, share) for items in _ROOTS]
     verdicts = [outcome.verdict for outcome in outcomes]
     trusted = sum(verdict.claims.trusted for verdict in verdicts)
@@ -254,44 +256,44 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
             median(o.checking / o.seconds for o in outcomes),
             "ratio",
             len(outcomes),
-            "processor time of checking over solving, in the middle",
+            "processor time of checking over solving, median",
         ),
         Figure(
             "certificate_bytes_per_leaf",
             sum(o.size for o in outcomes) / max(leaves, 1),
             "bytes",
             leaves,
-            "not compressed",
+            "uncompressed",
         ),
         Figure(
             "write_overhead",
             median(compared),
             "ratio",
             len(compared),
-            "solving with a certificate over solving without, in the middle",
+            "solving with a certificate over solving without, median",
         ),
     ]
-    wanted = 30 if options.quick else max(round(_LIES * share), 30)
-    lies = {kind: _count_lies(certificates, wanted, options) for kind, certificates in told.items()}
-    note = f"of {wanted} of each kind that change what a certificate says: "
-    note += ", ".join(f"{kind} {found:,}" for kind, found in lies.items())
-    figures.append(Figure("lies_found", sum(lies.values()), "lies", wanted * len(lies), note))
+    count = 30 if options.quick else max(round(_ALTERED * share), 30)
+    rejected = {kind: _count_rejected(originals, count, options) for kind, originals in certificates.items()}
+    note = f"rejected, of {count} altered certificates of each kind: "
+    note += ", ".join(f"{kind} {number:,}" for kind, number in rejected.items())
+    figures.append(Figure("lies_found", sum(rejected.values()), "lies", count * len(rejected), note))
     return figures
 
 
 def _optima(path: Path) -> dict[str, float]:
-    """The known optima, of tables of several sizes those of the size that is measured."""
+    """Return the known optima; tables with several sizes are restricted to ``_CUSTOMERS``."""
     rows = [list(row.values()) for row in read_table(path)]
     return {row[0]: float(row[-1]) for row in rows if len(row) == 2 or row[1] == str(_CUSTOMERS)}
 
 
 def _prove_small(problem: Callable[[Any], Problem], instances: Iterable[Any]) -> list[_Outcome]:
-    """Certificates that lies are told about; nobody measures their seconds."""
+    """Return the certificates of small instances, to be altered; their seconds are not used."""
     return [_prove(_Case("", partial(problem, instance)), compared=False) for instance in instances]
 
 
 def _small_proofs() -> dict[str, list[_Outcome]]:
-    """Certificates of the kinds that are measured on larger instances, or not at all."""
+    """Return small certificates of the problems that are not in ``_SETS``."""
     chains = (chain_map.random(k, chains=3, length=5, labels=5) for k in range(3))
     trees = (nonlocal_parsing.random(4, 1), nonlocal_parsing.random(4, 1, projective=False))
     paths = (title_path.random(7, 4, seed, num_classes=5, attraction=3.0) for seed in range(3))
@@ -307,7 +309,7 @@ def _small_proofs() -> dict[str, list[_Outcome]]:
 
 
 def _tagger_case(folder: Path, share: float) -> tuple[_Case, int]:
-    """A test set as one batch, scored by a tagger that learns from the training set; and how many sentences it has."""
+    """Return a test set as one batch, scored by a trained tagger, and its number of sentences."""
     task = TASKS["pos"]
     tagger = train_perceptron(
         "pos", examples_of(read_corpus(folder, task, "train")[:_LEARN], task), epochs=2, say=say_nothing
@@ -318,7 +320,7 @@ def _tagger_case(folder: Path, share: float) -> tuple[_Case, int]:
 
 
 def _check_roots(data: Path, items: int, options: BenchOptions, share: float) -> Figure:
-    """Roots of packing instances: a bound that is what the run says of its root, rounded up, with nothing trusted."""
+    """Count root nodes of packing instances whose bound, rounded up, is proved with nothing trusted."""
     files = spread(sorted((data / "packing").glob(f"{items}_*.txt")), share)
     found = 0
     for path in files:
@@ -335,7 +337,7 @@ def _check_roots(data: Path, items: int, options: BenchOptions, share: float) ->
 
 
 def _parser_cases(folder: Path, share: float) -> list[_Case]:
-    """Sentences of a test set, scored by parsers that learn from a part of the training set.
+    """Return test sentences scored by two parsers that are trained on a part of the training set.
 
     One has arcs and chains of two, the other arcs and the factors of the default families.
     """
@@ -357,13 +359,13 @@ def _parser_cases(folder: Path, share: float) -> list[_Case]:
 
 
 def _compact_models(share: float) -> list[_Case]:
-    """Models with as many blocks as machines, bins, medians or rolls; their optima are not known."""
+    """Return models with one block per machine, bin, median or roll; their optima are unknown."""
 
-    def take_apart(name: str, size: int, seed: int) -> Problem:
+    def build_and_decompose(name: str, size: int, seed: int) -> Problem:
         return decompose(FAMILIES[name].build(size, seed), FAMILIES[name].by)
 
     cases = [
-        _Case(f"{name} {size}, {seed}", partial(take_apart, name, size, seed))
+        _Case(f"{name} {size}, {seed}", partial(build_and_decompose, name, size, seed))
         for name, size, count in _COMPACT
         for seed in range(count)
     ]
@@ -371,14 +373,16 @@ def _compact_models(share: float) -> list[_Case]:
 
 
 def _documents(folder: Path, share: float) -> list[_Case]:
-    """Documents with their first mentions alone, scored by a classifier that learns from some of the others."""
+    """Return documents, cut after their first mentions, scored by a classifier trained on other documents."""
     documents = read_documents(folder)
     scorer = learn_mentions(documents[::3][:_LEARN_DOCUMENTS], num_pairs=_LEARN_PAIRS, num_networks=1)
     others = [document for k, document in enumerate(documents) if k % 3][:_DOCUMENTS]
     cases = []
     for document in spread(others, share):
-        whole = coreference.CoreferenceInstance(scores_of(scorer.probabilities(document), "probability"), document.name)
-        cases.append(_Case(document.name, partial(Coreference, whole.restricted_to(range(_MENTIONS)))))
+        instance = coreference.CoreferenceInstance(
+            scores_of(scorer.probabilities(document), "probability"), document.name
+        )
+        cases.append(_Case(document.name, partial(Coreference, instance.restricted_to(range(_MENTIONS)))))
     return cases
 
 
@@ -388,7 +392,7 @@ def _score_densely(weights: Weights, sentence: Sentence) -> grandparent_parsing.
 
 
 def _prove(case: _Case, *, compared: bool) -> _Outcome:
-    """Solve an instance with a certificate, and without one to compare; check the certificate."""
+    """Solve an instance with a certificate, check it, and optionally solve without one to compare."""
 
     def run(**options: Any) -> float:
         _, seconds = measure(lambda: solve(case.problem(), stop=TimeLimit(_LIMIT), **options))
@@ -403,7 +407,7 @@ def _prove(case: _Case, *, compared: bool) -> _Outcome:
     try:
         verdict, checking = measure(lambda: check(lines, case.text))
     except WrongError as wrong:
-        raise AssertionError(f"{case.name}: line {wrong.line} is refused: {wrong}") from None
+        raise AssertionError(f"{case.name}: line {wrong.line} of a correct certificate is rejected: {wrong}") from None
     proved = verdict.proves == "optimal" and not verdict.claims.trusted
     if proved:
         objective = float(verdict.objective or 0)
@@ -412,7 +416,7 @@ def _prove(case: _Case, *, compared: bool) -> _Outcome:
 
 
 def _add_up(found: Sequence[_Outcome]) -> _Outcome:
-    """Instances that take a hundredth of a second each as one."""
+    """Add up outcomes that are too short to be timed individually (about 0.01 s each)."""
     verdicts = [outcome.verdict for outcome in found]
     claims = Claims(sum(v.claims.checked for v in verdicts), sum(v.claims.trusted for v in verdicts))
     return _Outcome(
@@ -426,10 +430,10 @@ def _add_up(found: Sequence[_Outcome]) -> _Outcome:
     )
 
 
-def _count_lies(certificates: Sequence[list[str]], wanted: int, options: BenchOptions) -> int:
-    """How many seeded lies are found."""
-    seeds = range(wanted if certificates else 0)
-    believed = unfound(certificates, seeds)
-    for each in believed:
-        options.say(f"not found, of {each}")
-    return len(seeds) - len(believed)
+def _count_rejected(certificates: Sequence[list[str]], count: int, options: BenchOptions) -> int:
+    """Return how many seeded alterations the checker rejects."""
+    seeds = range(count if certificates else 0)
+    accepted = find_undetected(certificates, seeds)
+    for seed in accepted:
+        options.say(f"an altered certificate is accepted: {seed}")
+    return len(seeds) - len(accepted)

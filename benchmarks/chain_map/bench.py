@@ -1,7 +1,7 @@
-"""Benchmark of taggers that are trained on a corpus: the source's tables and figures, over whole test sets.
+"""Benchmark of taggers trained on a corpus: the source's tables and figures, on complete test sets.
 
-Everything is measured in one run on one thread.  The ways that are compared take turns, and medians are compared.
-"Exact" is a labelling whose score is the best one's, up to rounding.
+Everything is measured in one run on one thread.  Compared decoders alternate, and their medians are compared.
+A labelling is exact if its score equals the best one up to rounding.
 """
 
 from __future__ import annotations
@@ -44,30 +44,30 @@ _GAP = 0.0015
 """The relative gap at which the source stops early."""
 
 _MINUTES = 8.0
-"""What all test sentences take, about."""
+"""Approximate minutes for all test sentences."""
 
 _TURN = 0.05
-"""Seconds that a way is called again and again when it is its turn."""
+"""Minimum seconds of a turn of a decoder."""
 
 _PRECISIONS = {"": np.float32, "_double": np.float64}
 
 
 @dataclass(frozen=True)
 class TaggingPlan(Plan):
-    """How much is measured.
+    """Amount of work.
 
     Attributes
     ----------
     learn, test
-        Sentences at most.
+        Maximum numbers of sentences.
     epochs
-        Of training, None: the learner's own number.
+        Epochs of training; None for the learner's default.
     repeats
-        Of each way.
+        Turns of each decoder.
     labels, chains
-        Numbers of labels of the synthetic chains, and how many chains.
+        Numbers of labels of the synthetic chains, and number of chains.
     strengths
-        Of the transitions' regularisation.
+        Strengths of the transitions' regularisation.
     """
 
     tasks: tuple[str, ...] = ("pos", "joint", "joint_bilou")
@@ -82,17 +82,17 @@ class TaggingPlan(Plan):
 
 
 _FEW = 200
-"""Sentences that are tagged one after the other."""
+"""Sentences that are tagged one by one."""
 
 QUICK = TaggingPlan(("pos",), 300, 60, 1, 2, (1, 3), (20, 40), 20, (0.1, 10.0))
 
 
 def bench_chain_map(options: BenchOptions) -> list[Figure]:
-    """Tables 1 and 2, figure 2, and throughput by number of labels."""
+    """Reproduce tables 1 and 2 and figure 2, and measure throughput by number of labels."""
     data = options.folder(
-        "this benchmark needs tagged sentences: say --data DIR with files *-train.tsv and *-test.tsv (word, part "
-        "of speech, entity in BIO and in BILOU); Universal Dependencies English-EWT with the entities of Universal "
-        "NER, for one"
+        "this benchmark needs tagged sentences: add --data DIR with files *-train.tsv and *-test.tsv (word, part of "
+        "speech, entity in BIO and in BILOU), such as Universal Dependencies English-EWT with the entities of "
+        "Universal NER"
     )
     plan = QUICK if options.quick else TaggingPlan()
     share = options.share(_MINUTES)
@@ -125,13 +125,13 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
                 svm = train_svm(name, examples, transition_l2=strength, say=say_nothing, **epochs)
                 regularised.append(_measure_strength(svm, test, strength, plan))
                 point = regularised[-1]
-                options.say(f"transitions' L2 {strength:g}: {point.y:.2f}%, {point.x:,.0f} sentences a second")
+                options.say(f"transitions' L2 {strength:g}: {point.y:.2f}%, {point.x:,.0f} sentences per second")
     figures += [
-        Figure(f"figure_2_{what}_at_{point.label}", value, unit, 1, "0/1-loss SVM, by the L2 strength of transitions")
+        Figure(f"figure_2_{what}_at_{point.label}", value, unit, 1, "0/1-loss SVM, by L2 strength of transitions")
         for point in regularised
         for what, value, unit in (("accuracy", point.y, "%"), ("throughput", point.x, "sentences/s"))
     ]
-    assert scaled is not None  # there is a task
+    assert scaled is not None
     by_labels = measure_label_growth(scaled, plan, options.say)
     figures += fit_label_growth(by_labels)
     if options.plot is not None:
@@ -140,7 +140,7 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
 
 
 def _memory_figure(name: str, held: int, tokens: int) -> Figure:
-    note = "peak of the process, over what it held before it read the training set"
+    note = "peak of the process minus memory before reading the training set"
     return Figure(f"training_bytes_per_token_{name}", held / tokens, "bytes", tokens, note)
 
 
@@ -148,7 +148,7 @@ def _memory_figure(name: str, held: int, tokens: int) -> Figure:
 
 
 def measure_tagging(tagger: Tagger, test: Sequence[Tagged], name: str, plan: TaggingPlan) -> list[Figure]:
-    """Words to tags, features included: of all sentences at once, and of one after the other; processor time."""
+    """Measure tagging, features included: all sentences in one call, and one by one; processor time."""
     words = [sentence.words for sentence in test]
     tokens, few = sum(map(len, words)), words[:_FEW]
     tagger.tag(words)  # compiles
@@ -174,7 +174,7 @@ def _tag_all(tagger: Tagger, batches: Sequence[Sequence[Sequence[str]]]) -> None
 
 
 def compare_decoders(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
-    """Sentences a second and share exact, of exact methods and of beams."""
+    """Measure sentences per second and share exact of exact decoders and of beams."""
     ways: dict[str, Way] = {
         "viterbi": viterbi,
         "viterbi_plain": viterbi_plain,
@@ -192,7 +192,7 @@ def compare_decoders(instance: ChainInstance, name: str, plan: TaggingPlan, say:
     for way, taken in seconds.items():
         figures.append(Figure(f"sentences_per_second_{name}_{way}", n / taken, "1/s", n, f"{exact[way]:.2%} exact"))
         figures.append(Figure(f"exact_{name}_{way}", 100.0 * exact[way], "%", n))
-        say(f"{name}, {way}: {n / taken:,.0f} sentences a second, {exact[way]:.2%} exact")
+        say(f"{name}, {way}: {n / taken:,.0f} sentences per second, {exact[way]:.2%} exact")
     figures += [
         Figure(f"speedup_vs_viterbi_{name}", seconds["viterbi"] / seconds["cg"], "ratio", n, "vectorised Viterbi"),
         Figure(f"speedup_vs_plain_viterbi_{name}", seconds["viterbi_plain"] / seconds["cg"], "ratio", n),
@@ -207,9 +207,9 @@ def compare_decoders(instance: ChainInstance, name: str, plan: TaggingPlan, say:
             seconds["cg_published"] / seconds["cg"],
             "ratio",
             n,
-            "rounds of pricing from the best local labels, over the sweep",
+            "rounds of pricing from the best local labels, over sweeps",
         ),
-        Figure(f"proved_by_engine_{name}", share_proved(instance), "share", n, "of sentences, in a batch"),
+        Figure(f"proved_by_engine_{name}", share_proved(instance), "share", n, "of sentences, in one batch"),
     ]
     beams = [way for way in seconds if way.startswith("beam")]
     closest = max(beams, key=lambda way: (exact[way], -seconds[way]))
@@ -219,27 +219,27 @@ def compare_decoders(instance: ChainInstance, name: str, plan: TaggingPlan, say:
 
 
 def share_proved(instance: ChainInstance) -> float:
-    """The share of trees whose bound a round of the engine has priced, and meets a value that the instance computes."""
+    """Return the share of trees whose bound, priced by a round of the engine, equals a value of the instance."""
     result = solve(ChainMAP(instance))
-    found: Labellings = result.answer
+    answer: Labellings = result.answer
     scale = instance.scale * instance.num_trees
-    stated = result.iterations[-1].dual_bound - found.dual_bound
-    if not proved_by_engine(result) or abs(stated) > TOLERANCES.pruning * size(scale, found.dual_bound):
+    difference = result.iterations[-1].dual_bound - answer.dual_bound
+    if not proved_by_engine(result) or abs(difference) > TOLERANCES.pruning * size(scale, answer.dual_bound):
         return 0.0
-    values = instance.values(np.where(found.labels < 0, 0, found.labels))
-    values[~found.feasible] = -np.inf  # which the check of the engine's run has found out by trying
-    near = values + TOLERANCES.pruning * np.maximum(np.where(found.feasible, np.abs(values), 0.0), instance.scale)
-    return float((found.bounds <= near).mean())
+    values = instance.values(np.where(answer.labels < 0, 0, answer.labels))
+    values[~answer.feasible] = -np.inf  # verified by the check of the engine's run
+    near = values + TOLERANCES.pruning * np.maximum(np.where(answer.feasible, np.abs(values), 0.0), instance.scale)
+    return float((answer.bounds <= near).mean())
 
 
 def race(
     instance: ChainInstance, ways: Mapping[str, Way], repeats: int
 ) -> tuple[dict[str, float], dict[str, Labellings]]:
-    """Median seconds of each way, and their answers.
+    """Return the median seconds of each decoder, and the labellings.
 
-    The ways take turns; a turn lasts ``_TURN`` seconds, and counts with the mean of its calls.
+    Decoders alternate; a turn lasts at least ``_TURN`` seconds and counts with the mean of its calls.
     """
-    answers = {name: way(instance) for name, way in ways.items()}  # compiles, and computes bounds once for the model
+    answers = {name: way(instance) for name, way in ways.items()}  # compiles, and computes the model's bounds once
     calls = {name: partial(way, instance) for name, way in ways.items()}
     _, taken = take_turns(calls, repeats, turn=_TURN, clock=working_clock)
     return {name: median(seconds) for name, seconds in taken.items()}, answers
@@ -250,22 +250,22 @@ def _as_good(values: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[
 
 
 def measure_rounds(instance: ChainInstance, name: str) -> list[Figure]:
-    """Rounds, sizes of domains, and candidates looked at."""
+    """Measure rounds, sizes of domains, and candidates."""
     n, tokens = instance.num_trees, instance.forest.num_nodes
     figures = []
     for way, options in (("cg", {}), ("cg_published", {"start": 1})):
-        problem = _Watched(instance, **options)  # type: ignore[arg-type]
+        problem = _Observed(instance, **options)  # type: ignore[arg-type]
         result = solve(problem)
         oracle = problem.oracle
         domains: Any = oracle.domains if isinstance(oracle, SweepPricing) else problem.chain_master.domains
         sizes = np.diff(domains.starts)
         figures += [
-            Figure(f"rounds_{name}_{way}", len(result.iterations), "rounds", n, "until the last chain is finished"),
+            Figure(f"rounds_{name}_{way}", len(result.iterations), "rounds", n, "until the last chain is solved"),
             Figure(f"domains_of_one_{name}_{way}", 100.0 * float((sizes == 1).mean()), "%", tokens),
             Figure(f"domains_to_three_{name}_{way}", 100.0 * float((sizes <= 3).mean()), "%", tokens),
         ]
         if isinstance(oracle, PairPricing):
-            note = "pairs of labels looked at for each edge that was priced"
+            note = "pairs of labels examined per priced edge"
             figures.append(
                 Figure(f"candidates_{name}_{way}", oracle.computed / oracle.priced, "pairs", oracle.priced, note)
             )
@@ -275,14 +275,14 @@ def measure_rounds(instance: ChainInstance, name: str) -> list[Figure]:
                     float(problem.chain_master.rounds.mean()),
                     "rounds",
                     n,
-                    "rounds of a chain",
+                    "per chain",
                 )
             )
     return figures
 
 
-class _Watched(ChainMAP):
-    """Keeps its master and its oracle, to be looked at afterwards."""
+class _Observed(ChainMAP):
+    """Keeps its master and oracle for inspection."""
 
     def master(self) -> Any:
         self.chain_master: Any = restricted_master(super().master())
@@ -297,9 +297,9 @@ class _Watched(ChainMAP):
 
 
 def compare_oracles(instance: ChainInstance, gold: Ints, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
-    """The 0/1-loss oracle: second best labellings that violate the margin of the true one."""
+    """Measure the 0/1-loss oracle: second best labellings that violate the margin of the true one."""
     n = instance.num_trees
-    known = np.where(gold < 0, 0, gold).astype(np.int32)  # tags that training never saw are no labels
+    known = np.where(gold < 0, 0, gold).astype(np.int32)  # tags not seen in training have no label
     ways: dict[str, Callable[[ChainInstance], Any]] = {
         "cg": lambda i: margin_violations(i, known),
         "viterbi_two_best": viterbi_two_best,
@@ -308,7 +308,7 @@ def compare_oracles(instance: ChainInstance, gold: Ints, name: str, plan: Taggin
     }
     seconds, answers = race(instance, ways, plan.repeats)
     second, reference = answers["cg_two_best"].runner_up, answers["viterbi_two_best"].runner_up
-    assert second is not None  # it was asked for
+    assert second is not None
     assert reference is not None
     if not _as_good(second.values, reference.values).all():
         raise AssertionError("column generation and Viterbi's algorithm disagree on a second best labelling")
@@ -320,13 +320,13 @@ def compare_oracles(instance: ChainInstance, gold: Ints, name: str, plan: Taggin
             seconds["viterbi_two_best"] / seconds["cg"],
             "ratio",
             n,
-            "against two-best Viterbi",
+            "compared with two-best Viterbi",
         ),
     ]
 
 
 def compare_reduced_costs(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
-    """The three reduced costs, in rounds of pricing from the best local label."""
+    """Compare the three reduced costs, in rounds of pricing from the best local label."""
     n = instance.num_trees
     ways: dict[str, Way] = {
         how: (lambda i, how=how: decode(i, start=1, reduced_cost=how))  # type: ignore[misc]
@@ -347,7 +347,7 @@ def _measure_strength(svm: Tagger, test: Sequence[Tagged], strength: float, plan
 
 
 def measure_label_growth(trained: ChainInstance, plan: TaggingPlan, say: Say) -> dict[str, list[Point]]:
-    """Sentences a second by number of labels."""
+    """Measure sentences per second by number of labels."""
     part = first_chains(trained, plan.chains)
     points: dict[str, list[Point]] = {"cg": [], "viterbi": []}
     for num in plan.labels:
@@ -362,12 +362,14 @@ def measure_label_growth(trained: ChainInstance, plan: TaggingPlan, say: Say) ->
 
 
 def fit_label_growth(points: Mapping[str, Sequence[Point]]) -> list[Figure]:
-    """Throughput by number of labels, and the exponents of time in it."""
+    """Return throughput by number of labels, and the fitted exponents of time."""
     figures = []
     for way, mine in points.items():
-        figures += [Figure(f"labels_{p.label}_{way}", p.y, "1/s", 1, "sentences a second") for p in mine]
+        figures += [Figure(f"labels_{p.label}_{way}", p.y, "1/s", 1, "sentences per second") for p in mine]
         slope = np.polyfit(np.log([p.x for p in mine]), -np.log([p.y for p in mine]), 1)[0]
-        figures.append(Figure(f"label_exponent_{way}", float(slope), "", len(mine), "time by number of labels, fitted"))
+        figures.append(
+            Figure(f"label_exponent_{way}", float(slope), "", len(mine), "fitted exponent of time by number of labels")
+        )
     return figures
 
 

@@ -13,17 +13,17 @@ from colgen.problems.colouring.instance import ColouringInstance, mycielski, que
 from colgen.problems.colouring.template import Colouring
 
 _LIMIT = 900.0
-"""Seconds for each graph."""
+"""Time limit per graph in seconds."""
 
 _RANDOM = 20
-"""Random graphs of 70 vertices and density one half."""
+"""Random graphs of 70 vertices and density 0.5."""
 
 _DIMACS = {"DSJC125.1": 5, "DSJC125.5": 17, "DSJC125.9": 44}
 _HARD = "DSJC250.9"
 
 
 def graphs(options: BenchOptions) -> Iterator[tuple[ColouringInstance, int | None]]:
-    """Graphs, with the number of colours where it is known."""
+    """Yield graphs with their chromatic numbers, or None if unknown."""
     for size, colours in ((8, 9),) if options.quick else ((8, 9), (9, 10), (10, 11)):
         yield queens(size), colours
     for colours in (3, 4) if options.quick else (3, 4, 5, 6):
@@ -36,7 +36,7 @@ def graphs(options: BenchOptions) -> Iterator[tuple[ColouringInstance, int | Non
 
 
 def bench_colouring(options: BenchOptions) -> Sequence[Figure]:
-    """Queens, Mycielski's graphs, random graphs; with ``--data``, DIMACS random graphs of 125 and 250 vertices."""
+    """Solve queens, Mycielski and random graphs; with ``--data``, DIMACS random graphs of 125 and 250 vertices."""
     solve(Colouring(queens(5)))  # compiles the kernels
     runs, exact = [], 0
     limit = 5.0 if options.quick else _LIMIT
@@ -45,7 +45,7 @@ def bench_colouring(options: BenchOptions) -> Sequence[Figure]:
         options.say(str(run))
         runs.append(run)
         check_agreement(instance.name, {run.way: run.claim}, known=known)
-        # What is called optimal the engine has proved; the root's bound is held against whole numbers besides.
+        # Optimality is proved by the engine; the root bound is also verified in exact integer arithmetic.
         exact += run.proved and verify(instance, result.certificate) <= run.objective
     figures = [
         Figure("proved", sum(run.proved for run in runs), "graphs", len(runs), f"within {_LIMIT:g} s each"),

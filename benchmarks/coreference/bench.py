@@ -1,7 +1,7 @@
 """Benchmark of coreference on annotated documents: the source's comparison, and the quality of the clusterings.
 
-The pairwise classifier is trained on the first eight tenths of the documents, tuned on the next tenth and tested on
-the last; training counts in no time.  Everything that is compared is measured in one run, on one thread.
+The pairwise classifier is trained on the first 80% of the documents, tuned on the next 10% and tested on the last 10%.
+Times exclude training.  All compared methods are measured in one run on one thread.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from colgen.problems.coreference.metrics import Agreement, agreement
 from colgen.problems.coreference.training import read_corpus, split
 
 _LIMIT = 20.0
-"""Seconds that a whole document is given."""
+"""Time limit per complete document in seconds."""
 
 _MINUTES = 12.0
-"""What all documents take, about."""
+"""Approximate minutes for all documents."""
 
 _QUICK_DOCUMENTS = 10
 
@@ -65,7 +65,7 @@ HEURISTICS = {
 
 @dataclass(frozen=True)
 class Scored:
-    """A document and how probable it is that two of its mentions corefer."""
+    """A document and the probability that two mentions corefer, for each pair."""
 
     document: Document
     probabilities: NDArray[np.float64]
@@ -78,15 +78,15 @@ class Scored:
 
 
 def bench_coreference(options: BenchOptions) -> list[Figure]:
-    """The source's experiment: column generation against the integer linear program, over whole texts and parts.
+    """Run the source's experiment: column generation and the integer linear program on complete texts and parts.
 
-    A folder of graphs in the place of texts: what is measured on those.
+    If the folder holds graphs instead of texts, measure clustering on graphs.
     """
     if options.data is not None and (options.data / FOOTBALL).is_file():
         return bench_graphs(options)
     data = options.folder(
-        "this benchmark needs annotated documents: say --data DIR; LitBank, for one, is at "
-        "github.com/dbamman/litbank, in the folder coref/conll; or a folder with football.gml, for graphs"
+        "this benchmark needs annotated documents: add --data DIR, for example the folder coref/conll of "
+        "github.com/dbamman/litbank, or a folder with football.gml to measure graphs"
     )
     share = options.share(_MINUTES)
     plan = (QUICK if options.quick else ClusteringPlan()).shortened(share)
@@ -116,15 +116,18 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
 
 
 def _train(data: Path, options: BenchOptions, least: int) -> tuple[list[Document], int, MentionScorer]:
-    """All documents, how many of them at the end are to test on, and the scorer; ``least`` mentions are needed."""
+    """Return all documents, the number of test documents at their end, and the scorer.
+
+    The longest document must have at least ``least`` mentions.
+    """
     documents = read_corpus(data)
     if options.quick:
         documents = documents[:_QUICK_DOCUMENTS]
     longest = max(len(document.mentions) for document in documents)
     if longest < least:
-        raise InputError(f"{data}: expected a document of {least} mentions or more, the longest has {longest}")
+        raise InputError(f"{data}: expected a document with at least {least} mentions, the longest has {longest}")
     learn, tune, test = split(documents)
-    options.say(f"{len(learn)} documents to learn from, {len(tune)} to tune on, {len(test)} to test on")
+    options.say(f"{len(learn)} documents for training, {len(tune)} for tuning, {len(test)} for testing")
     scorer = train(
         learn,
         tune,
@@ -135,13 +138,13 @@ def _train(data: Path, options: BenchOptions, least: int) -> tuple[list[Document
     return documents, len(test), scorer
 
 
-# --- whole documents -------------------------------------------------------------------------------------------------
+# --- complete documents ----------------------------------------------------------------------------------------------
 
 
 def _prove_documents(
     scored: Sequence[Scored], options: BenchOptions
 ) -> tuple[list[Figure], dict[tuple[ScoreKind, str], Run]]:
-    """All documents, all of their mentions: what is proved, in what time; and the runs by kind and document."""
+    """Solve all documents with all mentions; return proofs and times, and the runs by kind and document."""
     limit = 5.0 if options.quick else _LIMIT
     figures: list[Figure] = []
     answers: dict[tuple[ScoreKind, str], Run] = {}
@@ -150,24 +153,24 @@ def _prove_documents(
         runs = []
         for number, one in enumerate(scored, 1):
             instance = one.instance(kind)
-            found = answers[kind, instance.name] = run(GENERATED, instance, limit)
-            runs.append(found)
-            if number % 10 == 0 or number == len(scored) or not found.proved:
+            result = answers[kind, instance.name] = run(GENERATED, instance, limit)
+            runs.append(result)
+            if number % 10 == 0 or number == len(scored) or not result.proved:
                 options.say(
-                    f"{kind}: {number} of {len(scored)} documents, {sum(r.proved for r in runs)} proved; the last one "
-                    f"has {found.size} mentions and took {found.seconds:.3g} s"
+                    f"{kind}: {number} of {len(scored)} documents, {sum(r.proved for r in runs)} proved; the last "
+                    f"has {result.size} mentions and took {result.seconds:.3g} s"
                 )
         figures += count_proofs(runs, name, f"in {limit:g} s")
     return figures, answers
 
 
 def count_proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
-    """How many documents were proved, and what it took."""
+    """Return how many documents were proved, and the effort."""
     n, seconds = len(runs), [r.seconds for r in runs]
     at_root = sum(r.proved and r.nodes <= 1 for r in runs)
     return [
         Figure(f"documents_proved{suffix}", sum(r.proved for r in runs), "documents", n, f"of {n}, {limit}"),
-        Figure(f"documents_seconds{suffix}", median(seconds), "s", n, "median, whole documents"),
+        Figure(f"documents_seconds{suffix}", median(seconds), "s", n, "median, complete documents"),
         Figure(f"documents_seconds_worst{suffix}", max(seconds), "s", n),
         Figure(f"documents_closed_at_root{suffix}", at_root, "documents", n, "proved without branching"),
         Figure(f"documents_nodes_worst{suffix}", max(r.nodes for r in runs), "nodes", n),
@@ -177,18 +180,18 @@ def count_proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
             sum(r.by_engine for r in runs) / n,
             "share",
             n,
-            "of the answers have a bound that an oracle call has recomputed, and a score that the check has",
+            "of the clusterings have a bound recomputed by an oracle and a score recomputed by the check",
         ),
     ]
 
 
-# --- how good the clusterings are ------------------------------------------------------------------------------------
+# --- quality of clusterings ------------------------------------------------------------------------------------------
 
 
 def _compare_clusterings(
     test: Sequence[Scored], scorer: MentionScorer, answers: Mapping[tuple[ScoreKind, str], Run], options: BenchOptions
 ) -> list[Figure]:
-    """CoNLL F1 of the optimal clusterings and of the heuristics on the test documents."""
+    """Measure CoNLL F1 of the optimal clusterings and of the heuristics on the test documents."""
     limit = 5.0 if options.quick else _LIMIT
     figures = []
     for kind in KINDS:
@@ -196,10 +199,10 @@ def _compare_clusterings(
             clusterings, proved = [], 0
             for one in test:
                 instance = one.instance(kind, bias)
-                found = answers.get((kind, instance.name)) if not bias else None
-                found = found or run(GENERATED, instance, limit)
-                clusterings.append(found.answer)
-                proved += found.proved
+                result = answers.get((kind, instance.name)) if not bias else None
+                result = result or run(GENERATED, instance, limit)
+                clusterings.append(result.answer)
+                proved += result.proved
             note = f"optimal clustering, bias {bias:g}, {proved} of {len(test)} proved"
             figures.append(measure_quality(f"conll_f1_optimal_{kind}{label}", test, clusterings, note))
             options.say(f"{figures[-1].name}: {figures[-1].value:.1f}")
@@ -211,7 +214,7 @@ def _compare_clusterings(
 
 
 def measure_quality(name: str, test: Sequence[Scored], clusterings: Sequence[Sequence[Cluster]], note: str) -> Figure:
-    """CoNLL F1 over documents, with its three measures in the note."""
+    """Return CoNLL F1 over documents, with its three measures in the note."""
     total = Agreement()
     for one, clusters in zip(test, clusterings, strict=True):
         total += agreement(one.document.gold, clusters)

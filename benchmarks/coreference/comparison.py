@@ -1,6 +1,6 @@
-"""Column generation against the integer linear program and against lazily separated rows, on instances of all sizes.
+"""Compare column generation with the integer linear program and with lazily separated rows, at all sizes.
 
-Documents are cut at their first mentions, as the source does for its first figure: the same texts at every size.
+Documents are cut after their first mentions, as in the source's first figure, so every size has the same texts.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from colgen.problems.coreference.instance import CoreferenceInstance, communitie
 
 @dataclass(frozen=True)
 class ClusteringPlan(Plan):
-    """How much is measured.
+    """Amount of work; sizes are numbers of mentions.
 
     Attributes
     ----------
     compared
-        At these sizes, in mentions, all ways are compared, on so many documents a size.
+        Sizes at which all methods are compared.
     all_link, few
-        Further sizes at which the all-link program is solved, on so many documents a size.
+        Further sizes at which the all-link program is solved, on ``few`` documents each.
     sizes
-        Sizes at which column generation is measured, on as many documents as ``compared`` has.
+        Sizes at which column generation is measured.
     documents
-        At the sizes ``compared`` and ``sizes``.
+        Documents per size in ``compared`` and ``sizes``.
     cap, own_limit
-        Seconds that an integer linear program is given, and the engine.
+        Time limits in seconds of an integer linear program and of the engine.
     whole
-        Whole documents on which the engine's ways are compared.
+        Complete documents on which the engine's methods are compared.
     priced
         Documents on which the oracles are compared.
     signs, sign_cap
-        Sizes of dense graphs of random signs, and the seconds that HiGHS is given for each and for a pricing problem.
+        Sizes of dense graphs of random signs, and the limit of HiGHS in seconds per graph and per pricing problem.
     hard
-        Whether other hard instances are measured as well.
+        Whether to measure other hard instances.
     """
 
     compared: Sequence[int] = (60, 80, 100)
@@ -67,7 +67,7 @@ class ClusteringPlan(Plan):
     hard: bool = True
 
     def shortened(self, share: float) -> ClusteringPlan:
-        """As many documents as a share of the time allows; hard instances, which take their limits, in the whole."""
+        """Return the plan for a share of the time; hard instances, which reach their limits, only in the full one."""
         return replace(self.cut(share, "documents", "whole", "priced"), hard=self.hard and share == 1.0)
 
 
@@ -87,18 +87,18 @@ QUICK = ClusteringPlan(
 )
 
 _GROWTH_FROM = 50
-"""Mentions from which on the growth of column generation is fitted; below it the engine's constant work shows."""
+"""Least mentions to fit the growth of column generation; below, the engine's constant work dominates."""
 _GROWTH_FROM_ALL_LINK = 20
 
 
 def cut(instances: Iterable[CoreferenceInstance], size: int, count: int) -> list[CoreferenceInstance]:
-    """Instances cut at their first ``size`` mentions, of those that have as many."""
+    """Return instances with at least ``size`` mentions, restricted to the first ``size``."""
     enough = [instance for instance in instances if instance.num_mentions >= size]
     return [instance.restricted_to(range(size)) for instance in spread(enough, most=count)]
 
 
 def run_sizes(instances: Sequence[CoreferenceInstance], plan: ClusteringPlan, say: Say) -> list[Run]:
-    """Solve documents cut at the plan's sizes; raise AssertionError where two ways contradict each other."""
+    """Solve documents cut at the plan's sizes; raise AssertionError if two methods contradict each other."""
     runs: list[Run] = []
     for size in sorted({*plan.compared, *plan.all_link, *plan.sizes}):
         chosen = cut(instances, size, plan.documents)
@@ -111,26 +111,26 @@ def run_sizes(instances: Sequence[CoreferenceInstance], plan: ClusteringPlan, sa
             runs += [run(way, instance, plan.cap if way in (ALL_LINK, NEEDED_ROWS) else plan.own_limit) for way in ways]
         of_size = [r for r in runs if r.size == size]
         check_runs(of_size)
-        say(f"{size} mentions, {len(chosen)} documents: {_middles(of_size)}")
+        say(f"{size} mentions, {len(chosen)} documents: {_medians(of_size)}")
     return runs
 
 
 def run_whole(instances: Sequence[CoreferenceInstance], plan: ClusteringPlan, say: Say) -> list[Run]:
-    """Solve whole documents in the ways of the engine."""
+    """Solve complete documents by the engine's methods."""
     runs: list[Run] = []
     for instance in spread(instances, most=plan.whole):
         ways = (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED)
         of_document = [run(way, instance, plan.own_limit) for way in ways]
         check_runs(of_document)
         runs += of_document
-        say(f"whole document of {instance.num_mentions} mentions: {_middles(of_document)}")
+        say(f"complete document of {instance.num_mentions} mentions: {_medians(of_document)}")
     return runs
 
 
 def compare_ways(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan) -> list[Figure]:
-    """Geometric means, over documents, of the ratio of seconds."""
+    """Return geometric means over documents of ratios of seconds."""
     compared = [r for r in runs if r.size in plan.compared]
-    limit = f"a run that ends at its limit of {plan.cap:g} s counts as that"
+    limit = f"runs that reach their limit of {plan.cap:g} s count as that"
     figures = [compare_two("speedup_vs_all_link", compared, ALL_LINK, note=limit)]
     for size in plan.compared:
         of_size = [r for r in compared if r.size == size]
@@ -140,7 +140,7 @@ def compare_ways(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan
             "engine_vs_kernel",
             compared,
             UNCONTRACTED,
-            note="column generation by the engine alone, linear master and oracles, over what settles and contracts",
+            note="engine alone, without settling and contraction, over the default",
         )
     )
     figures.append(
@@ -158,9 +158,7 @@ def compare_ways(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan
                 LAZY_CONTRACTED,
                 note="both contract, column generation also settles",
             ),
-            compare_two(
-                f"speedup_vs_lazy_rows_uncontracted{name}", over, LAZY, UNCONTRACTED, note="neither of them contracts"
-            ),
+            compare_two(f"speedup_vs_lazy_rows_uncontracted{name}", over, LAZY, UNCONTRACTED, note="neither contracts"),
         ]
         for way in (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED):
             of_way = [r.seconds for r in over if r.way == way]
@@ -169,7 +167,7 @@ def compare_ways(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan
 
 
 def compare_two(name: str, runs: Sequence[Run], slower: str, faster: str = GENERATED, *, note: str = "") -> Figure:
-    """How many times faster one way is than another, on the instances that both were given."""
+    """Return the mean ratio of seconds of two methods on the instances of both."""
     seconds = {(r.name, r.size, r.way): r.seconds for r in runs}
     pairs = [
         (value, seconds[of, size, faster])
@@ -194,8 +192,8 @@ def _short(way: str) -> str:
     )
 
 
-def _middles(runs: Sequence[Run]) -> str:
-    """Median seconds of each way, in words."""
+def _medians(runs: Sequence[Run]) -> str:
+    """Describe the median seconds of each method."""
     ways = list(dict.fromkeys(r.way for r in runs))
     parts = []
     for way in ways:
@@ -209,7 +207,7 @@ def _middles(runs: Sequence[Run]) -> str:
 
 
 def fit_exponent(runs: Iterable[Run]) -> float:
-    """The b of seconds = a · mentions^b, by least squares on the logarithms; not a number for fewer than two sizes."""
+    """Fit b of seconds = a · mentions^b by least squares on logarithms; NaN for fewer than two sizes."""
     points = [(math.log(r.size), math.log(r.seconds)) for r in runs]
     if len({size for size, _ in points}) < 2:
         return math.nan
@@ -218,7 +216,7 @@ def fit_exponent(runs: Iterable[Run]) -> float:
 
 
 def measure_growth(runs: Sequence[Run]) -> list[Figure]:
-    """How the seconds grow with the mentions, and how many rounds it takes."""
+    """Return the growth of seconds with mentions, and the rounds by size."""
     figures = []
     for name, way, least in (
         ("growth_exponent", GENERATED, _GROWTH_FROM),
@@ -235,28 +233,30 @@ def measure_growth(runs: Sequence[Run]) -> list[Figure]:
     return figures
 
 
-# --- instances that hold no text -------------------------------------------------------------------------------------
+# --- synthetic instances ---------------------------------------------------------------------------------------------
 
 
 def measure_hard(plan: ClusteringPlan, say: Say) -> list[Figure]:
-    """Dense instances: against lazily separated rows, and against the integer linear program."""
+    """Compare column generation with lazy rows and with the integer linear program on dense instances."""
     runs: list[Run] = []
     if plan.hard:
         for instance in (random(32, 0), random_signs(28, 0), communities(60, 0, noise=0.2)):
             of_instance = [run(way, instance, plan.own_limit) for way in (GENERATED, LAZY)]
             check_runs(of_instance)
             runs += of_instance
-            say(f"{instance.name}: {_middles(of_instance)}")
+            say(f"{instance.name}: {_medians(of_instance)}")
     figures = [compare_two("speedup_vs_lazy_rows_hard", runs, LAZY)] if runs else []
     for size in plan.signs:
         signs = [run(GENERATED, random_signs(size, seed), plan.own_limit) for seed in range(3)]
-        against = [run(ALL_LINK, random_signs(size, 0), plan.sign_cap)]  # it takes its cap: once is enough
+        against = [run(ALL_LINK, random_signs(size, 0), plan.sign_cap)]  # once, because it reaches its limit
         check_runs([*signs, *against])
-        say(f"{size} random signs: {_middles([*signs, *against])}")
+        say(f"{size} random signs: {_medians([*signs, *against])}")
         figures += [
             Figure(f"solved_signs_{size}", sum(r.proved for r in signs), "instances", len(signs), "proved optimal"),
             Figure(f"seconds_signs_{size}", median(r.seconds for r in signs), "s", len(signs)),
-            compare_two(f"speedup_signs_{size}", [*signs, *against], ALL_LINK, note=f"HiGHS has {plan.sign_cap:g} s"),
+            compare_two(
+                f"speedup_signs_{size}", [*signs, *against], ALL_LINK, note=f"HiGHS is limited to {plan.sign_cap:g} s"
+            ),
         ]
     for number in (5, 10) if plan.hard else ():
         for noise in (0.05, 0.1):
@@ -264,7 +264,7 @@ def measure_hard(plan: ClusteringPlan, say: Say) -> list[Figure]:
                 run(GENERATED, communities(100, seed, num_communities=number, noise=noise), plan.own_limit)
                 for seed in range(3)
             ]
-            say(f"{number} communities of 100, {noise:.0%} noise: {_middles(several)}")
+            say(f"{number} communities of 100, {noise:.0%} noise: {_medians(several)}")
             name = f"seconds_communities_{number}_noise_{100 * noise:.0f}"
             note = _solved(several, GENERATED)
             figures.append(Figure(name, median(r.seconds for r in several), "s", len(several), note))

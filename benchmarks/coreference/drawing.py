@@ -21,19 +21,19 @@ _OTHER_STYLES = (("--", "^", "0.6"), (":", "v", "white"), ("-.", "D", "0.6"), ("
 
 
 def draw(runs: Iterable[Run]) -> Figure:
-    """The source's first figure: average seconds by number of mentions for each way, and rounds of column generation.
+    """Plot the source's first figure: mean seconds by mentions for each method, and rounds of column generation.
 
-    Runs are averaged in bins of ten mentions.  A bin with a run that ended at its limit is drawn open, with an arrow:
-    the average is at least that.
+    Runs are averaged in bins of ten mentions.  A bin with a run that reached its limit gets an arrow, because its
+    average is a lower bound.
 
     Parameters
     ----------
     runs
-        As :func:`benchmarks.coreference.comparison.run_sizes` gives them.
+        Result of :func:`benchmarks.coreference.comparison.run_sizes`.
     """
     runs = list(runs)
     if not runs:
-        raise InputError("there are no measurements to draw")
+        raise InputError("expected at least one run to draw, got none")
     figure = new_figure((10.0, 4.2))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     others = iter(_OTHER_STYLES)
@@ -51,7 +51,7 @@ def draw(runs: Iterable[Run]) -> Figure:
     left.set_ylabel("average time (seconds)")
     left.set_title("Time to the proved optimum", loc="left")
     if any(not run.proved for run in runs):
-        left.plot([], [], ls="", marker=r"$\uparrow$", color="0.0", label="not all runs ended within their limit")
+        left.plot([], [], ls="", marker=r"$\uparrow$", color="0.0", label="some runs reached their limit")
     left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
 
     generated = [run for run in runs if run.way == GENERATED]
@@ -75,7 +75,7 @@ def draw(runs: Iterable[Run]) -> Figure:
             marker="^",
             ms=4,
             lw=1.0,
-            label="most",
+            label="maximum",
         )
         right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
     right.set_ylim(bottom=0)
@@ -92,7 +92,7 @@ def draw(runs: Iterable[Run]) -> Figure:
 
 
 def bin_runs(runs: Iterable[Run], width: int = _BIN) -> list[tuple[float, list[Run]]]:
-    """Runs by size, in bins that end at multiples of ``width``: the mean size of each bin, and its runs."""
+    """Return runs in bins of sizes that end at multiples of ``width``: mean size of each bin, and its runs."""
     bins: dict[int, list[Run]] = {}
     for run in runs:
         bins.setdefault((run.size - 1) // width, []).append(run)

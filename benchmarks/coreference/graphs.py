@@ -1,4 +1,4 @@
-"""Benchmark of clustering on graphs: modularity of the football teams and of generated graphs, and random signs."""
+"""Benchmark of clustering on graphs: modularity of the football graph and of generated graphs, and random signs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from colgen.problems.coreference.instance import CoreferenceInstance, modularity
 from colgen.problems.coreference.template import Coreference
 
 FOOTBALL = "football.gml"
-"""In a folder of graphs (``--data``)."""
+"""File in a folder of graphs (``--data``)."""
 
 
 def bench_graphs(options: BenchOptions, limit: float = 60.0) -> list[Figure]:
-    """Seconds of the processor to a proof, and the gap after few of them where a proof takes long."""
+    """Measure processor seconds to a proof, and the gap after a short time where a proof takes long."""
     solve(Coreference(planted(90, 0)), stop=TimeLimit(30.0))  # compiles the kernels
     figures: list[Figure] = []
     football = None if options.data is None else options.data / FOOTBALL
@@ -40,7 +40,7 @@ def bench_graphs(options: BenchOptions, limit: float = 60.0) -> list[Figure]:
 
 
 def planted(nodes: int, seed: int) -> CoreferenceInstance:
-    """Modularity of a benchmark graph with planted communities; three edges of ten leave their community.
+    """Return modularity of a graph with planted communities; 30% of edges leave their community.
 
     Source: A. Lancichinetti, S. Fortunato, F. Radicchi, *Benchmark graphs for testing community detection algorithms*,
     Physical Review E 78 (2008).
@@ -50,7 +50,7 @@ def planted(nodes: int, seed: int) -> CoreferenceInstance:
 
 
 def _solve(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> tuple[Run, float]:
-    """Solve an instance; return the run, and its gap over the modularity itself, with what each node has by itself."""
+    """Solve an instance; return the run and the gap relative to modularity, which includes a constant."""
     run, _ = run_engine(Coreference(instance), limit, name=name)
     best, bound = run.objective + instance.constant, run.bound + instance.constant
     options.say(str(replace(run, objective=best, bound=bound)))
@@ -59,8 +59,8 @@ def _solve(name: str, instance: CoreferenceInstance, limit: float, options: Benc
 
 def _seconds(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> Figure:
     run, gap = _solve(name, instance, limit, options)
-    proved = "to the proof" if run.proved else f"not proved, gap {percent(gap)}"
-    return Figure(f"seconds_{name}", run.seconds if run.proved else limit, "s", 1, f"of the processor; {proved}")
+    proved = "to a proof" if run.proved else f"not proved, gap {percent(gap)}"
+    return Figure(f"seconds_{name}", run.seconds if run.proved else limit, "s", 1, f"processor time; {proved}")
 
 
 def _gap(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> Figure:

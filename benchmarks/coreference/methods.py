@@ -1,4 +1,4 @@
-"""The compared ways to find the best clustering, each timed from the scores to the answer."""
+"""Compared methods for the best clustering, each timed from scores to clusters."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ NEEDED_ROWS = "all-link in HiGHS, needed rows alone"
 WAYS = (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED, ALL_LINK, NEEDED_ROWS)
 
 _BRIEF = 1.0
-"""Runs of fewer seconds than this are repeated, and the median counts."""
+"""Runs below this many seconds are repeated; the median counts."""
 
 
 def warm_up(instances: Sequence[CoreferenceInstance] = ()) -> None:
-    """Compile the kernels and import the libraries, which is nobody's speed.
+    """Compile the kernels and import the libraries, outside all measurements.
 
     Parameters
     ----------
     instances
-        To be solved in each way as well, small ones of the kind that is measured.
+        Small instances of the measured kind, solved by each method.
     """
     for way in (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED):
         for instance in (random(16, 0), random(24, 1, positive=0.5), *instances):
             run(way, instance, 60.0)
-    Items.of(random_signs(36, 0))  # nothing is settled before all reductions have been tried
+    Items.of(random_signs(36, 0))  # compiles all reductions
 
 
 def run(way: str, instance: CoreferenceInstance, limit: float) -> Run:
-    """Solve an instance in one of ``WAYS``, in ``limit`` seconds at most."""
+    """Solve an instance by one of ``WAYS`` within ``limit`` seconds."""
     if way in (ALL_LINK, NEEDED_ROWS):
         rows = {"needed_rows_alone": way == NEEDED_ROWS}
-        found = run_program(way, instance.name, limit, all_link_in_highs, instance, **rows)
-        return replace(found, size=instance.num_mentions)
+        result = run_program(way, instance.name, limit, all_link_in_highs, instance, **rows)
+        return replace(result, size=instance.num_mentions)
     return repeat_if_brief(partial(_solve_by_engine, way, instance, limit), _BRIEF)
 
 
@@ -73,12 +73,12 @@ def _solve_by_engine(way: str, instance: CoreferenceInstance, limit: float) -> R
     objective = instance.check(answer)
     if not math.isclose(objective, result.objective + constant, rel_tol=1e-6, abs_tol=1e-6):
         raise AssertionError(
-            f"{instance.name}: the clusters score {objective}, {way} says {result.objective + constant}"
+            f"{instance.name}: the clusters of {way} score {objective}, its objective is {result.objective + constant}"
         )
-    found = run_of(result, seconds, limit, name=instance.name, way=way)
+    solved = run_of(result, seconds, limit, name=instance.name, way=way)
     return replace(
-        found,
-        seconds=found.counted,
+        solved,
+        seconds=solved.counted,
         objective=objective,
         bound=result.dual_bound + constant,
         answer=answer,
@@ -87,12 +87,12 @@ def _solve_by_engine(way: str, instance: CoreferenceInstance, limit: float) -> R
 
 
 def check_runs(runs: Iterable[Run]) -> None:
-    """Check that what is proved of an instance in one way holds in the others.
+    """Check that the results of all methods on an instance are consistent.
 
     Raises
     ------
     AssertionError
-        If two optima differ, or an answer is better than another way's bound.
+        If two optima differ, or a clustering is better than another method's bound.
     """
     by_instance: dict[tuple[str, int], list[Run]] = {}
     for one in runs:

@@ -1,4 +1,4 @@
-"""The two exact oracles at the same dual values: growing clusters with a proof, and the source's integer program."""
+"""Compare the two exact oracles at the same dual values: the search with a proof, and the source's integer program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from colgen.solvers.stopping import after
 
 
 class FromScratch(Coreference):
-    """Starts with each mention alone and from the master's own dual values, as the source does."""
+    """Starts with singleton clusters and the master's own dual values, as in the source."""
 
     plain = True
 
@@ -35,12 +35,12 @@ class FromScratch(Coreference):
         super().__init__(instance, contracted=False)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        super().warm_start(budget)  # finds the items
+        super().warm_start(budget)  # sets the items
         return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
 
 
 def record_duals(instance: CoreferenceInstance, limit: float) -> list[Floats]:
-    """Dual values of the first, the middle and the last round of a run."""
+    """Return the dual values of the first, the middle and the last round of a run."""
     result = solve(FromScratch(instance), relaxation=True, record=Record(duals=True), stop=TimeLimit(limit))
     rounds = [np.asarray(i.duals[COVER]) for i in result.iterations if i.phase == 2 and isinstance(i.duals, Duals)]
     return [rounds[k] for k in sorted({0, len(rounds) // 2, len(rounds) - 1})] if rounds else []
@@ -51,12 +51,12 @@ def _search(instance: CoreferenceInstance, duals: Floats, cap: float) -> Subsets
 
 
 def compare_oracles(instances: Sequence[CoreferenceInstance], cap: float, limit: float, say: Say) -> Figure:
-    """How many times faster the search is than the integer program: the ratio of their medians.
+    """Return the ratio of median seconds of the integer program and the search.
 
     Raises
     ------
     AssertionError
-        If both come to their ends and disagree on the best reduced cost.
+        If both finish and disagree on the best reduced cost.
     """
     of_search, of_program, unproved, unfinished = [], [], 0, 0
     for instance in instances:
@@ -79,5 +79,5 @@ def compare_oracles(instances: Sequence[CoreferenceInstance], cap: float, limit:
                 f"{'' if found.complete else ' (no proof)'}, integer program {seconds:.3g} s"
                 f"{'' if finished else ' (no proof)'}"
             )
-    note = f"ratio of medians; of {cap:g} s the search used up {unproved}, the integer program {unfinished} times"
+    note = f"ratio of medians; {unproved} searches and {unfinished} integer programs reached their limit of {cap:g} s"
     return Figure("oracle_speedup_vs_ilp", median(of_program) / median(of_search), "ratio", len(of_search), note)

@@ -1,4 +1,4 @@
-"""Benchmark of cutting stock: hard instances to proved optimality, against HiGHS on the arc-flow model."""
+"""Benchmark of cutting stock: hard instances to proved optimality, compared with HiGHS on the arc-flow model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from colgen.reporting.compared import solve_complete
 from colgen.solvers.compiling import working_clock
 from colgen.solvers.linear.mip import MIPSolution
 
-# Found by screening many seeds.  (seed, width of the last piece, optimum): the optimum of the first list is the
-# rounded-up relaxation plus one; in the second list it is the rounded-up relaxation, and hard to find.
+# (seed, width of the last piece, optimum), selected from many seeds.  The optimum is the rounded-up relaxation plus one
+# in the first list.  In the second list it is the rounded-up relaxation, and hard to find.
 NON_IRUP = (
     *((11, 304, 71), (21, 146, 83), (26, 179, 71), (33, 72, 83), (45, 277, 61), (51, 265, 65), (52, 132, 84)),
     *((75, 79, 82), (85, 245, 71), (88, 279, 70), (91, 207, 78)),
@@ -36,17 +36,17 @@ NEAR_INTEGER = ((0, 29), (2, 36), (11, 21), (13, 31), (14, 48), (15, 34), (16, 4
 """(seed, optimum) of :func:`~colgen.problems.cutting_stock.instance.near_integer`."""
 
 _CAP = 30.0
-"""Seconds that HiGHS is given, and counted with where it needs more."""
+"""Time limit of HiGHS in seconds, which counts if reached."""
 
 _MINUTES = 9.0
-"""What it takes on all instances, about."""
+"""Approximate minutes for all instances."""
 
 _OWN_LIMIT = 120.0
-"""Seconds that branch and price is given; an instance that needs more counts as not solved."""
+"""Time limit of branch and price in seconds."""
 
 
 def hard_instances(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int]]:
-    """Family, instance and known optimum."""
+    """Yield family, instance and known optimum."""
     if quick:
         yield "triplets", triplets(10, 0), 10
         yield "near_integer", near_integer(19), 21
@@ -64,14 +64,13 @@ def hard_instances(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int
 
 
 def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
-    """Hard instances to proved optimality, against HiGHS on the arc-flow model."""
-    from benchmarks.cutting_stock.variants import bench_variants  # with Pyomo, for which no command line waits
+    """Solve hard instances to proved optimality, and compare with HiGHS on the arc-flow model."""
+    from benchmarks.cutting_stock.variants import bench_variants  # imports Pyomo, so it is deferred
 
     cap = 5.0 if options.quick else _CAP
     chosen = spread(list(hard_instances(options.quick)), options.share(_MINUTES))
     options.say(
-        f"{len(chosen)} instances; HiGHS is given at most {cap:g} s for each, {len(chosen) * cap / 60:.2g} minutes in "
-        "all"
+        f"{len(chosen)} instances; HiGHS is limited to {cap:g} s each, {len(chosen) * cap / 60:.2g} minutes in total"
     )
     solve(CuttingStock(triplets(3, 0)))  # compiles the kernels
     runs: dict[str, list[tuple[Run, Run]]] = {}
@@ -86,7 +85,7 @@ def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
             "speedup_vs_arc_flow",
             [run.seconds for run in flows],
             [run.seconds for run in ours],
-            f"HiGHS hit its limit of {cap:g} s on {capped} and counts as that",
+            f"HiGHS reached its limit of {cap:g} s on {capped}, which counts",
         ),
         Figure("arc_flow_solved", n - capped, "instances", n, f"by HiGHS in {cap:g} s"),
         Figure(
@@ -94,7 +93,7 @@ def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
             sum(run.by_engine for run in ours) / n,
             "share",
             n,
-            "of the answers have a bound that an oracle call has recomputed, and rolls that the check has counted",
+            "of the plans have a bound recomputed by an oracle and rolls counted by the check",
         ),
         Figure(
             "engine_vs_kernel",
@@ -126,11 +125,13 @@ def _solve_arc_flow(instance: CuttingStockInstance, time_limit: float) -> MIPSol
 def _solve_both_ways(
     instance: CuttingStockInstance, optimum: int, cap: float, options: BenchOptions
 ) -> tuple[Run, Run]:
-    """Solve an instance by column generation and by HiGHS on the arc flow."""
+    """Solve an instance by column generation and by HiGHS on the arc-flow model."""
     ours, _ = run_engine(CuttingStock(instance), _OWN_LIMIT, name=instance.name, clock=working_clock)
     rolls = instance.check(ours.answer)
     if rolls != ours.objective:
-        raise AssertionError(f"{instance.name}: the answer has {rolls} rolls, the result says {ours.objective:g}")
+        raise AssertionError(
+            f"{instance.name}: the plan uses {rolls} rolls, the reported objective is {ours.objective:g}"
+        )
     flow = run_program("HiGHS on the arc flow", instance.name, cap, _solve_arc_flow, instance, cap)
     options.say(f"{ours}\n{flow}")
     check_agreement(instance.name, {run.way: run.claim for run in (ours, flow)}, known=optimum)

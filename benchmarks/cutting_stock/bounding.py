@@ -1,4 +1,4 @@
-"""Benchmark of boundings: the time to a bound near that of the linear program, without one and with one."""
+"""Benchmark of bounding methods: time to a bound near the optimum of the linear program."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
 
 _MINUTES = 8.0
-"""What two instances of each problem take, about."""
+"""Approximate minutes for two instances of each problem."""
 
 _NEAR = 0.005
-"""A bound within this share of the linear program's is near."""
+"""Relative distance to the linear program's optimum below which a bound is near."""
 
 
 def time_to_bound(problem: Problem, bounding: Bounding, optimum: float | None = None) -> tuple[float, float]:
-    """Bound a problem from scratch; return the processor seconds until a bound was near, and the last bound.
+    """Bound a problem from scratch; return the processor seconds to a near bound, and the last bound.
 
     Parameters
     ----------
     optimum
-        Of the linear program; None: the last bound of the run itself.
+        Optimum of the linear program; by default the last bound of the run.
     """
     rounds: list[tuple[float, Iteration]] = []
     started = time.process_time()
@@ -47,7 +47,7 @@ def time_to_bound(problem: Problem, bounding: Bounding, optimum: float | None = 
 
 
 def bench_bounding(options: BenchOptions) -> list[Figure]:
-    """Set covering of many columns, and generalized assignment: volume, bundle and subgradients against columns."""
+    """Compare volume, bundle and subgradient methods with column generation on set covering and assignment."""
     size, tasks, seeds = (20_000, 40, 1) if options.quick else (200_000, 100, math.ceil(2 * options.share(_MINUTES)))
     figures = []
     for first in (Volume(5), Bundle(5), Subgradient(5), ColumnGeneration()):  # first calls
@@ -62,13 +62,13 @@ def bench_bounding(options: BenchOptions) -> list[Figure]:
         for instance in instances:
             spent, optimum = time_to_bound(instance, ColumnGeneration())
             seconds["simplex"].append(spent)
-            options.say(f"{name}: column generation is near after {spent:.2f} s (bound {optimum:.6g})")
+            options.say(f"{name}: column generation has a near bound after {spent:.2f} s (bound {optimum:.6g})")
             for kind, bounding in (("volume", Volume(500)), ("bundle", Bundle(300)), ("subgradient", Subgradient(500))):
                 spent, bound = time_to_bound(instance, bounding, optimum)
                 seconds[kind].append(spent)
                 options.say(f"{name}: {kind} after {spent:.2f} s (bound {bound:.6g})")
         suffix = "" if name == "covering" else f"_{name}"
-        note = f"{name}: processor time to a bound within 0.5% of the LP's, column generation's over this"
+        note = f"{name}: processor time of column generation over this to a bound within 0.5% of the LP optimum"
         figures += [
             mean_ratio(f"{kind}_vs_simplex{suffix}", seconds["simplex"], each, note)
             for kind, each in seconds.items()

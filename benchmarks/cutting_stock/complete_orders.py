@@ -1,4 +1,4 @@
-"""Complete Pyomo models with several roll widths, conflicts or few patterns, to compare column generation with."""
+"""Complete Pyomo models with several roll widths, conflicts or few patterns, for comparison."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from colgen.solvers.linear.mip import MIPSolution
 
 
 def full(instance: CuttingStockInstance) -> pyo.ConcreteModel:
-    """A complete model of an instance: by patterns, by pieces that represent rolls, or by arc flows."""
+    """Return a complete model: by patterns, by representatives of rolls, or by arc flows."""
     if instance.patterns is not None:
         return by_patterns(instance)
     return by_representatives(instance) if instance.conflicts else by_arcs(instance)
 
 
 def by_arcs(instance: CuttingStockInstance) -> pyo.ConcreteModel:
-    """Rolls as paths whose arcs are pieces, as strong as the patterns (Valério de Carvalho, 2002).
+    """Return the arc-flow model, whose relaxation is as strong as that of patterns (Valério de Carvalho, 2002).
 
-    ``y[q, r]`` counts the rolls with a piece from q to r, ``end[q, k]`` those of kind k whose last piece ends at q.
+    Rolls are paths whose arcs are pieces: ``y[q, r]`` counts the rolls with a piece from q to r, and ``end[q, k]`` the
+    rolls of kind k whose last piece ends at q.
     """
     stock = instance.rolls
     arcs = sorted(reached_arcs(instance))
@@ -63,9 +64,10 @@ def by_arcs(instance: CuttingStockInstance) -> pyo.ConcreteModel:
 
 
 def by_representatives(instance: CuttingStockInstance) -> pyo.ConcreteModel:
-    """Each roll is represented by the first of its pieces: ``with_[r, i]`` says that piece i is on the roll of piece r.
+    """Return the model of asymmetric representatives, which removes symmetry between rolls.
 
-    So no two rolls are alike (asymmetric representatives); ``kind[r, k]`` says of which kind the roll of piece r is.
+    The first piece of a roll represents it: ``with_[r, i]`` is 1 if piece i is on the roll of piece r, and
+    ``kind[r, k]`` is 1 if that roll is of kind k.
     """
     pieces, stock = Pieces.of(instance), instance.rolls
     n, kinds = len(pieces.items), range(len(stock.widths))
@@ -105,12 +107,12 @@ def by_representatives(instance: CuttingStockInstance) -> pyo.ConcreteModel:
 
 
 def by_patterns(instance: CuttingStockInstance) -> pyo.ConcreteModel:
-    """``has[p, i, c]``: whether pattern p has c or more copies of item i; ``made[p, i, c]``: what the c-th one makes.
+    """Return a model with a limited number of patterns, sorted by their rolls to reduce symmetry.
 
-    Patterns are in the order of how many rolls they are cut from, which makes few of their permutations alike.
+    ``has[p, i, c]`` is 1 if pattern p has at least c copies of item i; ``made[p, i, c]`` counts the pieces of the c-th.
     """
     if instance.patterns is None:
-        raise ValueError("an instance with a limit on patterns is expected")
+        raise ValueError("expected an instance with a limit on patterns, got none")
     most = max(instance.demands)
     copies = [
         (p, i, c)
@@ -141,5 +143,5 @@ def by_patterns(instance: CuttingStockInstance) -> pyo.ConcreteModel:
 
 
 def solve_full(instance: CuttingStockInstance, time_limit: float = math.inf) -> MIPSolution:
-    """HiGHS on the complete model of an instance, presolve on."""
+    """Solve the complete model of an instance with HiGHS, with presolve."""
     return solve_complete(full(instance), time_limit)

@@ -1,4 +1,4 @@
-"""Benchmark of solvers of linear programs, on the same masters."""
+"""Benchmark of solvers of linear programs on the same masters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.solvers.linear.backends.registry import HIGHS, NAMES, BackendError, check_backend
 
 _MINUTES = 3.0
-"""About how long it takes whole, with all solvers that are known."""
+"""Approximate minutes with all supported solvers."""
 
 
 def bench_lp_backends(options: BenchOptions) -> Sequence[Figure]:
-    """Seconds of the linear programs of root relaxations by column generation, by backend."""
+    """Measure the seconds of linear programs in root relaxations by backend."""
     quick, first = options.quick, options.seed or 0
     sizes = ((30, (5, 30)),) if quick else ((50, (5, 60)), (100, (10, 60)), (150, (20, 100)))
     problems: list[Problem] = []
@@ -40,13 +40,13 @@ def bench_lp_backends(options: BenchOptions) -> Sequence[Figure]:
             options.say(f"{name}: {refused}")
             continue
         options.say(f"{name}: {', '.join(f'{one:.3f}' for one in seconds)} s")
-        note = "the reference" if name == HIGHS else f"linear programs of {len(problems)} masters, added up"
+        note = "the reference" if name == HIGHS else f"sum over {len(problems)} masters"
         figures.append(Figure(f"seconds_{name}", sum(seconds), "s", len(problems), note))
     return figures
 
 
 def _seconds(problem: Problem, name: str, optima: list[float], place: int) -> float:
-    """Of the restricted master alone: the least of three runs."""
+    """Return the seconds of the restricted master, the minimum of three runs."""
     results = [solve(problem, method=Method(lp=name), relaxation=True) for _ in range(3)]
     if place == len(optima):
         optima.append(results[0].objective)

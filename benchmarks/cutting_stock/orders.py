@@ -1,4 +1,4 @@
-"""Random instances with several roll widths, conflicts or few patterns, in the kinds that are published."""
+"""Random instances with several roll widths, conflicts or few patterns, like published ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from colgen.problems.cutting_stock.instance import CuttingStockInstance, Stock
 
 
 def several_bins(num_items: int, seed: int, *, concave: bool = False) -> CuttingStockInstance:
-    """Bins of five sizes, single pieces, as in Monaci's classes: sizes 60 to 200, pieces of 1 to 100.
+    """Return an instance with bins of five sizes from 60 to 200 and pieces of 1 to 100, as in Monaci's classes.
 
-    Costs are proportional to the sizes, or, ``concave``, grow as their square roots, so that large bins are cheaper by
-    what they hold; whole numbers in any case.
+    Costs are integer.  They equal the sizes or, with ``concave``, grow as their square roots, so that large bins are
+    cheaper relative to their size.
     """
     rng = np.random.default_rng([3, seed])
     widths = (200, 160, 120, 100, 60)
@@ -26,9 +26,9 @@ def several_bins(num_items: int, seed: int, *, concave: bool = False) -> Cutting
 
 
 def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool = True) -> CuttingStockInstance:
-    """Stock lengths of 1,000 to 10,000, items of 1 to 7,500, demands of 1 to 100, as Belov and Scheithauer draw them.
+    """Return stock lengths of 1,000 to 10,000, items of 1 to 7,500, demands of 1 to 100, as Belov and Scheithauer.
 
-    Costs are the lengths, so that the waste is minimised.  With supplies, all but the longest kind are scarce.
+    Costs are the lengths, so that waste is minimised.  With supplies, all kinds except the longest are limited.
     """
     rng = np.random.default_rng([4, seed])
     lengths = np.sort(rng.choice(np.arange(1_000, 10_000), kinds - 1, replace=False))[::-1]
@@ -43,17 +43,17 @@ def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool
 
 
 def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) -> CuttingStockInstance:
-    """Bin packing with a random conflict graph: pieces of 20 to 100 on rolls of 150 (Falkenauer's uniform classes).
+    """Return bin packing with random conflicts: pieces of 20 to 100, rolls of 150 (Falkenauer's uniform classes).
 
     Source: R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic branch-and-price algorithm*, INFORMS
-    Journal on Computing 25 (2013), whose arbitrary conflict graphs are drawn like this.
+    Journal on Computing 25 (2013), which draws arbitrary conflict graphs like this.
 
     Parameters
     ----------
     density
-        Of the graph: the probability of each conflict.
+        Probability of each conflict.
     kinds
-        1: rolls of 150 alone; 3: of 120 and 100 as well, at costs that grow less than the widths.
+        1 for rolls of 150; 3 to add rolls of 120 and 100, with costs that grow more slowly than widths.
     """
     rng = np.random.default_rng([5, seed, round(1000 * density)])
     widths = np.sort(rng.integers(20, 101, num_items))[::-1]
@@ -65,5 +65,5 @@ def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) ->
 
 
 def few_patterns(num_items: int, patterns: int, seed: int) -> CuttingStockInstance:
-    """Cutting stock of demands 1 to 50 with a limit on patterns, items of 0.1 to 0.7 of the roll."""
+    """Return cutting stock with demands 1 to 50, a limit on patterns, and items of 0.1 to 0.7 of the roll."""
     return replace(uniform(num_items, seed, demands=(1, 50)), patterns=patterns)

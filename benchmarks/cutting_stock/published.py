@@ -1,4 +1,4 @@
-"""Benchmark of published instances of cutting stock, and of families in their kind, all to proved optimality."""
+"""Benchmark of published instances of cutting stock, and of similar families, all to proved optimality."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from colgen.problems.cutting_stock.reading import read
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _LIMIT = 900.0
-"""Seconds that an instance is given; one that needs more counts as not proved, at that time."""
+"""Time limit per instance in seconds, which counts if reached."""
 
 _FAMILIES: Mapping[str, str] = {
     "hard28": "Hard28_",
@@ -25,21 +25,21 @@ _FAMILIES: Mapping[str, str] = {
     "402": "402_",
     "600": "600_",
 }
-"""Families of published instances, by how their files begin."""
+"""Prefixes of the files of published families."""
 
 _MINUTES = 60.0
-"""About what all of it takes."""
+"""Approximate minutes for all instances."""
 
 
 def generated(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int | None]]:
-    """Family, instance, and nothing known of its optimum."""
+    """Yield family, instance, and None for the unknown optimum."""
     for seed in range(1 if quick else 3):
         yield "wide_pieces", wide_pieces(seed), None
         yield "long_rolls", long_rolls(seed), None
 
 
 def published(folder: Path) -> Iterator[tuple[str, CuttingStockInstance, int | None]]:
-    """Family, instance and published optimum of the files of a folder."""
+    """Yield family, instance and published optimum of the files of a folder."""
     optima = {row["instance"]: int(row["rolls"]) for row in read_table(folder / "optima.csv")}
     for family, begins in _FAMILIES.items():
         for name in sorted(optima):
@@ -48,7 +48,7 @@ def published(folder: Path) -> Iterator[tuple[str, CuttingStockInstance, int | N
 
 
 def bench_published(options: BenchOptions) -> list[Figure]:
-    """Generated families, and published ones where a folder of them is given."""
+    """Solve generated families, and published ones if a folder is given."""
     chosen = list(generated(options.quick))
     if options.data is not None and not options.quick:
         chosen += spread(list(published(options.data)), options.share(_MINUTES))
@@ -59,15 +59,15 @@ def bench_published(options: BenchOptions) -> list[Figure]:
 
 
 def _prove(instance: CuttingStockInstance, optimum: int | None, options: BenchOptions) -> Run:
-    """Solve an instance; its details say whether the root proves the optimum by whole numbers, without any rounding."""
+    """Solve an instance; the detail ``exact`` is 1 if the root proves the optimum in exact integer arithmetic."""
     run, result = run_engine(CuttingStock(instance), _LIMIT, name=instance.name)
     rolls = round(instance.check(result.answer))
     least = verify(instance, result.certificate)
-    if optimum is not None and rolls < optimum:  # the check has counted them: what is published is no optimum
-        options.say(f"{instance.name}: {rolls} rolls are enough, {optimum} are published")
+    if optimum is not None and rolls < optimum:  # the check counted them, so the published value is not optimal
+        options.say(f"{instance.name}: {rolls} rolls suffice, the published value is {optimum}")
         optimum = rolls
-    options.say(f"{run}; {least} by whole numbers at the root")
-    claims = {run.way: (float(rolls), run.bound), "the proof by whole numbers": (float(rolls), float(least))}
+    options.say(f"{run}; exact root bound {least}")
+    claims = {run.way: (float(rolls), run.bound), "the exact root bound": (float(rolls), float(least))}
     check_agreement(instance.name, claims, known=optimum)
     return replace(run, details={"exact": float(least == rolls)})
 
@@ -76,7 +76,13 @@ def _figures(family: str, runs: Sequence[Run]) -> list[Figure]:
     n, seconds = len(runs), [run.counted for run in runs]
     return [
         Figure(f"proved_{family}", sum(run.proved for run in runs), "instances", n, f"in {_LIMIT:g} s each"),
-        Figure(f"exact_{family}", sum(run.details["exact"] for run in runs), "instances", n, "at the root, exactly"),
-        Figure(f"median_seconds_{family}", median(seconds), "s", n, "of the processor"),
-        Figure(f"worst_seconds_{family}", max(seconds), "s", n, "of the processor"),
+        Figure(
+            f"exact_{family}",
+            sum(run.details["exact"] for run in runs),
+            "instances",
+            n,
+            "at the root, in exact arithmetic",
+        ),
+        Figure(f"median_seconds_{family}", median(seconds), "s", n, "processor time"),
+        Figure(f"worst_seconds_{family}", max(seconds), "s", n, "processor time"),
     ]

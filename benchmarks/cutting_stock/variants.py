@@ -1,4 +1,4 @@
-"""Benchmark of several roll widths, few patterns and conflicts, against HiGHS on complete models."""
+"""Benchmark of several roll widths, few patterns and conflicts, compared with HiGHS on complete models."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _LIMIT = 20.0
-"""Seconds that branch and price is given; an instance that needs more counts as not proved, at that time."""
+"""Time limit of branch and price in seconds, which counts if reached."""
 
 _CAP = 4.0
-"""Seconds that HiGHS is given, building the model included, and counted with where it needs more."""
+"""Time limit of HiGHS in seconds, building the model included, which counts if reached."""
 
 _MINUTES = 3.0
-"""About what all of it takes."""
+"""Approximate minutes for all instances."""
 
 _LARGE = 150
-"""Pieces with conflicts from which on the complete model has millions of rows: it is not even built."""
+"""Number of pieces with conflicts above which the complete model, of millions of rows, is skipped."""
 
 
 def orders(quick: bool) -> Iterator[tuple[str, CuttingStockInstance]]:
-    """Family and instance."""
+    """Yield family and instance."""
     if quick:
         yield "several_widths", several_bins(40, 0)
         yield "conflicts", conflicting(30, 0.3, 0)
@@ -49,7 +49,7 @@ def orders(quick: bool) -> Iterator[tuple[str, CuttingStockInstance]]:
 
 
 def bench_variants(options: BenchOptions) -> list[Figure]:
-    """Orders of each kind to proved optimality, and complete models in HiGHS."""
+    """Solve orders of each kind to proved optimality, and complete models with HiGHS."""
     chosen = spread(list(orders(options.quick)), options.share(_MINUTES))
     for _, order in orders(True):  # compiles the kernels
         solve(CuttingStock(order), stop=TimeLimit(_LIMIT))
@@ -60,12 +60,12 @@ def bench_variants(options: BenchOptions) -> list[Figure]:
 
 
 def _solve_both_ways(order: CuttingStockInstance, options: BenchOptions) -> tuple[Run, Run | None]:
-    """Solve an order by column generation, in processor time, and if it is small, by HiGHS on a complete model."""
+    """Solve an order by column generation, in processor time, and, if small, by HiGHS on a complete model."""
     ours, _ = run_engine(CuttingStock(order), _LIMIT, name=order.name)
     options.say(str(ours))
     cost = math.inf if ours.answer is None else order.check(ours.answer)
     if cost != ours.objective:
-        raise AssertionError(f"{order.name}: the answer costs {cost:g}, the result says {ours.objective:g}")
+        raise AssertionError(f"{order.name}: the plan costs {cost:g}, the reported objective is {ours.objective:g}")
     if order.conflicts and sum(order.demands) > _LARGE:
         return ours, None
     complete = run_program("HiGHS", order.name, _CAP, solve_full, order, _CAP)
@@ -78,12 +78,12 @@ def _figures(family: str, runs: Sequence[tuple[Run, Run | None]]) -> list[Figure
     n, seconds = len(runs), [ours.counted for ours, _ in runs]
     figures = [
         Figure(f"proved_{family}", sum(ours.proved for ours, _ in runs), "instances", n, f"in {_LIMIT:g} s each"),
-        Figure(f"median_seconds_{family}", median(seconds), "s", n, "of the processor"),
-        Figure(f"worst_seconds_{family}", max(seconds), "s", n, "of the processor"),
+        Figure(f"median_seconds_{family}", median(seconds), "s", n, "processor time"),
+        Figure(f"worst_seconds_{family}", max(seconds), "s", n, "processor time"),
     ]
-    beside = [(ours.counted, complete.counted) for ours, complete in runs if complete is not None]
-    if beside:
-        note = f"HiGHS on a complete model is given {_CAP:g} s and counts as that if it needs more"
-        mine, theirs = zip(*beside, strict=True)
+    pairs = [(ours.counted, complete.counted) for ours, complete in runs if complete is not None]
+    if pairs:
+        note = f"HiGHS on a complete model is limited to {_CAP:g} s, which counts if reached"
+        mine, theirs = zip(*pairs, strict=True)
         figures.append(mean_ratio(f"speedup_{family}_vs_milp", theirs, mine, note))
     return figures

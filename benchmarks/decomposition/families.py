@@ -1,4 +1,4 @@
-"""Families of compact Pyomo models with fixed seeds, each with the name of the index that makes its blocks."""
+"""Families of seeded compact Pyomo models, each with the name of the index of its blocks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Family:
     Attributes
     ----------
     build
-        A model from a size and a seed.
+        Function that builds a model from a size and a seed.
     by
-        The index of its blocks.
+        Index of the blocks.
     sizes
-        Of a quick run, and of a long one.
+        Size of a quick run and of a full one.
     pays
-        Whether decomposition is known to pay: by its bound, or by symmetry that it takes out.
+        Whether decomposition is expected to help, by a better bound or by removing symmetry.
     method
-        What it is decomposed by.
+        Decomposition method.
     """
 
     build: Callable[[int, int], pyo.ConcreteModel]
@@ -39,17 +39,17 @@ class Family:
 
     @property
     def seeds(self) -> int:
-        """How many instances a long run takes: several where something is said of all of them."""
+        """Return the number of instances of a full run: several if the family is part of a mean over families."""
         return 3 if self.pays else 1
 
 
 def assignment(size: int, seed: int) -> pyo.ConcreteModel:
-    """Large tasks are cheap (type D): ``size`` tasks on a fifth as many machines, five at the least."""
+    """Return generalized assignment of type D (large tasks are cheap): ``size`` tasks on max(size // 6, 3) machines."""
     return full(random_assignment(max(size // 6, 3), size, seed))
 
 
 def packing(size: int, seed: int) -> pyo.ConcreteModel:
-    """Items of a fifth to half a bin, and more bins than they need."""
+    """Return bin packing with items of 20% to 50% of a bin, and more bins than needed."""
     sizes = np.random.default_rng(seed).integers(20, 51, size).tolist()
     m = pyo.ConcreteModel()
     m.bin, m.item = pyo.RangeSet(0, sum(sizes) // 80), pyo.RangeSet(0, size - 1)
@@ -61,7 +61,7 @@ def packing(size: int, seed: int) -> pyo.ConcreteModel:
 
 
 def cutting(size: int, seed: int) -> pyo.ConcreteModel:
-    """Pieces of ``size`` widths, some of each, from rolls that are the same."""
+    """Return cutting stock with ``size`` widths and identical rolls."""
     rng = np.random.default_rng(seed)
     widths, demand = rng.integers(15, 60, size).tolist(), rng.integers(2, 7, size).tolist()
     m = pyo.ConcreteModel()
@@ -76,7 +76,7 @@ def cutting(size: int, seed: int) -> pyo.ConcreteModel:
 
 
 def median(size: int, seed: int) -> pyo.ConcreteModel:
-    """Customers in the plane, a fifth of them medians, whose capacity all of them nearly fill."""
+    """Return a capacitated p-median problem in the plane: p = max(size // 5, 2), total capacity 1.1 times demand."""
     rng = np.random.default_rng(seed)
     places, demand = rng.integers(1, 101, (size, 2)), rng.integers(1, 21, size).tolist()
     medians = max(size // 5, 2)
@@ -95,7 +95,7 @@ def median(size: int, seed: int) -> pyo.ConcreteModel:
 
 
 def lots(size: int, seed: int) -> pyo.ConcreteModel:
-    """``size`` items that share a machine over as many periods; set-ups cost money, and time."""
+    """Return lot sizing of ``size`` items on one machine over ``size`` periods, with setup costs and setup times."""
     rng, periods = np.random.default_rng(seed), size
     demand = rng.integers(0, 60, (size, periods))
     demand[:, 0] = rng.integers(0, 20, size)
@@ -122,7 +122,7 @@ def lots(size: int, seed: int) -> pyo.ConcreteModel:
 
 
 def capacity(size: int, seed: int) -> pyo.ConcreteModel:
-    """Capacity by the unit at a few sites, before it is known which of ``size`` scenarios of demand there will be."""
+    """Return two-stage capacity planning: integer units at ten sites, then ``size`` scenarios of demand."""
     rng = np.random.default_rng(seed)
     sites, customers, share = 10, 15, 1.0 / size
     demand = rng.integers(5, 31, (size, customers)).tolist()
@@ -156,4 +156,4 @@ FAMILIES = {
     "median": Family(median, "median", (12, 30), False),
     "capacity": Family(capacity, "scenario", (10, 100), False, "benders"),
 }
-"""By name."""
+"""Families by name."""

@@ -1,7 +1,7 @@
-"""Benchmark of the engine itself, against loops written by hand, and on trees without a subject.
+"""Benchmark of the engine: comparison with handwritten loops, and costs of rounds, nodes and columns.
 
-All figures are of processor time, so that a busy machine spoils none of them, and leave first calls out: a stage of
-their own compiles kernels and imports libraries.
+All figures are processor time, which other processes hardly influence.  First calls, which compile kernels and import
+libraries, are not measured.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 _HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 
 _MINUTES = 5.0
-"""What all repeats take, about."""
+"""Approximate minutes for all repeats."""
 
 _QUEUES = (BestBound, Plunging, DepthFirst, LevelWise)
 
 
 def bench_engine(options: BenchOptions) -> list[Figure]:
-    """The relaxation of random cutting stock against two loops of one column a round, then rounds and nodes of trees.
+    """Compare relaxations of random cutting stock with two handwritten loops, then measure rounds, nodes and columns.
 
-    Every repeat solves every instance in all ways, one after the other, so that a busy machine slows all of them down.
+    Every repeat solves every instance in all ways in turn, so that other load on the machine slows all of them.
     """
     if not _HAS_SCIP:
-        options.say("no figures against PySCIPOpt, which is not installed: pip install colgen[benchmark]")
+        options.say("PySCIPOpt is skipped because it is not installed: pip install colgen[benchmark]")
     share = options.share(_MINUTES)
     sizes, seeds, repeats = ((20,), 2, 1) if options.quick else ((50, 200), math.ceil(5 * share), math.ceil(3 * share))
     for size in sizes:  # first calls
@@ -75,7 +75,7 @@ def bench_engine(options: BenchOptions) -> list[Figure]:
 
 @dataclass
 class _Clock:
-    """Seconds spent in the calls of one kind, and when the first of them began."""
+    """Seconds spent in a group of functions, and start of their first call."""
 
     total: float = 0.0
     first: float = math.inf
@@ -93,8 +93,8 @@ class _Clock:
 
 
 @contextmanager
-def _clocked(kind: type, *methods: str) -> Iterator[_Clock]:
-    """Time methods of a class, none of which calls another."""
+def _time_calls(kind: type, *methods: str) -> Iterator[_Clock]:
+    """Time methods of a class that do not call each other."""
     clock, own = _Clock(), {name: getattr(kind, name) for name in methods}
     for name, method in own.items():
         setattr(kind, name, clock.time(method))
@@ -105,11 +105,11 @@ def _clocked(kind: type, *methods: str) -> Iterator[_Clock]:
             setattr(kind, name, method)
 
 
-# --- against loops written by hand -----------------------------------------------------------------------------------
+# --- comparison with handwritten loops -------------------------------------------------------------------------------
 
 
 class _InPyomo(CuttingStock):
-    """Builds and compiles a Pyomo model, as most users' problems do."""
+    """Cutting stock with a Pyomo model that is built and compiled, as in most user problems."""
 
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance).pyomo()
@@ -117,15 +117,15 @@ class _InPyomo(CuttingStock):
 
 @dataclass
 class _EngineRuns:
-    """Seconds of one instance by way, and shares of them by stage, one entry a repeat."""
+    """Seconds of one instance by way, and shares by stage, one entry per repeat."""
 
     instance: CuttingStockInstance
     rounds: int = 0
     columns: int = 0
     taken: dict[str, list[float]] = field(default_factory=dict)
 
-    def middle(self, what: str) -> float:
-        """The median over the repeats."""
+    def median_of(self, what: str) -> float:
+        """Return the median over the repeats."""
         return median(self.taken[what])
 
 
@@ -146,10 +146,10 @@ def _measure_once(run: _EngineRuns) -> None:
 
 
 def _shares(instance: CuttingStockInstance) -> dict[str, list[float]]:
-    """Where the time goes, in a run of its own: clocks cost time."""
+    """Return shares of time by stage in a separate run, because the clocks cost time."""
     with ExitStack() as clocks:
-        lp = clocks.enter_context(_clocked(LinearProgram, "__init__", "solve", "add_columns"))
-        oracle = clocks.enter_context(_clocked(PatternOracle, "price"))
+        lp = clocks.enter_context(_time_calls(LinearProgram, "__init__", "solve", "add_columns"))
+        oracle = clocks.enter_context(_time_calls(PatternOracle, "price"))
         started = time.process_time()
         solve(_InPyomo(instance), relaxation=True)
         total = time.process_time() - started
@@ -160,16 +160,16 @@ def _shares(instance: CuttingStockInstance) -> dict[str, list[float]]:
 
 
 def _ratio(runs: Sequence[_EngineRuns], slower: str, faster: str = "colgen") -> float:
-    return float(median(run.middle(slower) / run.middle(faster) for run in runs))
+    return float(median(run.median_of(slower) / run.median_of(faster) for run in runs))
 
 
-def _middle(runs: Sequence[_EngineRuns], what: str) -> float:
-    return float(median(run.middle(what) for run in runs))
+def _median(runs: Sequence[_EngineRuns], what: str) -> float:
+    return float(median(run.median_of(what) for run in runs))
 
 
 def _seconds_so_far(runs: Sequence[_EngineRuns]) -> str:
     ways = (("colgen", "colgen"), ("HiGHS loop", "highs"), *((("PySCIPOpt", "scip"),) if _HAS_SCIP else ()))
-    return ", ".join(f"{name} {_middle(runs, way):.3f} s" for name, way in ways)
+    return ", ".join(f"{name} {_median(runs, way):.3f} s" for name, way in ways)
 
 
 def _engine_overall(groups: Sequence[Sequence[_EngineRuns]], repeats: int) -> list[Figure]:
@@ -181,7 +181,7 @@ def _engine_overall(groups: Sequence[Sequence[_EngineRuns]], repeats: int) -> li
             Figure(name, geometric_mean(_ratio(group, way) for group in groups), "ratio", n, "geometric mean of sizes")
             for name, way in ways.items()
         ),
-        Figure("overhead_share", median(own), "share", n, "of the run, neither LP nor oracle"),
+        Figure("overhead_share", median(own), "share", n, "of the run, without LP and oracles"),
     ]
 
 
@@ -197,15 +197,15 @@ def _engine_figures(size: int, runs: Sequence[_EngineRuns], repeats: int) -> lis
             n,
             "Pyomo model compiled",
         ),
-        Figure(f"overhead_share_{size}", _middle(runs, "own_share"), "share", n, "of the run, neither LP nor oracle"),
-        Figure(f"setup_share_{size}", _middle(runs, "setup_share"), "share", n, "of it: Pyomo, first columns"),
-        Figure(f"loop_share_{size}", _middle(runs, "loop_share"), "share", n, "of it: the engine's loop and checks"),
-        Figure(f"lp_share_{size}", _middle(runs, "lp_share"), "share", n),
-        Figure(f"oracle_share_{size}", _middle(runs, "oracle_share"), "share", n),
-        Figure(f"seconds_{size}", _middle(runs, "colgen"), "s", n),
-        Figure(f"seconds_cached_{size}", _middle(runs, "cached"), "s", n, "Pyomo model compiled before"),
-        Figure(f"seconds_highspy_loop_{size}", _middle(runs, "highs"), "s", n),
-        *([Figure(f"seconds_pyscipopt_{size}", _middle(runs, "scip"), "s", n)] if _HAS_SCIP else ()),
+        Figure(f"overhead_share_{size}", _median(runs, "own_share"), "share", n, "of the run, without LP and oracles"),
+        Figure(f"setup_share_{size}", _median(runs, "setup_share"), "share", n, "Pyomo, first columns"),
+        Figure(f"loop_share_{size}", _median(runs, "loop_share"), "share", n, "the engine's loop and checks"),
+        Figure(f"lp_share_{size}", _median(runs, "lp_share"), "share", n),
+        Figure(f"oracle_share_{size}", _median(runs, "oracle_share"), "share", n),
+        Figure(f"seconds_{size}", _median(runs, "colgen"), "s", n),
+        Figure(f"seconds_cached_{size}", _median(runs, "cached"), "s", n, "Pyomo model compiled before"),
+        Figure(f"seconds_highspy_loop_{size}", _median(runs, "highs"), "s", n),
+        *([Figure(f"seconds_pyscipopt_{size}", _median(runs, "scip"), "s", n)] if _HAS_SCIP else ()),
         Figure(f"rounds_{size}", median(run.rounds for run in runs), "rounds", len(runs)),
         Figure(f"columns_{size}", median(run.columns for run in runs), "columns", len(runs)),
     ]
@@ -215,51 +215,51 @@ def _engine_figures(size: int, runs: Sequence[_EngineRuns], repeats: int) -> lis
 
 
 def _round_figures(options: BenchOptions) -> list[Figure]:
-    """A round of a tree with small linear programs and fast oracles: what is left is the engine's own Python."""
+    """Measure the engine's own Python per round of a tree with small linear programs and fast oracles."""
     nodes, repeats = (20, 1) if options.quick else (500, 3)
     figures = []
     for count in (1, 10):
         problem = PoolPartition(rows=40, columns=1500, oracles=count)
         solve(problem, stop=NodeLimit(5), method=Method(heuristics=()))  # first calls
-        own, whole, kernel = [], [], []
+        own, total, kernel = [], [], []
         for _ in range(repeats):
             with ExitStack() as clocks:
-                lp = clocks.enter_context(_clocked(LinearProgram, "__init__", "solve", "add_columns"))
-                oracle = clocks.enter_context(_clocked(PoolOracle, "best", "encode"))
+                lp = clocks.enter_context(_time_calls(LinearProgram, "__init__", "solve", "add_columns"))
+                oracle = clocks.enter_context(_time_calls(PoolOracle, "best", "encode"))
                 result, seconds = measure(partial(solve, problem, stop=NodeLimit(nodes), method=Method(heuristics=())))
             rounds = len(result.iterations)
             own.append(1000.0 * (seconds - lp.total - oracle.total) / rounds)
-            whole.append(1000.0 * seconds / rounds)
+            total.append(1000.0 * seconds / rounds)
             kernel.append(1000.0 * oracle.total / rounds)
         problems = "one pricing problem" if count == 1 else f"{count} pricing problems"
-        note = f"{problems}, {len(result.nodes)} nodes: the engine's own, neither LP nor oracle"
-        options.say(f"{problems}: {min(own):.2f} ms a round of the engine's own, of {min(whole):.2f} ms")
+        note = f"{problems}, {len(result.nodes)} nodes: the engine's share, without LP and oracles"
+        options.say(f"{problems}: {min(own):.2f} ms per round in the engine, of {min(total):.2f} ms")
         figures += [
             Figure(f"milliseconds_per_round_{count}", min(own), "ms", repeats, note),
-            Figure(f"milliseconds_per_round_in_all_{count}", min(whole), "ms", repeats, "LP and oracles included"),
-            Figure(f"milliseconds_of_oracles_{count}", min(kernel), "ms", repeats, "a round"),
+            Figure(f"milliseconds_per_round_in_all_{count}", min(total), "ms", repeats, "LP and oracles included"),
+            Figure(f"milliseconds_of_oracles_{count}", min(kernel), "ms", repeats, "per round"),
         ]
     return figures
 
 
 def _node_figures(options: BenchOptions) -> list[Figure]:
-    """What a node costs in large trees over what it costs in small ones, where the relaxation costs nothing."""
+    """Measure the cost per node in large trees over small ones, with a free relaxation."""
     small, large, repeats = (200, 800, 1) if options.quick else (2000, 8000, 5)
     growths = {queue.__name__: _growth(queue, small, large, repeats) for queue in _QUEUES}
     worst = max(growths, key=lambda name: growths[name])
-    options.say(f"a node of {large} over one of {small}: {', '.join(f'{n} {g:.2f}' for n, g in growths.items())}")
+    options.say(f"cost per node, {large} nodes over {small}: {', '.join(f'{n} {g:.2f}' for n, g in growths.items())}")
     note = f"{large} nodes over {small}, a free relaxation; the worst queue, {worst}"
     return [Figure("tree_growth", growths[worst], "ratio", repeats, note)]
 
 
 def _growth(queue: type[NodeQueue], small: int, large: int, repeats: int) -> float:
-    """The least of several runs over large trees by that over small ones, in turn."""
-    pairs = [(_seconds_a_node(queue, large), _seconds_a_node(queue, small)) for _ in range(repeats)]
+    """Return the ratio of the shortest alternating runs on large and on small trees."""
+    pairs = [(_seconds_per_node(queue, large), _seconds_per_node(queue, small)) for _ in range(repeats)]
     return min(seconds for seconds, _ in pairs) / min(seconds for _, seconds in pairs)
 
 
-def _seconds_a_node(queue: type[NodeQueue], nodes: int) -> float:
-    """Of a complete tree of about so many nodes."""
+def _seconds_per_node(queue: type[NodeQueue], nodes: int) -> float:
+    """Search a complete tree of about ``nodes`` nodes."""
     run, free, order = Run(Sense.MINIMIZE, AnyOf()), Free(nodes.bit_length() - 1), queue(Sense.MINIMIZE)
     result, seconds = measure(partial(branch_and_bound, free, run, queue=order, node_limit=nodes))
     return seconds / len(result.nodes)

@@ -1,4 +1,4 @@
-"""Benchmark of the choice of a branching candidate: nodes and time of strong branching against the most fractional."""
+"""Benchmark of branching choices: nodes and time of strong branching relative to most fractional."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from colgen.problems.vehicle_routing import VehicleRouting
 from colgen.problems.vehicle_routing.instance import random as routing
 
 _MINUTES = 6.0
-"""What all instances take, about."""
+"""Approximate minutes for all instances."""
 
 _LIMIT = 120.0
-"""Seconds that a run may take."""
+"""Time limit per run in seconds."""
 
 _CHOICES: dict[str, Choice] = {
     "most_fractional": MostFractional(),
@@ -30,8 +30,8 @@ _CHOICES: dict[str, Choice] = {
 }
 
 
-class Unlisted(VehicleRouting):
-    """Routes without cuts, and none listed: all that closes the gap is the tree."""
+class WithoutEnumeration(VehicleRouting):
+    """Vehicle routing without cuts and route enumeration, so that only the tree closes the gap."""
 
     def __init__(self, seed: int, customers: int = 40) -> None:
         super().__init__(routing(seed, customers=customers), cuts=False)
@@ -44,7 +44,7 @@ def _instances() -> dict[str, list[Callable[[], Problem]]]:
     return {
         "assignment": [partial(_assignment, seed) for seed in range(1, 8)],
         "partition": [partial(PoolPartition, 20, 100, 2, seed) for seed in range(7)],
-        "routing": [partial(Unlisted, seed) for seed in range(6)],
+        "routing": [partial(WithoutEnumeration, seed) for seed in range(6)],
     }
 
 
@@ -53,11 +53,11 @@ def _assignment(seed: int) -> Problem:
 
 
 def bench_branching(options: BenchOptions) -> list[Figure]:
-    """Trees of assignment, partitioning and routing: nodes and seconds, each choice against the most fractional."""
+    """Measure trees of assignment, partitioning and routing for each choice, relative to most fractional."""
     share = 0.1 if options.quick else options.share(_MINUTES)
     solve(Unguessed(random(3, 10, 0)), method=Method(choice=StrongBranching()))  # first calls
     solve(PoolPartition(12, 40, 2), method=Method(choice=StrongBranching()))
-    solve(Unlisted(0, customers=12), method=Method(choice=StrongBranching()))
+    solve(WithoutEnumeration(0, customers=12), method=Method(choice=StrongBranching()))
     found: dict[str, list[Mapping[str, Run]]] = {}
     for name, instances in _instances().items():
         for number, make in enumerate(instances[: max(1, math.ceil(share * len(instances)))]):
@@ -78,6 +78,6 @@ def _ratios(name: str, runs: Sequence[Mapping[str, Run]]) -> list[Figure]:
     for choice, called in (("strong", ""), ("pseudo_costs", "_pseudo_costs")):
         for what, unit, effort in (("nodes", "nodes", "nodes"), ("time", "processor seconds", "seconds")):
             own, other = ([float(getattr(of[way], effort)) for of in runs] for way in (choice, "most_fractional"))
-            note = f"{unit}, {sum(own):.6g} against {sum(other):.6g} in all"
+            note = f"{unit}, {sum(own):.6g} and {sum(other):.6g} in total"
             figures.append(mean_ratio(f"{what}_vs_most_fractional{called}{name}", own, other, note))
     return figures

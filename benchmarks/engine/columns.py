@@ -1,4 +1,4 @@
-"""Benchmark of columns: the cost of each from an oracle into HiGHS, in batches of arrays and as single objects."""
+"""Benchmark of columns: cost per column from oracle to HiGHS, in batches of arrays and as single objects."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ else:
 _ROWS, _BATCH, _ENTRIES = 500, 1000, 10
 
 
-class _Drawn(Pricing):
-    """Returns random patterns, as a batch or one by one; none of them is ever returned twice."""
+class _RandomPatterns(Pricing):
+    """Returns distinct random patterns, as a batch or as single columns."""
 
     def __init__(self, rounds: int, single: bool) -> None:
         rng = np.random.default_rng(7)
@@ -55,7 +55,7 @@ class _Drawn(Pricing):
 
 
 def column_figures(options: BenchOptions) -> list[Figure]:
-    """Microseconds and bytes a column of ten entries, from the oracle into HiGHS."""
+    """Measure microseconds and bytes per column of ten entries, from oracle to HiGHS."""
     rounds, repeats = (3, 1) if options.quick else (20, 7)
     model = pyo.ConcreteModel()
     model.item = pyo.RangeSet(0, _ROWS - 1)
@@ -64,26 +64,26 @@ def column_figures(options: BenchOptions) -> list[Figure]:
     model.cost = pyo.Objective(expr=0.0)
     compiled = compile_model(model)
 
-    def into_highs(oracle: _Drawn) -> list[float]:
-        """Microseconds a column, of each round: priced, multiplied, looked for, added."""
+    def time_rounds(oracle: _RandomPatterns) -> list[float]:
+        """Return microseconds per column for each round: pricing, reduced costs, search for duplicates, adding."""
         master = LinearMaster(compiled)
         duals = master.solve().duals
         assert isinstance(duals, Duals)
         context = PricingContext(master.sense)
-        found = []
+        microseconds = []
         for _ in range(rounds):
             started = time.process_time()
             results = gather([oracle.price(duals, context)], duals)
-            gains = master.price(results.columns, duals) - 1e9  # all of them improve
+            gains = master.price(results.columns, duals) - 1e9  # all improve
             new = select_improving(master, [oracle], results, gains, context.tolerance)
             added = master.add(new.columns, (), new.origins)
-            found.append((time.process_time() - started) / _BATCH * 1e6)
+            microseconds.append((time.process_time() - started) / _BATCH * 1e6)
             assert added == _BATCH
-        return found
+        return microseconds
 
-    batches, singles = _Drawn(rounds * (repeats + 1), False), _Drawn(2 * rounds, True)
-    in_batches = _least([lambda: into_highs(batches)] * repeats)
-    one_by_one = _least([lambda: into_highs(singles)] * 2)
+    batches, singles = _RandomPatterns(rounds * (repeats + 1), False), _RandomPatterns(2 * rounds, True)
+    in_batches = _least([lambda: time_rounds(batches)] * repeats)
+    one_by_one = _least([lambda: time_rounds(singles)] * 2)
     gc.collect()
     tracemalloc.start()
     try:
@@ -97,15 +97,15 @@ def column_figures(options: BenchOptions) -> list[Figure]:
         held = (tracemalloc.get_traced_memory()[0] - before) / (rounds * _BATCH)
     finally:
         tracemalloc.stop()
-    said = f"of {_ENTRIES} entries, batches of {_BATCH}"
-    options.say(f"a column {said}: {in_batches:.2f} us, {held:.0f} bytes; as an object of its own {one_by_one:.1f} us")
+    note = f"of {_ENTRIES} entries, batches of {_BATCH}"
+    options.say(f"columns {note}: {in_batches:.2f} us and {held:.0f} bytes each; as single objects {one_by_one:.1f} us")
     return [
-        Figure("microseconds_per_column", in_batches, "us", rounds * repeats, f"{said}, from the oracle into HiGHS"),
-        Figure("microseconds_per_single_column", one_by_one, "us", rounds * 2, "as objects of their own"),
-        Figure("bytes_per_column", held, "bytes", rounds * _BATCH, "held by the master, what HiGHS holds left out"),
+        Figure("microseconds_per_column", in_batches, "us", rounds * repeats, f"{note}, from oracle to HiGHS"),
+        Figure("microseconds_per_single_column", one_by_one, "us", rounds * 2, "as single objects"),
+        Figure("bytes_per_column", held, "bytes", rounds * _BATCH, "held by the master, without HiGHS"),
     ]
 
 
 def _least(runs: Sequence[Callable[[], list[float]]]) -> float:
-    """The least of several runs' median rounds: what a busy machine adds is no cost of a column."""
+    """Return the smallest median over several runs, to exclude load by other processes."""
     return min(median(run()) for run in runs)

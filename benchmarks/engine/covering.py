@@ -1,10 +1,9 @@
-"""Set covering with very many columns, all of them known, for the benchmark of bounds on large linear programs.
+"""Set covering with an explicit list of very many columns, for the benchmark of bounds on large linear programs.
 
     min Σ_j c_j x_j    subject to    Σ_{j covers i} x_j ≥ 1  [π_i ≥ 0],    x_j in {0, 1}
 
-The pricing problem looks at every column, by one product of a sparse matrix with the dual values: the reduced cost of
-column j is c_j - Σ_{i in j} π_i.  No answer needs a column twice, so that all the negative reduced costs together are a
-bound on what an answer's columns gain.
+Pricing computes all reduced costs c_j - Σ_{i in j} π_i by one product of a sparse matrix with the dual values.  An
+optimal solution uses each column at most once, so the sum of the negative reduced costs bounds what columns gain.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ else:
     pyo = LazyModule("pyomo.environ")
 
 _SMALLEST, _LARGEST = 5, 15
-"""How many rows a column covers."""
+"""Bounds on the number of rows per column."""
 
 
 @dataclass(frozen=True)
 class Covers:
-    """Columns of rows that they cover, in compressed form.
+    """Covering columns in compressed form.
 
     Attributes
     ----------
     num_rows
-        All of which are to be covered.
+        Number of rows, all of which must be covered.
     costs
-        Of the columns.
+        Costs of the columns.
     starts, rows
         Column j covers ``rows[starts[j]:starts[j + 1]]``.
     """
@@ -50,22 +49,22 @@ class Covers:
 
     @property
     def matrix(self) -> sparse.csr_array:
-        """Columns by rows, zeros and ones."""
+        """Return the 0/1 matrix, shape (columns, rows)."""
         shape = (len(self.costs), self.num_rows)
         return sparse.csr_array((np.ones(len(self.rows)), self.rows, self.starts), shape=shape)
 
 
 def covers(num_rows: int, num_columns: int, seed: int) -> Covers:
-    """Random columns whose costs grow with what they cover, by rows of unequal worth, with noise.
+    """Return random columns whose costs grow with the worth of their rows, which differs between rows, plus noise.
 
-    So no share of its costs in the columns that cover a row is a good dual value of that row.
+    Therefore the share of column costs per row is not a good dual value.
     """
     random = np.random.default_rng(seed)
     sizes = random.integers(_SMALLEST, _LARGEST + 1, num_columns)
     starts = np.append(0, np.cumsum(sizes))
     owners = np.repeat(np.arange(num_columns), sizes)
     rows = random.integers(0, num_rows, starts[-1])
-    while True:  # a column covers a row once: what is drawn twice is drawn again
+    while True:  # redraw duplicates: a column covers a row once
         keys = owners * num_rows + rows
         order = np.argsort(keys, kind="stable")
         again = order[1:][keys[order][1:] == keys[order][:-1]]
@@ -79,12 +78,12 @@ def covers(num_rows: int, num_columns: int, seed: int) -> Covers:
 
 
 class CoverOracle(Pricing):
-    """The columns of best reduced cost, by one product.
+    """Finds the columns of best reduced cost by one product.
 
     Parameters
     ----------
     columns
-        At most so many a round.
+        Maximum number per round.
     """
 
     def __init__(self, instance: Covers, columns: int = 500) -> None:
@@ -106,14 +105,14 @@ class CoverOracle(Pricing):
         )
 
     def batch(self, chosen: NDArray[np.int64], numbers: NDArray[np.int64]) -> Columns:
-        """Columns by their numbers here, over the rows of these numbers in the master."""
+        """Return the columns ``chosen``; ``numbers`` are the master's numbers of the rows."""
         part = self.matrix[chosen]
         costs = self.instance.costs[chosen]
         return Columns(costs, part.indptr, numbers[part.indices], part.data, chosen)
 
 
 class Covering(Problem):
-    """Set covering by column generation, or by whatever else bounds it."""
+    """Set covering over an explicit list of columns."""
 
     def __init__(self, instance: Covers) -> None:
         self.instance = instance

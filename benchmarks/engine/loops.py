@@ -1,6 +1,6 @@
-"""Column generation for the relaxation written by hand: the engine's speed is compared with it.
+"""Handwritten column generation loops, with which the engine's speed is compared.
 
-Both loops price one exact column a round with the kernel that the engine's oracle uses, its network built once, and
+Both loops price one exact column per round with the kernel of the engine's oracle, whose network is built once, and
 start from the columns of first-fit decreasing, as the engine does.
 """
 
@@ -26,14 +26,14 @@ _TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Relaxation:
-    """What a loop found: the relaxation's optimum, and how many rounds it took."""
+    """Result of a loop: optimum of the relaxation, and number of rounds."""
 
     objective: float
     rounds: int
 
 
 class _Knapsack:
-    """The pricing problem, and the first columns, with items in the order of their ranks."""
+    """The pricing problem and the first columns, with items ordered by rank."""
 
     def __init__(self, instance: CuttingStockInstance) -> None:
         layout = PatternLayout(instance)
@@ -43,20 +43,20 @@ class _Knapsack:
         self._network = layout.network
 
     def first_columns(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Rows and coefficients of the patterns to start from."""
+        """Yield rows and coefficients of the initial patterns."""
         for pattern, _ in self._plan:
             items, copies = np.array(pattern).T
             yield self._rank_of_item[items], copies.astype(np.float64)
 
     def best(self, duals: NDArray[np.float64]) -> tuple[float, NDArray[np.int64]]:
-        """The best pattern's profit and copies."""
+        """Return profit and copies of the best pattern."""
         profits = self._network.spread(duals)
         values = best_from(self._network, profits)
         return float(values[0, 0]), best_packing(self._network, values, profits)
 
 
 def highs_loop(instance: CuttingStockInstance) -> Relaxation:
-    """The loop as one would write it against HiGHS: a warm start, one column a round, nothing else."""
+    """Run a minimal loop with HiGHS: a warm start and one column per round."""
     knapsack = _Knapsack(instance)
     m = len(knapsack.demands)
     first = list(knapsack.first_columns())
@@ -72,7 +72,7 @@ def highs_loop(instance: CuttingStockInstance) -> Relaxation:
             knapsack.demands.astype(np.float64),
             np.full(m, np.inf),
         ),
-        tolerance=_TOLERANCE,  # HiGHS's own default, faster than what the engine asks for
+        tolerance=_TOLERANCE,  # HiGHS's default, faster than the engine's
     )
     one, zero, infinite = np.ones(1), np.zeros(1), np.full(1, np.inf)
     rounds = 0
@@ -87,7 +87,7 @@ def highs_loop(instance: CuttingStockInstance) -> Relaxation:
 
 
 def scip_loop(instance: CuttingStockInstance) -> Relaxation:
-    """The loop as a pricer of PySCIPOpt, written like the cutting stock example of its manual."""
+    """Run the loop as a pricer of PySCIPOpt, written like the cutting stock example of its manual."""
     import pyscipopt
 
     scip: Any = pyscipopt  # its types are partial

@@ -1,4 +1,4 @@
-"""Benchmark of stabilization: 60 relaxations of four problems, by each smoothing and by none."""
+"""Benchmark of stabilization: 60 relaxations of four problems with each method and with none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colgen.reporting.ablation import Ablation
 from colgen.stabilization import Penalty
 
 _MINUTES = 3.0
-"""What all instances take, about."""
+"""Approximate minutes for all instances."""
 
 _SEEDS = range(1, 6)
 
@@ -38,14 +38,14 @@ _METHODS: Mapping[str, Method] = {
 
 
 def _without_guesses(make: Callable[[], Problem]) -> Problem:
-    """Return a problem without its guesses, which may leave nothing to generate."""
+    """Return a problem without warm start, which could leave no columns to generate."""
     problem = make()
     problem.__dict__["warm_start"] = lambda budget: WarmStart()
     return problem
 
 
 def instances() -> dict[str, list[tuple[str, Callable[[], Problem]]]]:
-    """15 of each problem, by name: three kinds, five seeds each."""
+    """Return 15 instances of each problem: three kinds with five seeds each."""
     kinds: Mapping[str, Mapping[str, Callable[[int], Problem]]] = {
         "cutting_stock": {
             "packing of 100": lambda seed: CuttingStock(bin_packing(100, seed)),
@@ -79,12 +79,12 @@ def instances() -> dict[str, list[tuple[str, Callable[[], Problem]]]]:
 
 
 def bench_stabilization(options: BenchOptions) -> Sequence[Figure]:
-    """Calls of the oracles (rounds and misprices) and seconds of each smoothing, against one another and none."""
+    """Compare oracle calls (rounds and misprices) and seconds of the stabilization methods."""
     share = 0.2 if options.quick else options.share(_MINUTES)
     taken: dict[str, list[_Taken]] = {}
     for problem, every in instances().items():
         for name, make in spread(every, share):
-            # Seconds are the least of two runs each, one after the other, for the machine may be busy.
+            # Seconds are the smaller of two successive runs, because of other load on the machine.
             taken.setdefault(problem, []).append(
                 _Taken(ablation({name: make}, _METHODS, relaxation=True), _again(name, make))
             )
@@ -97,7 +97,7 @@ class _Taken:
 
     def __init__(self, first: Ablation, again: Ablation) -> None:
         if not first.agree:
-            raise AssertionError(f"{first.instances[0]}: smoothing changes no optimum, yet they differ")
+            raise AssertionError(f"{first.instances[0]}: stabilization must not change the optimum, but optima differ")
         self.rounds = {line.name: line.rounds or 0 for line in first.lines}
         self.calls = {line.name: (line.rounds or 0) + line.misprices for line in first.lines}
         self.seconds = {line.name: line.seconds for line in first.lines}
@@ -128,10 +128,10 @@ def _figures(taken: Mapping[str, Sequence[_Taken]]) -> list[Figure]:
         compare("rounds_directional_vs_wentges", every, "rounds", _DIRECTIONAL, _WENTGES, alone),
         compare("calls_directional_vs_wentges", every, "calls", _DIRECTIONAL, _WENTGES, calls),
         compare("rounds_directional_vs_wentges_alike", every, "rounds", _DIRECTIONAL, _AHEAD, alike),
-        rank("worst_vs_none", "seconds", "the slowest, in seconds", max),
-        rank("worst_calls_vs_none", "calls", "the same in calls", max),
+        rank("worst_vs_none", "seconds", "maximum, in seconds", max),
+        rank("worst_calls_vs_none", "calls", "maximum, in calls", max),
         compare("seconds_vs_none", every, "seconds", _DEFAULT, _NONE, "processor time"),
-        rank("middle_vs_none", "seconds", "the median, in seconds", median),
+        rank("middle_vs_none", "seconds", "median, in seconds", median),
     ]
     for problem, several in taken.items():
         for method, other in ((_DIRECTIONAL, _WENTGES), (_WENTGES, _NONE), (_PENALTY, _NONE), (_DEFAULT, _NONE)):
@@ -140,5 +140,5 @@ def _figures(taken: Mapping[str, Sequence[_Taken]]) -> list[Figure]:
 
 
 def _of(taken: Sequence[_Taken], what: str, method: str) -> list[float]:
-    """Seconds, calls or rounds of a method, by instance."""
+    """Return seconds, calls or rounds of a method by instance."""
     return [max(getattr(each, what)[method], 1e-3) for each in taken]

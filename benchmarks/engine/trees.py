@@ -1,4 +1,4 @@
-"""Trees without a subject, for the engine's own speed: a free relaxation, and pools priced by a product."""
+"""Synthetic trees to measure the engine's speed: a free relaxation, and pools priced by a matrix product."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ else:
     pyo = LazyModule("pyomo.environ")
 
 _SMALLEST, _LARGEST = 3, 6
-"""How many rows a column of a pool covers."""
+"""Bounds on the number of rows per column of a pool."""
 
 
 class Free(Relaxation):
-    """A complete binary tree whose bounds cost nothing and grow by chance: what is left is the search.
+    """A complete binary tree with random increasing bounds at no cost, to measure the search alone.
 
     Parameters
     ----------
     depth
-        Of its leaves.
+        Depth of the leaves.
     """
 
     def __init__(self, depth: int) -> None:
@@ -54,15 +54,15 @@ class Free(Relaxation):
         return Evaluation(bound, "branched", _CHILDREN if node.depth < self.depth else ())
 
 
-class _Nothing(Decision):
-    """A decision that decides nothing."""
+class _NoDecision(Decision):
+    """A decision without effect."""
 
 
-_CHILDREN = ((_Nothing(),), (_Nothing(),))
+_CHILDREN = ((_NoDecision(),), (_NoDecision(),))
 
 
 class Pool:
-    """Columns of random rows whose costs are their sizes with noise, as one matrix of zeros and ones."""
+    """Columns of random rows as a 0/1 matrix; costs are sizes with noise."""
 
     def __init__(self, rows: int, columns: int, seed: int) -> None:
         random = np.random.default_rng(seed)
@@ -73,7 +73,7 @@ class Pool:
         self.costs = sizes * random.uniform(1.0, 2.0, columns)
 
     def allowed(self, decision: Decision) -> NDArray[np.bool_]:
-        """Which columns a decision of Ryan and Foster allows."""
+        """Return which columns a decision of Ryan and Foster allows."""
         assert isinstance(decision, (Together, Apart))
         first, second = (self.covers[:, key[1]] for key in (decision.first, decision.second))
         mask: NDArray[np.bool_] = (first == second) if isinstance(decision, Together) else ~(first & second)
@@ -81,7 +81,7 @@ class Pool:
 
 
 class PoolOracle(OraclePricing):
-    """The best column of a pool, by one product."""
+    """Finds the best column of a pool by one matrix product."""
 
     multiplicity = 30.0
 
@@ -108,14 +108,14 @@ class PoolOracle(OraclePricing):
 
 
 class PoolPartition(Problem):
-    """Set partitioning over columns that only the oracles know, branched on by Ryan and Foster's rule.
+    """Set partitioning over pools of columns, with branching by Ryan and Foster's rule.
 
     Parameters
     ----------
     oracles
-        How many pricing problems there are.
+        Number of pricing problems.
     columns
-        Of the pool of each of them.
+        Columns in the pool of each pricing problem.
     """
 
     def __init__(self, rows: int, columns: int, oracles: int, seed: int = 0) -> None:

@@ -1,13 +1,15 @@
 """Benchmark of grandparent parsing: the source's two tables, and speed and accuracy of the exact parser on test sets.
 
-The tables compare linear programs of grandparent models, trained without siblings, on the same sentences: brute force
-scores all parts and solves the complete program; price and cut is this project's, which begins with the combinatorial
-dual; the published method begins with the source's initial parts, at the basis of the best tree of the arcs, and has a
-flow in place of cuts, with any number of tokens under the root: its initial parts hold no good tree if there may be one
-alone.  Each method solves all sentences of a length class in a run of its own.  Compiling a model, done once a length,
-counts in no time, nor does training.
+The tables compare linear programs of grandparent models, trained without siblings, on the same sentences:
 
-All on one thread, in seconds of the processor.
+* brute force scores all parts and solves the complete program;
+* price and cut is this project's method, which starts with the combinatorial dual;
+* the published method starts with the source's initial parts, at the basis of the best tree of the arcs, and has a
+  flow instead of cuts.  It allows any number of tokens under the root, because its initial parts may contain no good
+  tree with exactly one.
+
+Each method solves all sentences of a length class in a separate run.  Times exclude training and the compilation of
+models, which happens once per length.  Everything runs on one thread, in processor seconds.
 """
 
 from __future__ import annotations
@@ -60,43 +62,43 @@ if TYPE_CHECKING:
 LANGUAGES = ("danish", "hungarian", "italian", "english_ewt")
 
 ATTENUATION = {"hungarian": 1.0}
-"""Of corpora, where it is not the learner's default: few sentences, whose trees gain much from triples."""
+"""Attenuation by corpus if not the default: this one has few sentences, whose trees gain much from triples."""
 
 LEARN = {"english_ewt": 4000}
-"""Sentences that are learned from at most, of corpora of which all would take an hour."""
+"""Maximum number of training sentences of corpora that would otherwise take an hour."""
 
 _FEW_TO_LEARN = 20
-"""Sentences of a training that loads the kernels."""
+"""Sentences of a first training that loads the kernels."""
 
 _FEW = 100
-"""Sentences that are parsed together and one by one."""
+"""Sentences that are parsed in one batch and one by one."""
 
 _TURNS = 3
-"""How often."""
+"""Repetitions of that."""
 
 _RUNS = 2
-"""Of each sentence in each way, of which the shortest counts: rubbish of models is collected in some run or other."""
+"""Runs per sentence and way; the shortest counts, because garbage collection falls into some of them."""
 
 _MINUTES = 45.0
-"""What all test sentences of all languages take, about."""
+"""Approximate minutes for all test sentences of all languages."""
 
-_WHOLE = TOLERANCES.integrality
+_INTEGRALITY = TOLERANCES.integrality
 
 
 @dataclass(frozen=True)
 class ParsingPlan(Plan):
-    """How much is measured.
+    """Amount of work.
 
     Attributes
     ----------
     classes
-        Largest number of tokens of each length class of the tables, and how many sentences of it.
+        Number of sentences by the largest number of tokens of each length class of the tables.
     epochs, table_epochs
-        Of the complete model, and of the grandparent model of the tables.
+        Epochs of the complete model, and of the grandparent model of the tables.
     learn, test
-        Sentences to learn from and to test on; None for all.
+        Numbers of training and test sentences; None for all.
     generic
-        Sentences on which column generation by the engine alone is compared with the default.
+        Sentences on which column generation by the engine alone is compared with the parser.
     """
 
     classes: Mapping[int, int]
@@ -118,11 +120,11 @@ class Priced:
     Attributes
     ----------
     seconds
-        Of the processor.
+        Processor seconds.
     scored, added
-        Grandparent parts.
+        Numbers of grandparent parts.
     stages
-        Seconds of the clock by stage, as :class:`~colgen.Result` has them.
+        Wall-clock seconds by stage, as in :class:`~colgen.Result`.
     """
 
     objective: float
@@ -137,15 +139,15 @@ class Priced:
 
 @dataclass(frozen=True)
 class ComparedSentence:
-    """One sentence, solved by brute force with each outer bound, in both ways by columns, and by the exact parser.
+    """One sentence solved by brute force with each outer bound, by both column generation methods, and by the parser.
 
     Attributes
     ----------
     complete
-        By outer bound, cuts separated; ``"flow"``: all rows, and a flow in place of cuts; ``"published"``: that, with
-        any number of tokens under the root.
+        Brute force by outer bound, with separated cuts; ``"flow"``: all rows, and a flow instead of cuts;
+        ``"published"``: the same with any number of tokens under the root.
     ours, published
-        Price and cut, as it is here and as it was published.
+        Price and cut as implemented here and as published.
     """
 
     sentence: Sentence
@@ -157,10 +159,10 @@ class ComparedSentence:
 
 
 def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
-    """The source's tables, then speed and accuracy of the exact parser."""
+    """Reproduce the source's tables, then measure speed and accuracy of the exact parser."""
     data = options.folder(
-        "this benchmark needs treebanks: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
-        "dev and test, or one that has such folders " + ", ".join(LANGUAGES)
+        "this benchmark needs treebanks: add --data DIR, a folder of CoNLL-U files with train, dev and test in their "
+        "names, or of such folders named " + ", ".join(LANGUAGES)
     )
     folders = [data / language for language in LANGUAGES if (data / language).is_dir()]
     share = options.share(_MINUTES)
@@ -171,7 +173,7 @@ def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
     for folder in folders or [data]:
         corpus = read_corpus(folder)
         if not corpus.test:
-            raise InputError(f"{folder}: expected a file in CoNLL-U or CoNLL-X with 'test' in its name, there is none")
+            raise InputError(f"{folder}: expected a CoNLL-U or CoNLL-X file with 'test' in its name, found none")
         corpus = corpus.cut(plan.learn or LEARN.get(corpus.name), plan.test)
         corpus = replace(corpus, learn=spread(corpus.learn, share), test=spread(corpus.test, share))
         compared = compare(corpus, plan, options.say)
@@ -184,12 +186,12 @@ def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
 
 
 def compare(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[ComparedSentence]:
-    """Solve sentences of each length class in all ways."""
+    """Solve sentences of each length class by all methods."""
     say(f"{corpus.name}: training the grandparent model of the tables")
     weights = train(
         corpus.learn, MiraSettings(epochs=plan.table_epochs, kinds=("grandparents",), relations="tree"), say=say
     )
-    assert weights.bounds  # offline
+    assert weights.bounds  # computed before timing
     compared: list[ComparedSentence] = []
     least = 2
     for most, count in plan.classes.items():
@@ -199,17 +201,17 @@ def compare(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[ComparedSentenc
             say(f"{corpus.name}: {len(chosen)} sentences of {least} to {most} tokens compared")
         least = most + 1
     if not compared:
-        raise InputError(f"expected test sentences of 2 to {least - 1} tokens, there are none")
+        raise InputError(f"expected test sentences of 2 to {least - 1} tokens, found none")
     return compared
 
 
 def choose(sentences: Sequence[Sentence], least: int, most: int, count: int) -> list[Sentence]:
-    """So many sentences of a length class, spread over the file."""
+    """Return ``count`` sentences of a length class, spread over the file."""
     return spread([sentence for sentence in sentences if least <= len(sentence) <= most], most=count)
 
 
 def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[ComparedSentence]:
-    """Solve sentences in all ways, one way after the other."""
+    """Solve sentences by all methods, one method after the other."""
     single_root = weights.single_root
     programs = {name: (name, "cuts", single_root) for name in FORMULATIONS}
     programs |= {"flow": ("all", "flow", single_root), "published": ("all", "flow", False)}
@@ -217,19 +219,19 @@ def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[Compa
     for name, (formulation, connectivity, single) in programs.items():
         for sentence in sentences:
             compiled_complete(len(sentence), formulation, connectivity=connectivity, single_root=single)
-        for found, sentence in zip(complete, sentences, strict=True):
+        for by_program, sentence in zip(complete, sentences, strict=True):
             runs = [
                 solve_complete(_fresh(sentence, weights), formulation, connectivity=connectivity, single_root=single)
                 for _ in range(_RUNS)
             ]
-            found[name] = min(runs, key=lambda run: run.seconds)
+            by_program[name] = min(runs, key=lambda run: run.seconds)
     ours = price_sentences(sentences, weights, start="dual")
     published = price_sentences(sentences, weights, start="parts", connectivity="flow", single_root=False)
-    parse(_fresh(sentences[0], weights))  # compiles the kernels, which is nobody's speed
+    parse(_fresh(sentences[0], weights))  # compiles the kernels
     exact = [measure(partial(_parse, sentence, weights), _RUNS) for sentence in sentences]
     return [
-        ComparedSentence(sentence, found, own, other, tree, seconds)
-        for sentence, found, own, other, (tree, seconds) in zip(
+        ComparedSentence(sentence, by_program, own, other, tree, seconds)
+        for sentence, by_program, own, other, (tree, seconds) in zip(
             sentences, complete, ours, published, exact, strict=True
         )
     ]
@@ -241,21 +243,23 @@ def _parse(sentence: Sentence, weights: Weights) -> Parse:
 
 def _fresh(sentence: Sentence, weights: Weights) -> SentenceScorer:
     scorer = weights.scorer(sentence)
-    assert scorer.arcs is not None  # scored once for everybody
+    assert scorer.arcs is not None  # computed here, outside all timing
     return scorer
 
 
 def price_sentences(sentences: Sequence[Sentence], weights: Weights, *, start: str, **options: Any) -> list[Priced]:
-    """Relaxations by column generation, the shortest run of each."""
+    """Solve relaxations by column generation; return the shortest run of each."""
     for sentence in sentences:  # compiles the models
         compiling = "tree" if start == "dual" else start
         GrandparentParsing(_fresh(sentence, weights), start=compiling, **options).master()
-    solve(GrandparentParsing(_fresh(sentences[0], weights), start=start, **options), relaxation=True)  # and the kernels
-    found = []
+    solve(
+        GrandparentParsing(_fresh(sentences[0], weights), start=start, **options), relaxation=True
+    )  # compiles the kernels
+    priced = []
     for sentence in sentences:
         (problem, result), seconds = measure(partial(_relax, sentence, weights, start, options), _RUNS)
-        found.append(_describe(problem, result, seconds))
-    return found
+        priced.append(_describe(problem, result, seconds))
+    return priced
 
 
 def _relax(
@@ -275,7 +279,7 @@ def _describe(problem: GrandparentParsing, result: Result, seconds: float) -> Pr
         seconds,
         problem.scored["grandparent"],
         problem.added["grandparent"],
-        bool((np.abs(z - z.round()) <= _WHOLE).all()),
+        bool((np.abs(z - z.round()) <= _INTEGRALITY).all()),
         as_heads(tree[0]),
         len(result.iterations),
         result.seconds,
@@ -283,7 +287,7 @@ def _describe(problem: GrandparentParsing, result: Result, seconds: float) -> Pr
 
 
 def compare_with_brute_force(name: str, compared: Sequence[ComparedSentence], plan: ParsingPlan) -> list[Figure]:
-    """Price and cut against brute force with all rows."""
+    """Compare price and cut with brute force with all rows."""
     n, least = len(compared), 2
     figures = [_ratio(f"{name}.speedup_vs_brute_force", compared, "all", lambda c: c.ours.seconds)]
     for most in plan.classes:
@@ -295,13 +299,19 @@ def compare_with_brute_force(name: str, compared: Sequence[ComparedSentence], pl
     ours, published = [c.ours for c in compared], [c.published for c in compared]
     figures += _count_parts(name, compared, ours, "all")
     figures += [
-        Figure(f"{name}.by_dual", 100 * mean(c.ours.rounds <= 1 for c in compared), "%", n, "need no linear program"),
+        Figure(
+            f"{name}.by_dual",
+            100 * mean(c.ours.rounds <= 1 for c in compared),
+            "%",
+            n,
+            "solved without a linear program",
+        ),
         Figure(
             f"{name}.brute_force_whole",
             100 * mean(c.complete["all"].is_integral for c in compared),
             "%",
             n,
-            "are trees",
+            "of the optima are trees",
         ),
         Figure(
             f"{name}.table_accuracy",
@@ -316,7 +326,7 @@ def compare_with_brute_force(name: str, compared: Sequence[ComparedSentence], pl
             compared,
             "published",
             lambda c: c.published.seconds,
-            "the published method against brute force on its program",
+            "published method, compared with brute force on its program",
         ),
         *_count_parts(f"{name}.paper", compared, published, "published"),
         *_divide_time(f"{name}.paper_time", published, "of the published method's time"),
@@ -325,11 +335,11 @@ def compare_with_brute_force(name: str, compared: Sequence[ComparedSentence], pl
             compared,
             "all",
             lambda c: c.complete["flow"].seconds,
-            "brute force with a flow against brute force with cuts",
+            "brute force with a flow, compared with cuts",
         ),
         Figure(
             f"{name}.flow_weaker",
-            sum(c.complete["flow"].objective > c.complete["all"].objective + _WHOLE for c in compared),
+            sum(c.complete["flow"].objective > c.complete["all"].objective + _INTEGRALITY for c in compared),
             "sentences",
             n,
             "whose bound is weaker with a flow",
@@ -346,14 +356,14 @@ def _ratio(
     faster: Callable[[ComparedSentence], float],
     note: str = "",
 ) -> Figure:
-    """Seconds of brute force on a program over those of another way."""
+    """Return the mean ratio of seconds of brute force on a program over another method."""
     return mean_ratio(
         name, [c.complete[program].seconds for c in compared], [faster(c) for c in compared], note, unit="x"
     )
 
 
 def _count_parts(name: str, compared: Sequence[ComparedSentence], runs: Sequence[Priced], program: str) -> list[Figure]:
-    """What one way by columns did: ``name`` is followed by a dot, or by an underscore where it has one already."""
+    """Describe one column generation method; ``name`` is joined by a dot, or by an underscore if it has a dot."""
     n = len(runs)
     parts = sum(c.complete[program].parts for c in compared)
     worst = max(abs(run.objective - c.complete[program].objective) for run, c in zip(runs, compared, strict=True))
@@ -367,7 +377,7 @@ def _count_parts(name: str, compared: Sequence[ComparedSentence], runs: Sequence
 
 
 def _divide_time(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
-    """Where the time goes: the combinatorial dual counts as set-up."""
+    """Return the shares of time by stage; the combinatorial dual counts as setup."""
     total = sum(run.stages["total"] for run in runs)
     stages = ("setup", "master", "pricing", "separation", "other")
     return [
@@ -377,7 +387,7 @@ def _divide_time(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
 
 
 def compare_bounds(name: str, compared: Sequence[ComparedSentence]) -> list[Figure]:
-    """The three outer bounds: speed against the first, share of trees, accuracy."""
+    """Compare the three outer bounds: speed relative to the first, share of trees, accuracy."""
     figures = []
     n = len(compared)
     first = sum(c.complete[FORMULATIONS[0]].seconds for c in compared)
@@ -386,7 +396,7 @@ def compare_bounds(name: str, compared: Sequence[ComparedSentence]) -> list[Figu
         label = f"{name}.{formulation}"
         seconds = sum(run.seconds for run in runs)
         figures += [
-            Figure(f"{label}.speed", first / seconds, "x", n, f"against {FORMULATIONS[0]}"),
+            Figure(f"{label}.speed", first / seconds, "x", n, f"relative to {FORMULATIONS[0]}"),
             Figure(f"{label}.whole", 100 * mean(run.is_integral for run in runs), "%", n, "of the optima are trees"),
             Figure(f"{label}.accuracy", _measure_accuracy(compared, [run.heads() for run in runs]), "%", n),
         ]
@@ -396,8 +406,8 @@ def compare_bounds(name: str, compared: Sequence[ComparedSentence]) -> list[Figu
 def _measure_accuracy(compared: Sequence[ComparedSentence], heads: Sequence[Heads]) -> float:
     right = sum(
         a == b
-        for c, found in zip(compared, heads, strict=True)
-        for a, b in zip(c.sentence.heads or (), found, strict=True)
+        for c, parsed in zip(compared, heads, strict=True)
+        for a, b in zip(c.sentence.heads or (), parsed, strict=True)
     )
     return 100.0 * right / sum(len(c.sentence) for c in compared)
 
@@ -408,14 +418,14 @@ def _settings(corpus: Corpus, plan: ParsingPlan) -> MiraSettings:
 
 
 def compare_with_engine(name: str, sentences: Sequence[Sentence], weights: Weights) -> Figure:
-    """Branch and price by the engine alone, over a linear program, against the exact parser on the same scores."""
+    """Compare branch and price by the engine alone with the exact parser on the same scores."""
     generic, exact = [], []
-    for sentence in (sentences[0], *sentences):  # the first one twice: the first call of all compiles
+    for sentence in (sentences[0], *sentences):  # the first one twice: its first call compiles
         result, seconds = measure(partial(_branch_and_price, sentence, weights))
         generic.append(seconds)
-        found, seconds = measure(partial(_parse, sentence, weights))
+        tree, seconds = measure(partial(_parse, sentence, weights))
         exact.append(seconds)
-        claims = {"branch and price": (result.objective, result.dual_bound), "the parser": (found.score, found.bound)}
+        claims = {"branch and price": (result.objective, result.dual_bound), "the parser": (tree.score, tree.bound)}
         check_agreement(name, claims, Sense.MAXIMIZE)
     return mean_ratio(f"{name}.engine_vs_kernel", generic[1:], exact[1:], "features included", unit="x")
 
@@ -425,7 +435,7 @@ def _branch_and_price(sentence: Sentence, weights: Weights) -> Result:
 
 
 def time_one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
-    """What a sentence takes that is parsed alone, and one of many: features, search and relations."""
+    """Measure the seconds per sentence, parsed alone and in a batch: features, search and relations."""
     few = sentences[:_FEW]
     ways: dict[str, Callable[[], object]] = {
         "one": lambda: [list(parse_sentences([sentence], weights)) for sentence in few],
@@ -435,21 +445,21 @@ def time_one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) 
     alone, together = (1000.0 * min(seconds[way]) / len(few) for way in ways)
     return [
         Figure(f"parse_one_sentence_ms_{name}", alone, "ms", len(few), "features, search and relations"),
-        Figure(f"parse_one_sentence_vs_batch_{name}", alone / together, "x", len(few), "the same in one call for all"),
+        Figure(f"parse_one_sentence_vs_batch_{name}", alone / together, "x", len(few), "over one call for all"),
     ]
 
 
 def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure]:
-    """Speed and accuracy of the exact parser, features included, every sentence of the test set."""
+    """Measure speed, features included, and accuracy of the exact parser on the test set."""
     say(f"{corpus.name}: training the model of arcs, grandparents and siblings")
     settings = _settings(corpus, plan)
-    # Loads the kernels, those of long sentences among them.
+    # Loads the kernels, including those for long sentences.
     few, longest = corpus.learn[:_FEW_TO_LEARN], [max(part, key=len) for part in (corpus.learn, corpus.tune)]
     train([*few, longest[0]], replace(settings, epochs=1), tune=longest[1:])
     held = begin_peak()
     weights = train(corpus.learn, settings, tune=corpus.tune, say=say)
     held, learnt = peak_bytes() - held, sum(map(len, corpus.learn))
-    assert weights.bounds  # offline
+    assert weights.bounds  # computed before timing
     assert weights.arc_index
     parse(weights.scorer(corpus.test[0]))
     seconds = {"features": 0.0, "search": 0.0}
@@ -460,13 +470,13 @@ def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure
         scorer = weights.scorer(sentence)
         assert scorer.arcs is not None
         scored = time.process_time()
-        found = parse(scorer)
+        tree = parse(scorer)
         seconds["features"] += scored - started
         seconds["search"] += time.process_time() - scored
         tokens += len(sentence)
-        parses.append(found)
-        assert found.heads is not None
-        labelled_trees.append(add_relations(sentence, found.heads, scorer))
+        parses.append(tree)
+        assert tree.heads is not None
+        labelled_trees.append(add_relations(sentence, tree.heads, scorer))
     reached = attachment(zip(corpus.test, labelled_trees, strict=True))
     n, total = len(parses), sum(seconds.values())
     name = corpus.name
@@ -477,7 +487,7 @@ def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure
             held / learnt,
             "bytes",
             learnt,
-            "peak over what was held before, kernels among it",
+            "peak minus memory before training, kernels included",
         ),
         Figure(f"tokens_per_second_{name}", tokens / total, "tokens/s", n, "features and exact search"),
         *time_one_by_one(name, spread(corpus.test, most=_FEW), weights),
@@ -490,7 +500,7 @@ def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure
             mean(p.proved_by_engine for p in parses),
             "",
             n,
-            "share of the trees whose bound an oracle call has recomputed, and whose score the check has",
+            "share of trees with a bound recomputed by an oracle and a score recomputed by the check",
         ),
         Figure(f"{name}.features_share", 100.0 * seconds["features"] / total, "%", n, "of the time"),
         Figure(
@@ -498,7 +508,7 @@ def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure
             sum(p.candidates for p in parses) / tokens,
             "arcs/token",
             n,
-            "whose parts are looked at",
+            "whose parts are examined",
         ),
     ]
 
@@ -507,7 +517,7 @@ def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure
 
 
 def draw_seconds(compared: Sequence[ComparedSentence]) -> Picture:
-    """Seconds of brute force, the published method, price and cut, and the exact parser against sentence length."""
+    """Plot seconds of brute force, the published method, price and cut, and the exact parser by sentence length."""
     picture = new_figure((6.4, 4.4))
     axes = picture.subplots()
     lengths = [len(c.sentence) for c in compared]

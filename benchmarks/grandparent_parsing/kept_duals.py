@@ -1,4 +1,4 @@
-"""Benchmark of multipliers that are kept from one sentence to the next of the same length."""
+"""Benchmark of multipliers reused for the next sentence of the same length."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, Par
 
 
 class KeptDuals(AutomataParsing):
-    """The ascent begins at the multipliers of another sentence, arc by arc of the same positions.
+    """Starts the ascent at the multipliers of another sentence, matched by the positions of arcs.
 
     Parameters
     ----------
     other
-        Those multipliers, of as many tokens; None: there are none.
+        Multipliers of a sentence with as many tokens, or None.
 
     Attributes
     ----------
     multipliers
-        Where the ascent has ended.
+        Final multipliers of the ascent.
     """
 
     def __init__(
@@ -47,31 +47,35 @@ class KeptDuals(AutomataParsing):
 
 
 def compare_kept_duals(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
-    """Iterations of the ascent where multipliers are kept from sentence to sentence of a length, over those without.
+    """Return ratios of iterations: started at the last multipliers of the same length, over started at zero.
 
-    And where each sentence begins at its own, which is the most that any guess could save.
+    The second ratio starts each sentence at its own final multipliers, which limits what any start can save.
     """
     last: dict[int, Multipliers] = {}
     taken, count = np.zeros(3), 0
     for sentence in sentences:
         alone = KeptDuals(weights.scorer(sentence))
         bound = solve(alone).dual_bound
-        if alone.multipliers is None:  # there is no tree
+        if alone.multipliers is None:  # no tree exists
             continue
         other = last.get(len(sentence))
         if other is not None:
-            begun = [KeptDuals(weights.scorer(sentence), guess) for guess in (other, alone.multipliers)]
-            bounds = [solve(each).dual_bound for each in begun]
+            started = [KeptDuals(weights.scorer(sentence), guess) for guess in (other, alone.multipliers)]
+            bounds = [solve(each).dual_bound for each in started]
             if not np.allclose(bounds, bound):
-                raise AssertionError(f"{bounds} with multipliers that were kept, {bound} without")
-            taken += [alone.iterations, *(each.iterations for each in begun)]
+                raise AssertionError(
+                    f"bounds with reused multipliers are {bounds}, without {bound}: expected equal bounds"
+                )
+            taken += [alone.iterations, *(each.iterations for each in started)]
             count += 1
         last[len(sentence)] = alone.multipliers
     if not count:
         return []
     kept, own = (float(some / taken[0]) for some in taken[1:])
-    said = "iterations of the ascent, over those from nothing"
+    note = "iterations of the ascent, over those started at zero"
     return [
-        Figure(f"kept_duals_{name}", kept, "ratio", count, f"at the last multipliers of a length: {said}"),
-        Figure(f"own_duals_{name}", own, "ratio", count, f"at a sentence's own: {said}"),
+        Figure(
+            f"kept_duals_{name}", kept, "ratio", count, f"started at the last multipliers of the same length: {note}"
+        ),
+        Figure(f"own_duals_{name}", own, "ratio", count, f"started at the sentence's own: {note}"),
     ]

@@ -1,4 +1,4 @@
-"""Accuracy by loss and trainer with the same features: English tagging, Danish parsing; exact and greedy decoding."""
+"""Accuracy by loss and trainer with equal features: English tagging, Danish parsing; exact and greedy decoding."""
 
 from __future__ import annotations
 
@@ -60,53 +60,50 @@ TRAINERS: dict[str, Callable[..., Trained[Any]]] = {
 
 
 WITHOUT_SEEDS = {"margin by cutting planes"}
-"""Trainers that draw nothing."""
+"""Deterministic trainers."""
 
 
 class BeamChains:
-    """Labels from left to right, of which the best few of each token are followed: no best labelling.
-
-    With one it is greedy: each label the best after the one before.
-    """
+    """Beam search from left to right, which is inexact; with width 1 it is greedy."""
 
     def __init__(self, width: int) -> None:
         self.width = width
 
     def best(self, scores: Floats, transitions: Floats) -> Any:
-        """A labelling."""
+        """Return a labelling."""
         labels, _ = beam_search(scores, np.array([0, len(scores)]), transitions, self.width)
         return Chains.structure(labels.astype(np.int64), scores.shape[1])
 
 
 class PrunedChains:
-    """The best labelling by labels that are among the best few of their tokens by their own scores."""
+    """Best labelling among the ``kept`` labels of each token with the largest unary scores."""
 
     def __init__(self, kept: int) -> None:
         self.kept = kept
 
     def best(self, scores: Floats, transitions: Floats) -> Any:
-        """A labelling."""
+        """Return a labelling."""
         return Chains().best(np.where(_among_best(scores, self.kept, axis=1), scores, -np.inf), transitions)
 
 
 class GreedyTrees:
-    """To each word its best head, whether or not that makes a tree."""
+    """Best head of each word, which need not form a tree."""
 
     def best(self, scores: Floats) -> Any:
-        """Heads."""
+        """Return the heads."""
         without = scores.copy()
         np.fill_diagonal(without, -np.inf)
         return Trees.structure(np.argmax(without, axis=0))
 
 
 class PrunedTrees:
-    """The best tree of arcs from the root and from the best few heads of each word."""
+    """Best tree of arcs from the root and from the ``kept`` best heads of each word."""
 
     def __init__(self, kept: int) -> None:
         self.kept = kept
 
     def best(self, scores: Floats) -> Any:
-        """Heads of a tree."""
+        """Return the heads of a tree."""
         without = scores.copy()
         np.fill_diagonal(without, -np.inf)
         candidates = _among_best(without, self.kept, axis=0)
@@ -115,18 +112,18 @@ class PrunedTrees:
 
 
 def _among_best(scores: Floats, count: int, *, axis: int) -> NDArray[np.bool_]:
-    """Which entries are among the greatest of their row or column."""
+    """Return which entries are among the ``count`` greatest along an axis."""
     kept = min(count, scores.shape[axis])
     least = np.partition(scores, -kept, axis=axis).take([-kept], axis=axis)
-    found: NDArray[np.bool_] = scores >= least
-    return found
+    mask: NDArray[np.bool_] = scores >= least
+    return mask
 
 
 def tagging_figures(data: Path, share: float, say: Say) -> list[Figure]:
-    """English parts of speech."""
+    """Measure English part-of-speech tagging."""
     folder = data / "english_ewt"
     if not folder.is_dir():
-        say(f"{folder}: not there, no accuracy of tagging")
+        say(f"accuracy of tagging is skipped: {folder} does not exist")
         return []
     task = TASKS["pos"]
     train, test = (
@@ -163,10 +160,10 @@ def tagging_figures(data: Path, share: float, say: Say) -> list[Figure]:
 
 
 def parsing_figures(data: Path, share: float, say: Say) -> list[Figure]:
-    """Danish dependency trees, with several roots."""
+    """Measure Danish dependency parsing with several roots."""
     folder = data / "danish"
     if not folder.is_dir():
-        say(f"{folder}: not there, no accuracy of parsing")
+        say(f"accuracy of parsing is skipped: {folder} does not exist")
         return []
     corpus = read_parsed_corpus(folder, ("train", "test"))
     train = [s for s in corpus.learn if len(s.forms) <= _LONGEST][: max(round(share * _SENTENCES), 20)]
@@ -184,10 +181,10 @@ def parsing_figures(data: Path, share: float, say: Say) -> list[Figure]:
 
 
 def second_order_figures(data: Path, share: float, say: Say) -> list[Figure]:
-    """Danish trees with features of grandchildren: exact trainers beside belief propagation.
+    """Compare exact trainers with belief propagation on Danish trees with features of grandchildren.
 
-    Over projective trees, of those sentences that have one, and over all trees, of all sentences; there exact decoding
-    is a proof by the engine, and likelihoods are intractable.
+    Projective trees are used on the sentences with a projective tree, all trees on all sentences.  For all trees exact
+    decoding is a proof by the engine, and likelihoods are intractable.
     """
     folder = data / "danish"
     if not folder.is_dir():
@@ -228,14 +225,14 @@ def _second_order_example(
 
 
 def _projective(sentence: Sentence) -> bool:
-    """Whether no two arcs cross."""
+    """Return whether no two arcs cross."""
     assert sentence.heads is not None
     arcs = [(min(h, m), max(h, m)) for m, h in enumerate(sentence.heads, 1)]
     return not any(a < c < b < d for a, b in arcs for c, d in arcs)
 
 
 def _grandchild_features(sentence: Sentence, numbers: dict[str, int]) -> Any:
-    """Tags of grandparent, head and modifier, with and without the sides on which they lie, hashed."""
+    """Return hashed features of the tags of grandparent, head and modifier, with and without their directions."""
     tags = np.array([numbers.setdefault(tag, len(numbers)) for tag in ("<root>", *sentence.fine)])
     size = len(tags)
     g, h, m = np.meshgrid(*(np.arange(size),) * 3, indexing="ij")
@@ -249,7 +246,7 @@ def _grandchild_features(sentence: Sentence, numbers: dict[str, int]) -> Any:
 
 
 def _arc_features(sentence: Sentence) -> Any:
-    """Forms and tags of head, modifier and their neighbours, with direction and distance, hashed."""
+    """Return hashed features of forms and tags of head, modifier and neighbours, with direction and distance."""
     n = len(sentence.forms)
     words = ["<root>", *(form.lower() for form in sentence.forms)]
     tags = ["<root>", *sentence.fine]
@@ -280,11 +277,11 @@ def _arc_features(sentence: Sentence) -> Any:
 
 
 Case: TypeAlias = tuple[str, list[LinearExample], str]
-"""A trainer, what it learns from, and a remark."""
+"""Trainer, training examples, and a remark."""
 
 
 def _cases(exact: list[LinearExample], hasty: dict[str, Any]) -> list[Case]:
-    """Each first-order trainer with exact decoding, and the perceptron with other decoders in training."""
+    """Return each first-order trainer with exact decoding, and the perceptron with other decoders in training."""
     return [
         *((trainer, exact, "") for trainer in TRAINERS if trainer != "belief propagation"),
         *(
@@ -302,7 +299,7 @@ def _table(
     share: float,
     say: Say,
 ) -> list[Figure]:
-    """Accuracy of parts on sentences that were not learned from, decoded exactly, and seconds of training."""
+    """Return accuracy on test sentences, decoded exactly, and seconds of training."""
     seeds = _SEEDS if share >= 0.15 else 1
     epochs = _EPOCHS if share >= 0.2 else 2
     figures = []
@@ -322,17 +319,17 @@ def _table(
                 len(accuracies),
                 f"{len(examples)} sentences; standard deviation over seeds {100.0 * float(np.std(accuracies)):.2f}",
             ),
-            Figure(f"seconds of {label}", seconds, "s", len(accuracies), "processor time, with decoding the tested"),
+            Figure(f"seconds of {label}", seconds, "s", len(accuracies), "processor time, test decoding included"),
         ]
         say(f"{label}: {100.0 * float(np.mean(accuracies)):.2f}% in {seconds:.1f} s")
     return figures
 
 
 def _accuracy(tested: Sequence[LinearExample], weights: Floats) -> float:
-    """The share of right parts of the first kind."""
+    """Return the share of correct parts of the first kind."""
     right = total = 0
     for example in tested:
-        found = best_structure(example.oracle, example.scores(weights)).parts[0][0]
-        right += len(np.intersect1d(found, example.right.parts[0][0]))
+        predicted = best_structure(example.oracle, example.scores(weights)).parts[0][0]
+        right += len(np.intersect1d(predicted, example.right.parts[0][0]))
         total += len(example.right.parts[0][0])
     return right / total

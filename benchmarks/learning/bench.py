@@ -1,4 +1,4 @@
-"""Benchmark of learning: SparseMAP and marginals beside references and torch-struct; accuracy by loss and trainer."""
+"""Benchmark of learning: SparseMAP and marginals compared with references; accuracy by loss and trainer."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees
 Floats = NDArray[np.float64]
 
 MINUTES = 4.0
-"""At full size, of an otherwise idle processor."""
+"""Minutes at full size on an idle processor."""
 
 _SEEDS, _ENUMERATED, _TIMED = 12, 8, 20
 
 _DIFFERENCES = {"trees 25 words": "torch-struct adds 1e-5 to each weight"}
 
 _STEP = 1e-4
-"""Of differences, along which means are linear but for a rare kink."""
+"""Step of finite differences; means are linear along it except at rare kinks."""
 
 
 def bench_learning(options: BenchOptions) -> list[Figure]:
-    """Figures of means, marginals, and what is learned with them."""
+    """Measure SparseMAP, marginals, and the accuracy of models learned with them."""
     share = 0.05 if options.quick else options.share(MINUTES)
-    figures = [*_against_reference(share), *_sizes(share), *_against_enumeration(share)]
-    options.say("beside torch-struct ...")
-    figures += _beside_torch_struct(share, options.say)
+    figures = [*_compare_with_reference(share), *_measure_sizes(share), *_compare_with_enumeration(share)]
+    options.say("comparison with torch-struct ...")
+    figures += _compare_with_torch_struct(share, options.say)
     if options.data is None:
-        options.say("accuracy needs corpora: --data DIR")
+        options.say("accuracy is skipped: it needs corpora, add --data DIR")
         return figures
     for part in (tagging_figures, parsing_figures, second_order_figures):
         figures += part(options.data, share, options.say)
@@ -49,7 +49,7 @@ def bench_learning(options: BenchOptions) -> list[Figure]:
 
 
 def _small_models() -> dict[str, tuple[Any, list[tuple[int, ...]], list[Any]]]:
-    """Models with few structures: oracle, shapes of scores, all structures."""
+    """Return models with few structures: oracle, shapes of scores, all structures."""
     second, every = (kind("siblings", "grandchildren") for kind in (ProjectiveTrees, SecondOrderTrees))
     return {
         "chains": (Chains(), [(4, 3), (3, 3)], [Chains.structure(np.array(x), 3) for x in labellings(4, 3)]),
@@ -78,7 +78,7 @@ def _small_models() -> dict[str, tuple[Any, list[tuple[int, ...]], list[Any]]]:
 
 
 def _matrices(shapes: list[tuple[int, ...]], structures: list[Any]) -> list[Floats]:
-    """For each array of scores, how often its parts occur in each structure."""
+    """Return, for each array of scores, how often its parts occur in each structure."""
     result = [np.zeros((int(np.prod(shape)), len(structures))) for shape in shapes]
     for k, structure in enumerate(structures):
         for matrix, places in zip(result, structure, strict=True):
@@ -86,7 +86,7 @@ def _matrices(shapes: list[tuple[int, ...]], structures: list[Any]) -> list[Floa
     return result
 
 
-def _against_reference(share: float) -> list[Figure]:
+def _compare_with_reference(share: float) -> list[Figure]:
     values = means = gradients = 0.0
     count = 0
     seeds = max(round(share * _SEEDS), 2)
@@ -106,19 +106,19 @@ def _against_reference(share: float) -> list[Figure]:
             means = max(means, float(np.abs(found.marginals.ravel() - mean).max()))
             ahead, behind = (matrices[0] @ nearest_mean(matrices[0], linear + e * moved) for e in (_STEP, -_STEP))
             forwards, backwards = by_mean.ravel() @ (ahead - mean), by_mean.ravel() @ (mean - behind)
-            if abs(forwards - backwards) < 1e-3 * _STEP:  # otherwise there is a kink: derivatives differ by side
+            if abs(forwards - backwards) < 1e-3 * _STEP:  # otherwise at a kink, where one-sided derivatives differ
                 own = sum(float((g * d).sum()) for g, d in zip(found.gradient(by_mean), along, strict=True))
                 slope = float(forwards + backwards) / (2.0 * _STEP)
                 gradients = max(gradients, abs(own - slope))
             count += 1
-    note = f"{', '.join(_small_models())}; beside an interior-point method over all structures"
+    note = f"{', '.join(_small_models())}; compared with an interior-point method over all structures"
     return [
         Figure("sparsemap_vs_reference", max(values, means, gradients), "", count, note),
-        Figure("sparsemap_gradients_vs_reference", gradients, "", count, "of those, by differences"),
+        Figure("sparsemap_gradients_vs_reference", gradients, "", count, "of those, by finite differences"),
     ]
 
 
-def _sizes(share: float) -> list[Figure]:
+def _measure_sizes(share: float) -> list[Figure]:
     cases: dict[str, tuple[Any, Callable[[np.random.Generator], list[Floats]]]] = {
         "chains 20 x 50": (Chains(), lambda rng: [rng.normal(size=(20, 50)), rng.normal(size=(50, 50))]),
         "trees 25 words": (Trees(), lambda rng: [rng.normal(size=(26, 26))]),
@@ -141,7 +141,7 @@ def _sizes(share: float) -> list[Figure]:
             scores = draw(np.random.default_rng(max(seed, 0)))
             found, spent = measure(partial(sparsemap, oracle, *scores))
             if seed < 0:
-                continue  # kernels are compiled
+                continue  # compiles the kernels
             seconds.append(spent)
             rounds.append(found.rounds)
             structures.append(len(found.weights))
@@ -155,14 +155,14 @@ def _sizes(share: float) -> list[Figure]:
         ]
     return [
         *figures,
-        Figure("sparsemap_gap", worst, "", len(cases) * count, "largest, by one more call of the exact oracle"),
+        Figure("sparsemap_gap", worst, "", len(cases) * count, "maximum, by one more call of the exact oracle"),
     ]
 
 
 # --- marginals -------------------------------------------------------------------------------------------------------
 
 
-def _against_enumeration(share: float) -> list[Figure]:
+def _compare_with_enumeration(share: float) -> list[Figure]:
     worst, count = 0.0, 0
     models = _small_models()
     for name in ("clusterings", "second order, all trees"):
@@ -183,13 +183,13 @@ def _against_enumeration(share: float) -> list[Figure]:
             for matrix, mean in zip(matrices, found.means, strict=True):
                 worst = max(worst, float(np.abs(matrix @ p - mean.ravel()).max()))
             count += 1
-    note = "chains, trees with one root or more, projective trees of first and second order"
+    note = "chains, trees with one or several roots, projective trees of first and second order"
     return [Figure("marginals", worst, "", count, f"largest difference from enumeration; {note}")]
 
 
-def _beside_torch_struct(share: float, say: Say) -> list[Figure]:
+def _compare_with_torch_struct(share: float, say: Say) -> list[Figure]:
     if not all(importlib.util.find_spec(name) for name in ("torch", "torch_struct")):
-        say("torch and torch-struct are not installed here: no comparison with them")
+        say("torch-struct is skipped: torch and torch-struct are not installed")
         return []
     import torch
     import torch_struct
@@ -217,11 +217,11 @@ def _beside_torch_struct(share: float, say: Say) -> list[Figure]:
         value, means = theirs_of(
             kind(torch.tensor(inner, requires_grad=True) * 1.0, multiroot=kind is torch_struct.DependencyCRF)
         )
-        whole = np.zeros(arcs.shape)
-        whole[:, 0, 1:] = means[:, range(25), range(25)]
+        marginals_of_arcs = np.zeros(arcs.shape)
+        marginals_of_arcs[:, 0, 1:] = means[:, range(25), range(25)]
         means[:, range(25), range(25)] = 0.0
-        whole[:, 1:, 1:] = means
-        return value, whole
+        marginals_of_arcs[:, 1:, 1:] = means
+        return value, marginals_of_arcs
 
     def ours(model: Any, *scores: Floats) -> tuple[Floats, Floats]:
         sums = batch_sums(batch_of(model, scores))
@@ -248,11 +248,11 @@ def _beside_torch_struct(share: float, say: Say) -> list[Figure]:
         seconds = [min(taken[way]) for way in ("own", "other")]
         ratios.append(seconds[1] / seconds[0])
         figures += [
-            Figure(f"marginals_seconds ({name})", seconds[0] / count, "s", repeats, "one instance, processor time"),
+            Figure(f"marginals_seconds ({name})", seconds[0] / count, "s", repeats, "per instance, processor time"),
             Figure(f"torch_struct_seconds ({name})", seconds[1] / count, "s", repeats),
             Figure(f"difference_from_torch_struct ({name})", difference, "", count, _DIFFERENCES.get(name, "")),
         ]
     return [
         *figures,
-        Figure("speedup_vs_torch_struct", min(ratios), "", len(ratios), "least of the three, one thread"),
+        Figure("speedup_vs_torch_struct", min(ratios), "", len(ratios), "minimum of the three, one thread"),
     ]

@@ -1,6 +1,7 @@
-"""The mean of all structures nearest to the scores, by an interior-point method over a complete list of them.
+"""SparseMAP by an interior-point method over a complete list of structures.
 
-It shares no line with the active set: a Newton method on the optimality conditions, every structure a variable.
+This is a Newton method on the optimality conditions with one variable per structure.  It shares no code with the
+active set method.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ _ENOUGH = 2.0**-48
 
 
 def nearest_mean(columns: Floats, linear: Floats) -> Floats:
-    """Weights p of the structures that maximise linearᵀp - ½ ‖columns p‖² over the simplex.
+    """Return the weights p of structures that maximise linearᵀp - ½ ‖columns p‖² over the simplex.
 
     Parameters
     ----------
     columns
-        The penalised part of each structure, shape (parts, structures).
+        Penalised parts of each structure, shape (parts, structures).
     linear
-        The structures' scores.
+        Scores of the structures.
     """
     count = columns.shape[1]
     p, slack = np.full(count, 1.0 / count), np.ones(count)
@@ -44,7 +45,7 @@ def nearest_mean(columns: Floats, linear: Floats) -> Floats:
         matrix[:count, count] = matrix[count, :count] = -1.0
         step = np.zeros(count)
         change = np.zeros(count)
-        for centring in (0.0, None):  # a step towards the optimum tells how much to centre the true one (Mehrotra)
+        for centring in (0.0, None):  # predictor, then corrector (Mehrotra)
             if centring is None:
                 length = min(_longest(p, step), _longest(slack, change))
                 ahead = float((p + length * step) @ (slack + length * change)) / count
@@ -62,25 +63,25 @@ def nearest_mean(columns: Floats, linear: Floats) -> Floats:
 
 
 def _longest(point: Floats, step: Floats) -> float:
-    """How far a step can be taken before an entry of a positive point becomes zero, at most 1 / 0.995."""
+    """Return the step length at which an entry of a positive point becomes zero, at most 1 / 0.995."""
     falling = step < 0.0
     return float(min(np.min(-point[falling] / step[falling], initial=np.inf), 1.0 / 0.995))
 
 
 def labellings(tokens: int, labels: int) -> Iterator[tuple[int, ...]]:
-    """All labellings of a chain."""
+    """Return all labellings of a chain."""
     return itertools.product(range(labels), repeat=tokens)
 
 
 def partitions(items: int) -> Iterator[tuple[int, ...]]:
-    """All clusterings, as cluster numbers in the order in which they begin."""
+    """Yield all clusterings, with clusters numbered by their first items."""
     for labels in itertools.product(*(range(i + 1) for i in range(items))):
         if all(labels[i] <= max(labels[:i], default=-1) + 1 for i in range(items)):
             yield labels
 
 
 def trees(words: int, *, single_root: bool = False, projective: bool = False) -> Iterator[tuple[int, ...]]:
-    """The heads of all dependency trees, the root's -1 among them."""
+    """Yield the heads of all dependency trees, with -1 for the root."""
     for heads in itertools.product(range(words + 1), repeat=words):
         tree = (-1, *heads)
         if single_root and heads.count(0) != 1:
@@ -95,7 +96,7 @@ def trees(words: int, *, single_root: bool = False, projective: bool = False) ->
 
 
 def _reaches(tree: tuple[int, ...], word: int, above: int) -> bool:
-    """Whether a word descends from another, or from the root."""
+    """Return whether a word descends from another, or from the root."""
     for _ in tree:
         if word == above:
             return True

@@ -1,7 +1,7 @@
 """Benchmark of parsing with factors: the source's comparison of families, candidate heads and search effort.
 
-The parser is trained on each corpus of the folder; training counts in no time.  All that is compared is measured in one
-run, on one thread.
+The parser is trained on each corpus of the folder; times exclude training.  All compared methods are measured in one
+run on one thread.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 CORPORA = ("english_ewt", "italian")
-"""Folders that are measured, of those that the data folder has."""
+"""Folders that are measured if they exist in the data folder."""
 
 _MINUTES = 60.0
-"""What all test sentences take, about."""
+"""Approximate minutes for all test sentences."""
 
 CANDIDATES: tuple[int | None, ...] = (3, 5, 10, 20, None)
 
 
 @dataclass(frozen=True)
 class FactorPlan(Plan):
-    """How much is measured: ``learn`` and ``test`` are numbers of sentences, None for all.
+    """Amount of work; ``learn`` and ``test`` are numbers of sentences, None for all.
 
     Attributes
     ----------
     epochs, more_epochs
-        Of the backbone alone, and of each family together with it (the backbone that is compared has as many).
+        Epochs of the backbone, and of each family together with it (the compared backbone has as many).
     methods, mips
-        Sentences over which methods, and over which branch and bound and HiGHS are compared.
+        Sentences on which the ascent methods, and branch and bound and HiGHS, are compared.
     """
 
     learn: int | None = None
@@ -85,10 +85,10 @@ QUICK = FactorPlan(120, 20, 1, 1, 1, 2.0, 8, 3, 5.0, (10, 15))
 
 
 def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
-    """The source's experiment on each corpus."""
+    """Run the source's experiment on each corpus."""
     data = options.folder(
-        "this benchmark needs treebanks: say --data DIR, a folder with train and test files in CoNLL-U, or with "
-        f"folders {' and '.join(CORPORA)} of such; Universal Dependencies are at universaldependencies.org"
+        "this benchmark needs treebanks: add --data DIR, a folder with train and test files in CoNLL-U, or with such "
+        f"folders named {' and '.join(CORPORA)}; Universal Dependencies are at universaldependencies.org"
     )
     share = options.share(_MINUTES)
     plan = (QUICK if options.quick else FactorPlan()).cut(share, "methods", "mips")
@@ -99,7 +99,9 @@ def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
     curves: dict[str, dict[str, Setting]] = {}
     for number, corpus in enumerate(corpora):
         cut = corpus.cut(plan.learn, plan.test)
-        cut = replace(cut, learn=spread(cut.learn, share), test=spread(cut.test, share))  # training takes most
+        cut = replace(
+            cut, learn=spread(cut.learn, share), test=spread(cut.test, share)
+        )  # training takes most of the time
         measured, curves[corpus.name] = measure_corpus(cut, plan, options, first=number == 0)
         figures += measured
     figures += measure_kernels(plan.lengths)
@@ -116,12 +118,12 @@ def _folders(data: Path) -> list[Path]:
 def measure_corpus(
     corpus: Corpus, plan: FactorPlan, options: BenchOptions, *, first: bool
 ) -> tuple[list[Figure], dict[str, Setting]]:
-    """Accuracy of all models; then speed, effort and proofs of the combination.
+    """Measure accuracy of all models, then speed, effort and proofs of the combination.
 
-    The figures of the first corpus that name no language are the benchmark's headline.
+    Figures without the name of a corpus are those of the first one.
     """
     name = corpus.name
-    options.say(f"{name}: {len(corpus.learn)} sentences for training, {len(corpus.test)} for testing")
+    options.say(f"{name}: {len(corpus.learn)} training sentences, {len(corpus.test)} test sentences")
     figures: list[Figure] = []
     chosen: Model | None = None
     for label, model in train_models(corpus, plan, options):
@@ -129,7 +131,7 @@ def measure_corpus(
         runs = parse_all(model, corpus.test, 10, plan.limit)
         figures += _measure_accuracy(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
         options.say(f"{name}, {label}: {figures[-2].value:.2f}% with, {figures[-1].value:.2f}% without punctuation")
-    assert chosen is not None  # it is among the models
+    assert chosen is not None
     figures += _measure_relations(name, corpus, chosen, plan)
     curves: dict[str, Setting] = {}
     for k in CANDIDATES:
@@ -142,7 +144,7 @@ def measure_corpus(
         if first:
             figures += measure_speed(runs, label)
         figures += measured
-        options.say(f"{name}, {label}: {measured[0].value:,.0f} words a second, {measured[2].value:.1f} calls")
+        options.say(f"{name}, {label}: {measured[0].value:,.0f} words per second, {measured[2].value:.1f} calls")
     if first:
         some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, most=plan.methods)]
         figures += compare_methods(some, plan.limit)
@@ -153,16 +155,16 @@ def measure_corpus(
 
 
 def train_models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
-    """The backbone, each family with it, the combination, and the third-order parser."""
+    """Train the backbone, each family with it, the combination, and the third-order parser."""
     examples = ParsedExamples(corpus.learn)
     settings = NonlocalSettings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
     filtered = run_stage(FilterLearner(examples), FILTER, settings, say=options.say)
     common = ParserLearner(examples, filtered, settings.backbone)
     run_stage(common, BACKBONE, settings, say=options.say)
-    wanted: dict[str, tuple[str, ...]] = {"backbone": ()}
-    wanted |= {family: (family,) for family in FAMILIES}
-    wanted["combination"] = COMBINATION
-    for label, families in wanted.items():
+    models: dict[str, tuple[str, ...]] = {"backbone": ()}
+    models |= {family: (family,) for family in FAMILIES}
+    models["combination"] = COMBINATION
+    for label, families in models.items():
         learner = common.with_families(families)
         yield label, run_stage(learner, FAMILIES_STAGE, settings, say=options.say, name=label).compact()
     third = ParserLearner(examples, filtered, "third")
@@ -171,11 +173,11 @@ def train_models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Ite
 
 
 def _measure_relations(name: str, corpus: Corpus, model: Model, plan: FactorPlan) -> list[Figure]:
-    """How good the labelled trees are; nothing of a corpus without relations."""
+    """Measure labelled attachment; return no figures for a corpus without relations."""
     model = replace(model, labels=train_labels(ParsedExamples(corpus.learn)))
-    found = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
-    reached = attachment(zip(corpus.test, labelled(model, corpus.test, found), strict=True))
-    _, *figures = attachment_figures(reached, len(found), lambda measure: f"{measure}_{name}")
+    trees = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
+    reached = attachment(zip(corpus.test, labelled(model, corpus.test, trees), strict=True))
+    _, *figures = attachment_figures(reached, len(trees), lambda measure: f"{measure}_{name}")
     return figures
 
 
@@ -183,8 +185,8 @@ def _heads(run: Parsed) -> Heads:
     return tuple(range(run.words)) if run.heads is None else run.heads
 
 
-def _measure_accuracy(name: str, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Figure]:
-    reached, n = accuracy(sentences, found), len(sentences)
+def _measure_accuracy(name: str, sentences: Sequence[Sentence], trees: Sequence[Heads]) -> list[Figure]:
+    reached, n = accuracy(sentences, trees), len(sentences)
     return [
         Figure(f"accuracy_{name}", reached.uas, "%", n, "unlabeled, punctuation included"),
         Figure(f"accuracy_words_{name}", reached.uas_without_punctuation, "%", n, "unlabeled, without punctuation"),
@@ -195,18 +197,18 @@ def _measure_accuracy(name: str, sentences: Sequence[Sentence], found: Sequence[
 
 
 class Setting(NamedTuple):
-    """Parses of a corpus in one setting, and how many heads are right, in percent."""
+    """Parses of a corpus in one setting, and the percentage of correct heads."""
 
     runs: Sequence[Parsed]
     accuracy: float
 
 
 _STYLES = (("-", "o", "0.0"), ("--", "s", "0.0"), (":", "^", "0.0"), ("-", "D", "0.6"), ("--", "v", "0.6"))
-"""Line, marker and grey of each setting: told apart without colours."""
+"""Line, marker and grey of each setting, distinguishable without colours."""
 
 
 def draw_candidates(corpora: Mapping[str, Mapping[str, Setting]], width: int = 5) -> Picture:
-    """Of each corpus, by candidate heads: seconds and calls against sentence length, and accuracy against speed."""
+    """Plot, by corpus and candidate heads, seconds and calls by sentence length, and accuracy by speed."""
     figure = new_figure((12.0, 3.6 * len(corpora)))
     rows = figure.subplots(len(corpora), 3, squeeze=False)
     for (corpus, settings), axes in zip(corpora.items(), rows, strict=True):
@@ -224,7 +226,7 @@ def draw_candidates(corpora: Mapping[str, Mapping[str, Setting]], width: int = 5
         labels = (
             ("words in the sentence", "seconds", f"{corpus}: seconds, scores included"),
             ("words in the sentence", "calls", f"{corpus}: calls of the dynamic program"),
-            ("words a second", "heads right (%)", f"{corpus}: accuracy and speed"),
+            ("words per second", "correct heads (%)", f"{corpus}: accuracy and speed"),
         )
         for ax, (x, y, title) in zip(axes, labels, strict=True):
             ax.set_xlabel(x)

@@ -1,6 +1,6 @@
-"""Benchmark of the search: words a second, calls of the dynamic program, proofs; and the kernels' speed.
+"""Benchmark of the search: words per second, calls of the dynamic program, proofs, and the kernels' speed.
 
-Seconds are the processor's: everything runs on one thread, and what else the machine does is not to count.
+Seconds are processor time on one thread, so other processes do not count.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from colgen.reporting.compared import proved_by_engine
 from colgen.solvers.trees.eisner import best_tree
 
 _VALUE_TOLERANCE = 1e-5
-"""Optima that differ by more than this are different, relative to 1 and to themselves."""
+"""Tolerance of equal optima, relative to max(1, |optimum|)."""
 
 ORDERS = {"first": 1, "sibling": 2, "grandchild": 3, "third": 4}
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """One sentence parsed: seconds of scoring and of the search, calls of the dynamic program, nodes, the gap left."""
+    """A parsed sentence: seconds of scoring and of search, calls of the dynamic program, nodes, and remaining gap."""
 
     words: int
     scoring: float
@@ -48,7 +48,7 @@ class Parsed:
 
     @property
     def seconds(self) -> float:
-        """Of both."""
+        """Return the seconds of scoring and search."""
         return self.scoring + self.search
 
 
@@ -65,7 +65,7 @@ def parse_sentence(
 def parse_instance(
     instance: NonlocalInstance, limit: float = 10.0, method: AscentMethod = "fixing", scoring: float = 0.0
 ) -> Parsed:
-    """Parse what is scored already."""
+    """Parse an instance that is scored already; ``scoring`` are the seconds of scoring."""
     started = time.process_time()
     problem = NonlocalParsing(instance, method=method)
     result = solve(problem, stop=TimeLimit(limit))
@@ -83,19 +83,19 @@ def parse_instance(
 
 
 def parse_all(model: Model, sentences: Sequence[Sentence], k: int | None, limit: float = 10.0) -> list[Parsed]:
-    """All sentences, after one that nobody counts: the first call compiles or loads the kernels."""
+    """Parse all sentences, after one uncounted call that compiles or loads the kernels."""
     parse_sentence(model, sentences[0], k, limit)
     return [parse_sentence(model, sentence, k, limit) for sentence in sentences]
 
 
 def measure_speed(runs: Sequence[Parsed], name: str) -> list[Figure]:
-    """Words a second, calls, proofs and the worst gap of the rest."""
+    """Return words per second, calls, proofs, and the largest remaining gap."""
     n, words = len(runs), sum(r.words for r in runs)
     scoring, search = sum(r.scoring for r in runs), sum(r.search for r in runs)
     unproved = [r.gap for r in runs if not r.proved]
     return [
         Figure(
-            f"words_per_second_{name}", words / (scoring + search), "words/s", n, "features included; of processor time"
+            f"words_per_second_{name}", words / (scoring + search), "words/s", n, "features included; processor time"
         ),
         Figure(f"words_per_second_{name}_search", words / search, "words/s", n, "without features"),
         Figure(f"dp_calls_per_sentence_{name}", sum(r.calls for r in runs) / n, "calls", n, "mean"),
@@ -106,21 +106,21 @@ def measure_speed(runs: Sequence[Parsed], name: str) -> list[Figure]:
             sum(r.proved_by_engine for r in runs) / n,
             "",
             n,
-            "share of the trees whose bound an oracle call has recomputed, and whose score the check has",
+            "share of trees with a bound recomputed by an oracle and a score recomputed by the check",
         ),
         Figure(f"worst_seconds_{name}", max(r.seconds for r in runs), "s", n),
-        Figure(f"worst_gap_{name}", 100.0 * max(unproved, default=0.0), "%", n, "of sentences that are not proved"),
+        Figure(f"worst_gap_{name}", 100.0 * max(unproved, default=0.0), "%", n, "of unproved sentences"),
     ]
 
 
 def compare_methods(instances: Sequence[NonlocalInstance], limit: float) -> list[Figure]:
-    """The ways to bring the bound down, each with branch and bound to the end: calls, nodes, seconds."""
+    """Compare the ascent methods, each with complete branch and bound: calls, nodes, seconds."""
     figures = []
     for method in ("fixing", "polyak", "subgradient"):
         parse_instance(instances[0], limit, method)
         runs = [parse_instance(instance, limit, method) for instance in instances]
         n = len(runs)
-        note = "" if method != "subgradient" else "the source's"
+        note = "" if method != "subgradient" else "method of the source"
         figures += [
             Figure(f"dp_calls_{method}", sum(r.calls for r in runs) / n, "calls", n, note),
             Figure(f"nodes_{method}", sum(r.nodes for r in runs) / n, "nodes", n, note),
@@ -131,46 +131,46 @@ def compare_methods(instances: Sequence[NonlocalInstance], limit: float) -> list
 
 
 def compare_with_mip(instances: Sequence[NonlocalInstance], limit: float) -> list[Figure]:
-    """Branch and bound against HiGHS on the same scores: geometric mean of the quotients of times."""
+    """Compare branch and bound with HiGHS on the same scores: geometric mean of ratios of times."""
     parse_instance(instances[0], limit)
     own, other, proved = [], [], 0
     for instance in instances:
-        found, by_highs = parse_instance(instance, limit), in_highs(instance, time_limit=limit)
-        _check(instance, found, by_highs.objective if by_highs.proved else None, "HiGHS")
-        own.append(found.search)
+        parsed, by_highs = parse_instance(instance, limit), in_highs(instance, time_limit=limit)
+        _check(instance, parsed, by_highs.objective if by_highs.proved else None, "HiGHS")
+        own.append(parsed.search)
         other.append(by_highs.seconds)
         proved += by_highs.proved
     n = len(instances)
     return [
-        mean_ratio("speedup_vs_mip", other, own, "HiGHS without the time to state the model", unit=""),
+        mean_ratio("speedup_vs_mip", other, own, "HiGHS without the time to build the model", unit=""),
         Figure("proved_mip", 100.0 * proved / n, "%", n, f"by HiGHS in {limit:g} s"),
     ]
 
 
 def compare_with_columns(instances: Sequence[NonlocalInstance], limit: float) -> Figure:
-    """Column generation by the engine alone, a tree a column, over the template's ascent, on the same scores."""
+    """Compare column generation by the engine, one column per tree, with the template's ascent on the same scores."""
     parse_instance(instances[0], limit)
     solve(ParsingByColumns(instances[0]), stop=TimeLimit(limit))
     own, other = [], []
     for instance in instances:
-        found = parse_instance(instance, limit)
+        parsed = parse_instance(instance, limit)
         run, _ = run_engine(ParsingByColumns(instance), limit, name=instance.name)
-        _check(instance, found, run.objective if run.proved else None, "columns")
-        own.append(found.search)
+        _check(instance, parsed, run.objective if run.proved else None, "columns")
+        own.append(parsed.search)
         other.append(run.seconds)
     return mean_ratio("engine_vs_kernel", other, own, "column generation over the ascent", unit="x")
 
 
-def _check(instance: NonlocalInstance, found: Parsed, optimum: float | None, prover: str) -> None:
-    """Check that a tree that is proved to be the best has the optimum that somebody else has proved."""
-    if found.proved and found.heads is not None and optimum is not None:
-        value = instance.check(found.heads)
+def _check(instance: NonlocalInstance, parsed: Parsed, optimum: float | None, prover: str) -> None:
+    """Check that a tree that is proved optimal has the optimum proved by another method."""
+    if parsed.proved and parsed.heads is not None and optimum is not None:
+        value = instance.check(parsed.heads)
         claims = {"branch and bound": (value, value), prover: (optimum, optimum)}
         check_agreement(instance.name, claims, Sense.MAXIMIZE, slack=_VALUE_TOLERANCE * max(1.0, abs(value)))
 
 
 def measure_kernels(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:
-    """Sentences a second of each backbone at 25 words, and the exponent of its growth."""
+    """Measure sentences per second of each backbone at 25 words, and the exponent of growth with length."""
     figures = []
     for name, order in ORDERS.items():
         seconds = []

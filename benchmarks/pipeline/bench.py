@@ -1,7 +1,7 @@
-"""Benchmark of the pipeline on raw text, beside UDPipe 1 that learns from the same sentences in the same run.
+"""Benchmark of the pipeline on raw text, compared with UDPipe 1 trained on the same sentences in the same run.
 
-UDPipe's training takes hours on a whole treebank: both learn from the same first sentences, and are tested on all test
-sentences.  Seconds are those of the processor, on one thread; both have analysed a few sentences before.
+UDPipe needs hours to train on a complete treebank, so both learn from the first sentences.  Both are tested on all test
+sentences.  Seconds are processor time on one thread, after a first call on a few sentences.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from benchmarks.harness import BenchOptions, Say, measure, spread
-from benchmarks.pipeline.udpipe import UDPipe, is_installed, read_back
+from benchmarks.pipeline.udpipe import UDPipe, is_installed, parse_output
 from colgen.cli.template import Figure
 from colgen.core.text import plural
 from colgen.problems.dependency.corpus import Corpus, read_corpus
@@ -27,10 +27,10 @@ _RUNS = 3
 
 
 def bench_pipeline(options: BenchOptions) -> list[Figure]:
-    """Accuracy of each step, words a second, and the same of UDPipe where its package is there."""
+    """Measure accuracy of each step and words per second, and the same for UDPipe if it is installed."""
     data = options.folder(
-        "this benchmark needs a treebank: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
-        f"dev and test, or one that has such a folder {_FOLDER}"
+        "this benchmark needs a treebank: add --data DIR, a folder of CoNLL-U files with train, dev and test in their "
+        f"names, or a folder that contains such a folder {_FOLDER}"
     )
     folder = data / _FOLDER
     corpus = read_corpus(folder if folder.is_dir() else data, ("train", "dev", "test"))
@@ -38,31 +38,31 @@ def bench_pipeline(options: BenchOptions) -> list[Figure]:
     test = spread(corpus.test[:most], options.share(_MINUTES))
     corpus = Corpus(corpus.name, corpus.learn[:learn], corpus.tune[:tune], test)
     figures = [Figure("sentences_learned", len(corpus.learn), "", 1, "by both")]
-    figures += _ours(corpus, epochs, options.say)
+    figures += _measure_pipeline(corpus, epochs, options.say)
     if not is_installed():
-        options.say("UDPipe is left out: its package ufal.udpipe is not installed")
+        options.say("UDPipe is skipped: its package ufal.udpipe is not installed")
     elif not options.quick:
-        figures += _theirs(corpus, options.say)
+        figures += _measure_udpipe(corpus, options.say)
     return figures
 
 
-def _ours(corpus: Corpus, epochs: int, say: Say) -> list[Figure]:
+def _measure_pipeline(corpus: Corpus, epochs: int, say: Say) -> list[Figure]:
     pipeline, seconds = measure(lambda: train(corpus.learn, tune=corpus.tune, epochs=epochs, say=say))
     texts = _texts(corpus.test)
     list(pipeline.analyse(texts[:2]))
-    figures = _measured("", corpus, lambda: [found.sentence for found in pipeline.analyse(texts)])
+    figures = _measure_analysis("", corpus, lambda: [one.sentence for one in pipeline.analyse(texts)])
     analysed = list(pipeline.analyse(texts))
-    proved = sum(found.parse.is_optimal for found in analysed)
+    proved = sum(one.parse.is_optimal for one in analysed)
     return [
         *figures,
-        Figure("proved", 100.0 * proved / len(analysed), "%", len(analysed), "trees that are proved to be the best"),
-        *_steps(pipeline, texts),
+        Figure("proved", 100.0 * proved / len(analysed), "%", len(analysed), "trees proved optimal"),
+        *_measure_steps(pipeline, texts),
         Figure("training_seconds", seconds, "s", 1, plural(len(corpus.learn), "sentence")),
     ]
 
 
-def _steps(pipeline: Pipeline, texts: Sequence[str]) -> list[Figure]:
-    """Words a second of each step."""
+def _measure_steps(pipeline: Pipeline, texts: Sequence[str]) -> list[Figure]:
+    """Measure words per second of each step."""
     _, segmenting = measure(lambda: pipeline.segmenter.segment(texts), _RUNS)
     tagged, up_to_tags = measure(lambda: list(pipeline.tag_paragraphs(texts)), _RUNS)
     _, parsing = measure(lambda: list(parse_sentences(tagged, pipeline.parser)), _RUNS)
@@ -74,19 +74,19 @@ def _steps(pipeline: Pipeline, texts: Sequence[str]) -> list[Figure]:
     ]
 
 
-def _theirs(corpus: Corpus, say: Say) -> list[Figure]:
-    say("UDPipe learns, with its defaults")
+def _measure_udpipe(corpus: Corpus, say: Say) -> list[Figure]:
+    say("training UDPipe with its defaults")
     udpipe, seconds = measure(lambda: UDPipe(corpus.learn, corpus.tune))
     texts = _texts(corpus.test)
     udpipe.conllu(texts[:2])
-    figures = _measured("udpipe_", corpus, lambda: udpipe.conllu(texts))
+    figures = _measure_analysis("udpipe_", corpus, lambda: udpipe.conllu(texts))
     return [*figures, Figure("udpipe_training_seconds", seconds, "s", 1, plural(len(corpus.learn), "sentence"))]
 
 
-def _measured(name: str, corpus: Corpus, analyse: Callable[[], str | list[Sentence]]) -> list[Figure]:
-    """Accuracy and words a second of an analysis of the test sentences' text."""
-    found, seconds = measure(analyse, _RUNS)
-    sentences = read_back(found) if isinstance(found, str) else found
+def _measure_analysis(name: str, corpus: Corpus, analyse: Callable[[], str | list[Sentence]]) -> list[Figure]:
+    """Measure accuracy and words per second on the text of the test sentences."""
+    output, seconds = measure(analyse, _RUNS)
+    sentences = parse_output(output) if isinstance(output, str) else output
     scores = compare(corpus.test, sentences)
     count, words = len(corpus.test), sum(map(len, corpus.test))
     return [

@@ -1,4 +1,4 @@
-"""UDPipe 1, with its own defaults, learns from the same sentences as the pipeline.
+"""Train and run UDPipe 1 with its defaults.
 
 Source: M. Straka, J. Straková, *Tokenizing, POS tagging, lemmatizing and parsing UD 2.0 with UDPipe*, CoNLL 2017 shared
 task (2017).  Its Python package is ``ufal.udpipe``.
@@ -19,51 +19,51 @@ from colgen.problems.dependency.sentence import Sentence
 
 
 def is_installed() -> bool:
-    """Whether UDPipe's package is there."""
+    """Return whether UDPipe's package is installed."""
     return importlib.util.find_spec("ufal") is not None and importlib.util.find_spec("ufal.udpipe") is not None
 
 
 class UDPipe:
-    """A model of UDPipe.
+    """A UDPipe model, trained on construction.
 
     Parameters
     ----------
     learn, tune
-        Annotated sentences; what is tuned on decides when UDPipe stops, as its manual advises.
+        Annotated sentences; UDPipe stops by its accuracy on ``tune``, as its manual recommends.
 
     Raises
     ------
     ColgenError
-        If UDPipe says that it could not learn.
+        If UDPipe reports an error.
     """
 
     def __init__(self, learn: Sequence[Sentence], tune: Sequence[Sentence]) -> None:
         import ufal.udpipe as udpipe
 
         error, default = udpipe.ProcessingError(), udpipe.Trainer.DEFAULT
-        told = _sentences(learn), _sentences(tune)
-        model = udpipe.Trainer.train("morphodita_parsito", *told, default, default, default, error)
+        data = _convert(learn), _convert(tune)
+        model = udpipe.Trainer.train("morphodita_parsito", *data, default, default, default, error)
         if error.occurred():
             raise ColgenError(f"UDPipe: {error.message}")
-        with tempfile.TemporaryDirectory() as folder:  # models are loaded from files alone
+        with tempfile.TemporaryDirectory() as folder:  # UDPipe loads models only from files
             path = Path(folder) / "model"
             path.write_bytes(model)
             self._model = udpipe.Model.load(str(path))
         self._pipeline = udpipe.Pipeline(self._model, "tokenize", default, default, "conllu")
 
     def conllu(self, paragraphs: Sequence[str]) -> str:
-        """The analysis of raw text."""
+        """Analyse raw text and return CoNLL-U."""
         import ufal.udpipe as udpipe
 
         error = udpipe.ProcessingError()
-        found = self._pipeline.process("\n\n".join(paragraphs), error)
+        output = self._pipeline.process("\n\n".join(paragraphs), error)
         if error.occurred():
             raise ColgenError(f"UDPipe: {error.message}")
-        return str(found)
+        return str(output)
 
 
-def _sentences(sentences: Sequence[Sentence]) -> Any:
-    """Sentences as UDPipe's own."""
+def _convert(sentences: Sequence[Sentence]) -> Any:
+    """Convert sentences into UDPipe's type."""
     import ufal.udpipe as udpipe
 
     reader, error = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError()
@@ -77,6 +77,6 @@ def _sentences(sentences: Sequence[Sentence]) -> Any:
     return read
 
 
-def read_back(conllu: str) -> list[Sentence]:
-    """The sentences of an analysis."""
+def parse_output(conllu: str) -> list[Sentence]:
+    """Return the sentences of an analysis."""
     return list(parse_conll(conllu.split("\n"), name="UDPipe"))

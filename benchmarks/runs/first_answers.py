@@ -1,8 +1,7 @@
-"""``colgen bench first_answers``: from the command to the first answer of each template, before and after compiling.
+"""``colgen bench first_answers``: time from the command to the first answer of each template, cold and warm.
 
-Each template solves its own example in a new process, with an empty folder for compiled kernels (cold), and then with
-the folder that this has filled (warm).  Seconds are those of the processor, imports included: neither what else the
-machine does nor its disk counts.
+Each template solves its example in a new process, first with an empty folder of compiled kernels (cold), then with the
+filled folder (warm).  Seconds are processor time, imports included, so other processes and the disk do not matter.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from colgen.cli.template import Figure, load_template, template_names
 from colgen.core.errors import ColgenError
 
 _WARM = 3
-"""Warm starts, of which the shortest counts."""
+"""Warm starts; the shortest counts."""
 
 _SOON = 10.0
-"""Seconds of compiling: quick runs look at the templates that say so of themselves."""
+"""Quick runs skip templates whose ``compiling`` seconds are not below this."""
 
 
 def bench_first_answers(options: BenchOptions) -> Sequence[Figure]:
-    """Seconds from the command to the first answer, cold and warm, of every template that has an example."""
+    """Measure the seconds to the first answer, cold and warm, of every template with an example."""
     figures: list[Figure] = []
     for name in template_names():
         template = load_template(name)
@@ -36,21 +35,21 @@ def bench_first_answers(options: BenchOptions) -> Sequence[Figure]:
             instance = Path(folder) / f"example{template.suffix}"
             template.example(instance)
             cold, *warm = time_starts(name, instance, Path(folder) / "kernels", 2 if options.quick else 1 + _WARM)
-        options.say(f"{name}: {cold:.1f} s to the first answer, {min(warm):.2f} s where kernels are compiled")
+        options.say(f"{name}: {cold:.1f} s to the first answer, {min(warm):.2f} s with compiled kernels")
         figures += [
-            Figure(f"first_answer_seconds_{name}_cold", cold, "s", 1, "nothing is compiled; imports included"),
-            Figure(f"first_answer_seconds_{name}_warm", min(warm), "s", len(warm), "kernels are loaded; the shortest"),
+            Figure(f"first_answer_seconds_{name}_cold", cold, "s", 1, "nothing compiled; imports included"),
+            Figure(f"first_answer_seconds_{name}_warm", min(warm), "s", len(warm), "compiled kernels; shortest"),
         ]
     return figures
 
 
 def time_starts(name: str, instance: Path, kernels: Path, count: int) -> list[float]:
-    """Processor seconds of ``colgen solve`` in new processes, one after the other, that share a folder of kernels.
+    """Return processor seconds of ``colgen solve`` in successive processes that share a folder of kernels.
 
     Raises
     ------
     ColgenError
-        If one of them ends in an error.
+        If a process fails.
     """
     kernels.mkdir()
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -63,5 +62,5 @@ def _seconds(command: Sequence[str], environment: Mapping[str, str]) -> float:
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise ColgenError(f"`{' '.join(command[1:])}` ended with exit code {process.returncode}")
+        raise ColgenError(f"`{' '.join(command[1:])}` failed with exit code {process.returncode}")
     return used.ru_utime + used.ru_stime

@@ -1,4 +1,4 @@
-"""Runs that are killed at random moments and go on from their checkpoints, to the same proved value."""
+"""Kill runs at random moments, resume them from checkpoints, and compare the proved values."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from colgen.problems.vehicle_routing.instance import random as random_routing
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 _EVERY = 0.02
-"""Seconds from one checkpoint to the next: the runs are short."""
+"""Seconds between checkpoints; the runs are short."""
 
 _PATIENCE = 60.0
-"""A run that lasts so many times as long as one that nobody kills is stuck."""
+"""Limit of the last run of a chain, in multiples of the time of an undisturbed run."""
 
 
 def _assignment(seed: int) -> Problem:
@@ -46,20 +46,20 @@ TEMPLATES: Mapping[str, Callable[[int], Problem]] = {
     "vehicle_routing": _routing,
     "cutting_stock": _rolls,
 }
-"""Small instances by seed, whose runs last some tenths of a second."""
+"""Small instances by seed; a run takes a few tenths of a second."""
 
 
 class Killed(NamedTuple):
-    """What became of runs that were killed.
+    """Counts of killed runs.
 
     Attributes
     ----------
     kills
-        How many there were.
+        Killed runs.
     same
-        How many of them were followed, in the end, by the same proved value.
+        Killed runs whose chain ended with the same proved value as an undisturbed run.
     written
-        How many found a checkpoint there to go on from.
+        Killed runs that left a checkpoint.
     """
 
     kills: int
@@ -68,49 +68,49 @@ class Killed(NamedTuple):
 
 
 def kill_runs(make: Callable[[], Problem], kills: int, seed: int, until: float = float("inf")) -> Killed:
-    """Kill runs of a problem at random moments, again and again, and let the last one of each chain end.
+    """Kill runs of a problem at random moments in chains: each run resumes the one before, and the last one finishes.
 
     Parameters
     ----------
     kills
-        So many in all.
+        Total number of kills.
     until
-        Value of ``time.monotonic()`` from which on no chain begins.
+        Value of ``time.monotonic()`` after which no chain starts.
     """
     begun = time.monotonic()
-    whole = solve(make())  # kernels are compiled, and the children have them
+    undisturbed = solve(make())  # compiles the kernels, which forked children inherit
     begun_again = time.monotonic()
-    whole = solve(make())
+    undisturbed = solve(make())
     lasts = min(time.monotonic() - begun_again, begun_again - begun)
-    wanted = [whole.termination.name, whole.objective]
+    expected = [undisturbed.termination.name, undisturbed.objective]
     draw, done, same, written = random.Random(seed), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for number in itertools.count():
             if done >= kills or time.monotonic() >= until:
                 break
-            path = Path(folder) / f"run{number}"  # a new one, though nobody was killed in the last chain
+            path = Path(folder) / f"run{number}"  # new even if the last chain had no kill
             chain = 0
             while True:
                 last = done + chain >= kills
-                ended = _child(make, path, _PATIENCE * lasts + 30.0 if last else draw.uniform(0.0, 1.2 * lasts))
+                ended = _run_child(make, path, _PATIENCE * lasts + 30.0 if last else draw.uniform(0.0, 1.2 * lasts))
                 if ended is not None:
                     break
                 chain += 1
                 written += path.exists()
             done += chain
-            same += chain * (ended == wanted)
+            same += chain * (ended == expected)
     return Killed(done, same, written)
 
 
-def _child(make: Callable[[], Problem], path: Path, seconds: float) -> Any:
-    """What a child process that solves the problem has found; None if it was killed first, after so many seconds."""
-    told = path.with_name(path.name + ".json")
+def _run_child(make: Callable[[], Problem], path: Path, seconds: float) -> Any:
+    """Solve the problem in a child process; return its result, or None if it was killed after ``seconds``."""
+    output = path.with_name(path.name + ".json")
     child = os.fork()
     if child == 0:
         code = 1
         try:
             result = solve(make(), checkpoint=Checkpoint(path, every=_EVERY))
-            write_text(told, json.dumps([result.termination.name, result.objective]))  # whole, or killed before it
+            write_text(output, json.dumps([result.termination.name, result.objective]))  # atomic
             code = 0
         finally:
             os._exit(code)
@@ -118,8 +118,8 @@ def _child(make: Callable[[], Problem], path: Path, seconds: float) -> Any:
     while time.monotonic() < deadline:
         ended, _ = os.waitpid(child, os.WNOHANG)
         if ended:
-            return json.loads(told.read_text(encoding="utf-8")) if told.exists() else "failed"
+            return json.loads(output.read_text(encoding="utf-8")) if output.exists() else "failed"
         time.sleep(0.002)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return json.loads(told.read_text(encoding="utf-8")) if told.exists() else None
+    return json.loads(output.read_text(encoding="utf-8")) if output.exists() else None

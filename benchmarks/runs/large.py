@@ -1,4 +1,4 @@
-"""``colgen bench scale``: large masters, set partitioning by rows and cutting stock by widths, each in its process."""
+"""``colgen bench scale``: large masters of set partitioning and cutting stock, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MINUTES, _LIMIT, _ROUNDS = 20.0, 300.0, 200
-"""Of the whole; seconds of one size; rounds of an ascent."""
+"""Approximate minutes of the benchmark; limit in seconds per size; rounds of an ascent."""
 
 _SMALL, _LEAST = 60, 5.0
-"""Rows and seconds of what is solved first."""
+"""Rows and seconds of the first run, which compiles the kernels."""
 
 _STRIDES = (1, 2, 3)
 _LONGEST = 12
@@ -52,22 +52,22 @@ _WORTHWHILE = 0.05
 
 @dataclass(frozen=True)
 class Size:
-    """What a relaxation of one size took.
+    """Effort of one relaxation.
 
     Attributes
     ----------
     rows
-        Of the master.
+        Rows of the master.
     nonzeros
-        Of the restricted master at the end; where there is none, of all columns.
+        Nonzeros of the final restricted master; of all columns if there is none.
     rounds
-        Of column generation.
+        Rounds of column generation.
     seconds
-        Of the processor, of all of them; compiling left out.
+        Processor seconds of all rounds, without compilation.
     bytes
-        The most that its process ever held, interpreter and libraries included.
+        Peak memory of the process, interpreter and libraries included.
     ended
-        Whether it ended by itself; else it was stopped by the clock.
+        False if the time limit stopped the run.
     """
 
     rows: int
@@ -78,20 +78,20 @@ class Size:
     ended: bool
 
     @property
-    def seconds_a_round(self) -> float:
-        """In the mean."""
+    def seconds_per_round(self) -> float:
+        """Return the mean seconds per round."""
         return self.seconds / self.rounds
 
 
 class Partition(Problem[object]):
-    """Rows on a circle, each covered exactly once by chains: up to twelve rows, each so many places after the former.
+    """Set partitioning of rows on a circle by chains: up to twelve rows at equal distances, with random costs.
 
-    Minimise the costs of chains, which are drawn; a chain is told by its stride, first row and length.
+    A chain is identified by its stride (the distance), first row and length.
 
     Parameters
     ----------
     rows
-        More than a chain of the longest stride can go round.
+        More rows than the longest chain spans.
     """
 
     def __init__(self, rows: int, seed: int) -> None:
@@ -113,7 +113,7 @@ class Partition(Problem[object]):
 
 
 class _Chains(Pricing):
-    """The best length of each chain, by sums of dual values along it: exact."""
+    """Find the best length of each chain exactly, by cumulative sums of dual values."""
 
     def __init__(self, problem: Partition) -> None:
         self._costs = problem.costs
@@ -133,8 +133,8 @@ class _Chains(Pricing):
         strides, firsts = np.nonzero(best < min(-1e-9, _WORTHWHILE * bound))
         if not len(firsts):
             strides, firsts = (np.array([one]) for one in np.unravel_index(best.argmin(), best.shape))
-        found = self._columns(strides, firsts, lengths[strides, firsts], rows)
-        stride = best.argmin(axis=0)  # two chains of one first row cannot both be used: both cover it
+        columns = self._columns(strides, firsts, lengths[strides, firsts], rows)
+        stride = best.argmin(axis=0)  # at most one chain per first row is used: all of them cover it
         gains = best[stride, np.arange(len(stride))]
 
         def attained() -> tuple[Columns, NDArray[np.float64]]:
@@ -143,7 +143,7 @@ class _Chains(Pricing):
             return chosen, np.ones(len(used))
 
         total = float(np.minimum(gains, 0.0).sum())
-        return PricingResult(found, bound, best[strides, firsts].tolist(), total, attained)
+        return PricingResult(columns, bound, best[strides, firsts].tolist(), total, attained)
 
     def _columns(
         self, strides: NDArray[np.int64], firsts: NDArray[np.int64], lengths: NDArray[np.int64], rows: NDArray[np.int64]
@@ -152,26 +152,26 @@ class _Chains(Pricing):
         inside = np.arange(_LONGEST) <= lengths[:, None]
         starts = np.concatenate([[0], np.cumsum(lengths + 1)])
         taken = rows[members[inside]]
-        told = list(zip(strides.tolist(), firsts.tolist(), (lengths + 1).tolist(), strict=True))
-        return Columns(self._costs[strides, firsts, lengths], starts, taken, np.ones(len(taken)), told)
+        keys = list(zip(strides.tolist(), firsts.tolist(), (lengths + 1).tolist(), strict=True))
+        return Columns(self._costs[strides, firsts, lengths], starts, taken, np.ones(len(taken)), keys)
 
 
 def partition_by_volume(rows: int, seconds: float) -> Size:
-    """Set partitioning with so many rows, bounded by a volume ascent: each round looks at all entries of all chains."""
-    made = Partition(rows, 0)
+    """Bound set partitioning by a volume ascent; each round visits all entries of all chains."""
+    problem = Partition(rows, 0)
     entries = len(_STRIDES) * rows * _LONGEST * (_LONGEST + 1) // 2
-    return _measure(made, rows, seconds, entries, method=Method(bounding=Volume(_ROUNDS)))
+    return _measure(problem, rows, seconds, entries, method=Method(bounding=Volume(_ROUNDS)))
 
 
 def partition_by_simplex(rows: int, seconds: float) -> Size:
-    """The same relaxation by column generation alone."""
+    """Solve the relaxation of set partitioning by column generation."""
     return _measure(Partition(rows, 0), rows, seconds)
 
 
 def rolls_by_simplex(widths: int, seconds: float) -> Size:
-    """The relaxation of cutting stock with so many widths."""
-    made = uniform(widths, 0, roll=_ROLL, widths=(_ROLL // 10, 7 * _ROLL // 10))
-    return _measure(CuttingStock(made), widths, seconds)
+    """Solve the relaxation of cutting stock by column generation."""
+    instance = uniform(widths, 0, roll=_ROLL, widths=(_ROLL // 10, 7 * _ROLL // 10))
+    return _measure(CuttingStock(instance), widths, seconds)
 
 
 def _measure(problem: Problem[Any], rows: int, seconds: float, nonzeros: int = 0, **options: Any) -> Size:
@@ -182,8 +182,8 @@ def _measure(problem: Problem[Any], rows: int, seconds: float, nonzeros: int = 0
     return Size(rows, nonzeros or held, len(result.iterations), lasted, peak_bytes(), ended)
 
 
-def _warm(family: Family, rows: int, seconds: float) -> Size:
-    """Once kernels are loaded."""
+def _measure_warm(family: Family, rows: int, seconds: float) -> Size:
+    """Measure a family after a small run has compiled the kernels."""
     family(_SMALL, _LEAST)
     return family(rows, seconds)
 
@@ -195,11 +195,11 @@ FAMILIES: dict[str, tuple[Family, tuple[int, ...]]] = {
     "set partitioning, simplex": (partition_by_simplex, (312, 625, 1_250, 2_500)),
     "cutting stock, simplex": (rolls_by_simplex, (312, 625, 1_250, 2_500, 5_000)),
 }
-"""Ways and sizes."""
+"""Functions and sizes by name."""
 
 
 def bench_scale(options: BenchOptions) -> Sequence[Figure]:
-    """Seconds a round and bytes of large masters, by size; how fast the seconds grow with the nonzeros."""
+    """Measure seconds per round and memory of large masters by size, and the growth of seconds with nonzeros."""
     share = 0.02 if options.quick else min(options.share(_MINUTES), 1.0)
     limit = max(_LIMIT * share, _LEAST)
     figures: list[Figure] = []
@@ -207,23 +207,23 @@ def bench_scale(options: BenchOptions) -> Sequence[Figure]:
     for name, (family, counts) in FAMILIES.items():
         sizes[name] = []
         for rows in counts[: max(math.ceil(share * len(counts)), 2)]:
-            with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # its memory is its own
-                one = pool.submit(_warm, family, rows, limit).result()
-            said = "" if one.ended else f", stopped after {one.rounds} rounds"
+            with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # to measure its memory
+                one = pool.submit(_measure_warm, family, rows, limit).result()
+            stopped = "" if one.ended else f", stopped after {one.rounds} rounds"
             options.say(
-                f"{name}, {rows:,} rows: {one.seconds_a_round:.3f} s a round, {one.bytes / 2**30:.2f} GiB{said}"
+                f"{name}, {rows:,} rows: {one.seconds_per_round:.3f} s per round, {one.bytes / 2**30:.2f} GiB{stopped}"
             )
-            note = f"{one.nonzeros:,} nonzeros; {'solved' if one.ended else 'stopped by the clock'}"
+            note = f"{one.nonzeros:,} nonzeros; {'solved' if one.ended else 'stopped by the time limit'}"
             figures += [
-                Figure(f"seconds_a_round ({name}, {rows})", one.seconds_a_round, "s", one.rounds, note),
-                Figure(f"bytes ({name}, {rows})", float(one.bytes), "bytes", 1, "the process at most"),
+                Figure(f"seconds_a_round ({name}, {rows})", one.seconds_per_round, "s", one.rounds, note),
+                Figure(f"bytes ({name}, {rows})", float(one.bytes), "bytes", 1, "peak of the process"),
             ]
             sizes[name].append(one)
             if not one.ended:
                 break
     for name, found in sizes.items():
         if len(found) > 1:
-            note = "of seconds a round as a power of the nonzeros, from the first size to the last"
+            note = "seconds per round as a power of nonzeros, from the first to the last size"
             figures.append(Figure(f"scale_exponent ({name})", fit_exponent(found), "", len(found), note))
     most = max(one.bytes for found in sizes.values() for one in found)
     if options.plot is not None:
@@ -232,19 +232,21 @@ def bench_scale(options: BenchOptions) -> Sequence[Figure]:
 
 
 def fit_exponent(sizes: Sequence[Size]) -> float:
-    """How seconds a round grow with the nonzeros."""
+    """Return the exponent of seconds per round as a power of nonzeros."""
     first, last = sizes[0], sizes[-1]
-    return math.log(last.seconds_a_round / first.seconds_a_round) / math.log(last.nonzeros / first.nonzeros)
+    return math.log(last.seconds_per_round / first.seconds_per_round) / math.log(last.nonzeros / first.nonzeros)
 
 
 def draw(sizes: Mapping[str, Sequence[Size]]) -> Axes:
-    """Seconds a round by nonzeros, both logarithmic, a line a family; dotted: growth like the nonzeros."""
+    """Plot seconds per round against nonzeros, both logarithmic, one line per family; dotted: linear growth."""
     axes = new_axes()
     for (line, marker), (name, found) in zip(STYLES[4:], sizes.items(), strict=False):
         nonzeros = [one.nonzeros for one in found]
-        axes.plot(nonzeros, [one.seconds_a_round for one in found], marker=marker, linestyle=line, label=name)
+        axes.plot(nonzeros, [one.seconds_per_round for one in found], marker=marker, linestyle=line, label=name)
         first = found[0]
-        axes.plot(nonzeros, [first.seconds_a_round * n / first.nonzeros for n in nonzeros], ":", color="0.6", zorder=0)
-    axes.set(xscale="log", yscale="log", xlabel="nonzeros", ylabel="seconds a round (processor)")
+        axes.plot(
+            nonzeros, [first.seconds_per_round * n / first.nonzeros for n in nonzeros], ":", color="0.6", zorder=0
+        )
+    axes.set(xscale="log", yscale="log", xlabel="nonzeros", ylabel="processor seconds per round")
     axes.legend(frameon=False)
     return axes

@@ -1,4 +1,4 @@
-"""Benchmark of checkpoints of runs that are killed, and of pools that are kept for the next day's instance."""
+"""Benchmark of checkpoints of killed runs, and of column pools reused for similar instances."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from colgen.problems.vehicle_routing.instance import random as random_routing
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 _KILLS, _LOST, _PAIRS, _DAYS = 34, 8, 5, 50
-"""At full size: kills a template, runs whose loss is measured, pairs of runs with and without, instances in a row."""
+"""At full size: kills per template, runs to measure lost work, pairs to measure costs, successive instances."""
 
 _EVERY = 1.0
-"""Seconds between checkpoints where their cost and what is lost are measured."""
+"""Seconds between checkpoints when their cost and the lost work are measured."""
 
 _NODES = 150
-"""Of a tree that is searched with checkpoints and without: some ten of them are written."""
+"""Nodes of the tree that is searched with and without checkpoints; about ten checkpoints are written."""
 
 
-def measure_kept_work(share: float, say: Say) -> list[Figure]:
-    """Figures of checkpoints and pools; before any threads are started, for runs are forked."""
+def measure_reuse(share: float, say: Say) -> list[Figure]:
+    """Measure checkpoints and pools; must run before any thread starts, because runs are forked."""
     return [*_kill_figures(share, say), *_cost_figures(share, say), *_pool_figures(share, say)]
 
 
@@ -52,46 +52,46 @@ def measure_kept_work(share: float, say: Say) -> list[Figure]:
 def _kill_figures(share: float, say: Say) -> list[Figure]:
     kills = same = written = 0
     for seed, (name, make) in enumerate(TEMPLATES.items()):
-        found = kill_runs(partial(make, seed), max(math.ceil(_KILLS * share), 2), seed)
-        kills, same, written = kills + found.kills, same + found.same, written + found.written
-        say(f"{name}: {found.same} of {found.kills} kills ended in the same proved value")
-    lost = [_lose_work(seed) for seed in range(max(math.ceil(_LOST * share), 1))]
-    say(f"a run that is killed loses {max(lost):.2f} s at most, checkpoints every {_EVERY:g} s")
+        killed = kill_runs(partial(make, seed), max(math.ceil(_KILLS * share), 2), seed)
+        kills, same, written = kills + killed.kills, same + killed.same, written + killed.written
+        say(f"{name}: {killed.same} of {killed.kills} killed runs led to the same proved value")
+    lost = [_measure_loss(seed) for seed in range(max(math.ceil(_LOST * share), 1))]
+    say(f"a killed run loses at most {max(lost):.2f} s with checkpoints every {_EVERY:g} s")
     return [
-        Figure("kill_9_resumed", same / kills, "share", kills, f"{written} of them left a checkpoint"),
-        Figure("lost_seconds", max(lost) - _EVERY, "s", len(lost), f"beyond every = {_EVERY:g} s, at most"),
+        Figure("kill_9_resumed", same / kills, "share", kills, f"{written} left a checkpoint"),
+        Figure("lost_seconds", max(lost) - _EVERY, "s", len(lost), f"maximum beyond every = {_EVERY:g} s"),
     ]
 
 
-def _long() -> Problem:
+def _make_long() -> Problem:
     return Assignment(random_assignment(10, 60, 1))
 
 
-def _lose_work(seed: int) -> float:
-    """Seconds of a run's work that are in no checkpoint when it is killed."""
+def _measure_loss(seed: int) -> float:
+    """Kill a run and return the seconds of work since its last checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         path, seconds = Path(folder) / "run", random.Random(seed).uniform(1.5 * _EVERY, 4.0 * _EVERY)
         began = time.monotonic()
         child = os.fork()
         if child == 0:
             try:
-                solve(_long(), checkpoint=Checkpoint(path, every=_EVERY))
+                solve(_make_long(), checkpoint=Checkpoint(path, every=_EVERY))
             finally:
                 os._exit(0)
         time.sleep(seconds)
         os.kill(child, signal.SIGKILL)
         ended = time.monotonic() - began
         os.waitpid(child, 0)
-        kept = read_checkpoint(path)
-        return ended - (float(kept.fields["seconds"]) if kept is not None else 0.0)
+        stored = read_checkpoint(path)
+        return ended - (float(stored.fields["seconds"]) if stored is not None else 0.0)
 
 
 def _search(saving: Mapping[str, Any]) -> Result:
-    return solve(_long(), stop=NodeLimit(_NODES), **saving)
+    return solve(_make_long(), stop=NodeLimit(_NODES), **saving)
 
 
 def _cost_figures(share: float, say: Say) -> list[Figure]:
-    """What writing checkpoints takes: the same tree with them and without, one after the other."""
+    """Measure the cost of writing checkpoints by searching the same tree without and with them."""
     ratios = []
     for _ in range(max(round(_PAIRS * share), 1)):
         with tempfile.TemporaryDirectory() as folder:
@@ -99,15 +99,15 @@ def _cost_figures(share: float, say: Say) -> list[Figure]:
             for saving in ({}, {"checkpoint": Checkpoint(Path(folder) / "run", _EVERY)}):
                 seconds.append(measure(partial(_search, saving))[1])
             ratios.append(seconds[1] / seconds[0] - 1.0)
-    say(f"checkpoints every {_EVERY:g} s: {median(ratios):+.1%} of the time")
-    return [Figure("checkpoint_cost", median(ratios), "share", len(ratios), f"every {_EVERY:g} s; in the middle")]
+    say(f"checkpoints every {_EVERY:g} s: {median(ratios):+.1%} time")
+    return [Figure("checkpoint_cost", median(ratios), "share", len(ratios), f"every {_EVERY:g} s; median")]
 
 
 # --- pools -----------------------------------------------------------------------------------------------------------
 
 
 def _rolls(count: int) -> Iterator[Problem]:
-    """Some demands differ from day to day."""
+    """Yield successive instances that differ in some demands."""
     rng, instance = np.random.default_rng(0), uniform(200, 1)
     for _ in range(count):
         demands = np.array(instance.demands)
@@ -118,7 +118,7 @@ def _rolls(count: int) -> Iterator[Problem]:
 
 
 def _machines(count: int) -> Iterator[Problem]:
-    """Some tasks cost something else from day to day."""
+    """Yield successive instances that differ in the costs of some tasks."""
     rng, instance = np.random.default_rng(0), random_assignment(5, 30, 1)
     for _ in range(count):
         costs = instance.costs.copy()
@@ -128,7 +128,7 @@ def _machines(count: int) -> Iterator[Problem]:
 
 
 def _routes(count: int) -> Iterator[Problem]:
-    """Some customers ask for a little more or less from day to day."""
+    """Yield successive instances that differ slightly in some demands."""
     rng, instance = np.random.default_rng(0), random_routing(3, customers=40)
     for _ in range(count):
         demands = np.array(instance.demands)
@@ -146,23 +146,23 @@ _SEQUENCES: dict[str, Callable[[int], Iterator[Problem]]] = {
 
 
 def _pool_figures(share: float, say: Say) -> list[Figure]:
-    figures, every = [], {False: 0.0, True: 0.0}
+    figures, totals = [], {False: 0.0, True: 0.0}
     for name, sequence in _SEQUENCES.items():
         seconds, days = {False: 0.0, True: 0.0}, 0
         last: Result | None = None
         for problem in sequence(max(math.ceil(_DAYS * share), 3)):
             both = {warm: measure(partial(_solve_day, problem, last if warm else None)) for warm in (False, True)}
-            if last is not None:  # the first day has no pool
+            if last is not None:  # the first instance has no pool
                 days += 1
                 for warm, (_, taken) in both.items():
                     seconds[warm] += taken
             cold, last = both[False][0], both[True][0]
-            claims = {"from nothing": cold, "with a pool": last}
+            claims = {"from scratch": cold, "with a pool": last}
             check_agreement(name, {way: (one.objective, one.dual_bound) for way, one in claims.items()})
-        say(f"{name}: {seconds[False]:.2f} s of {days} instances from nothing, {seconds[True]:.2f} s with pools")
+        say(f"{name}: {days} instances take {seconds[False]:.2f} s from scratch, {seconds[True]:.2f} s with pools")
         figures.append(Figure(f"warm_share ({name})", seconds[True] / seconds[False], "share", days))
-        every = {warm: every[warm] + seconds[warm] for warm in every}
-    total = Figure("warm_share", every[True] / every[False], "share", 3 * days, "of the time from nothing, in all")
+        totals = {warm: totals[warm] + seconds[warm] for warm in totals}
+    total = Figure("warm_share", totals[True] / totals[False], "share", 3 * days, "of the time from scratch, in total")
     return [total, *figures]
 
 

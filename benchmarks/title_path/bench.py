@@ -1,7 +1,7 @@
 """Benchmark of title paths: the source's comparison of decoders on textbook sections, and random graphs.
 
-The scores are learned on the first two thirds of each file's sections; measured are the last thirds, with the true
-number of content words as k.  Training and the making of the graphs count in no time.
+Scores are learned on the first 2/3 of each file's sections.  Decoders are measured on the last 1/3, with the true
+number of content words as k.  Times exclude training and the construction of graphs.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from colgen.problems.title_path.sections import Section, read_sections, split
 from colgen.problems.title_path.training import title_score
 
 _MINUTES = 12.0
-"""What all sections take, about."""
+"""Approximate minutes for all sections."""
 
 WIDTHS = (1, 80)
-"""Of the beams of the source's table, beside the smallest that is always optimal."""
+"""Beam widths of the source's table; the smallest always optimal width is added."""
 
 
 def bench_title_path(options: BenchOptions) -> list[Figure]:
-    """The source's table: seconds, share optimal and ROUGE-L of each decoder; and random graphs of growing size."""
+    """Measure seconds, share optimal and ROUGE-L of each decoder, and random graphs of growing size."""
     data = options.folder(
-        "this benchmark needs sections with titles, as JSON lines with title and text: say --data DIR; there are "
-        "books to take them from at github.com/OpenDSA/OpenDSA and github.com/patmorin/ods"
+        "this benchmark needs sections with titles, as JSON lines with title and text: add --data DIR; books with "
+        "sections are at github.com/OpenDSA/OpenDSA and github.com/patmorin/ods"
     )
     plan = QUICK if options.quick else TitlePlan()
     learn, test = split(read_sections(data))
     model = train(learn, test, say=options.say)
     test = spread(test, options.share(_MINUTES), most=plan.sections)
     instances = [model.instance(one.text, one.num_content_words, one.name) for one in test]
-    options.say(f"{len(instances)} graphs of {median(i.num_vertices for i in instances):g} vertices in the middle")
+    options.say(f"{len(instances)} graphs, median {median(i.num_vertices for i in instances):g} vertices")
     warm_up()
     table = compare(instances, WIDTHS, plan, options.say)
     smallest = find_smallest_width(table)
@@ -68,7 +68,7 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
     return [
         *compare_medians(table, plan),
         Figure("vertices", median(i.num_vertices for i in instances), "vertices", len(instances), "median"),
-        Figure("beam_width_always_optimal", smallest, "paths", len(instances), "the smallest that was found"),
+        Figure("beam_width_always_optimal", smallest, "paths", len(instances), "smallest found"),
         *measure_convergence(table),
         *(figure for way in (*WAYS, *map(beam_name, widths)) for figure in describe_way(table, way, test, plan)),
         *(figure for one in measure_random_graphs(plan, options.say) for figure in _scaling_figures(one)),
@@ -76,10 +76,10 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
 
 
 def compare_medians(table: Table, plan: TitlePlan) -> list[Figure]:
-    """Ratios of median seconds."""
+    """Return ratios of median seconds."""
     given = list(table.results[FLOW])
     flow = median(r.seconds for r in table.of(FLOW, given))
-    limit = f"the flow program has {plan.flow_limit:g} s, which counts where it needs more"
+    limit = f"the flow program is limited to {plan.flow_limit:g} s, which counts if exceeded"
     ended = sum(r.finished for r in table.of(FLOW))
     coding = median(r.seconds for r in table.of(CODING, given))
     best = median(r.seconds for r in table.of(EXACT, given))
@@ -93,20 +93,20 @@ def compare_medians(table: Table, plan: TitlePlan) -> list[Figure]:
         Figure("speedup_exact_vs_ilp", flow / best, "ratio", len(given), f"of medians; {ended} of {len(given)} ended"),
         Figure("exact_vs_colour_coding", everywhere, "ratio", n, "of median seconds, δ = 1e-6"),
         Figure("engine_vs_kernel", by_rows, "ratio", n, "of median seconds: rows separated over a linear program"),
-        Figure("proved_by_engine", priced / n, "share", n, "a pricing round states the bound, and the path is checked"),
+        Figure("proved_by_engine", priced / n, "share", n, "bound by a pricing round, path checked"),
         Figure("worst_seconds", max(r.seconds for r in table.of(EXACT)), "s", n, "exact"),
         Figure("proved", proved, "sections", n, f"optimal or without a path, of {n}"),
     ]
 
 
 def describe_way(table: Table, way: str, sections: Sequence[Section], plan: TitlePlan) -> list[Figure]:
-    """A row of the table: seconds, share optimal, ROUGE-L."""
+    """Return a row of the table: seconds, share optimal, ROUGE-L."""
     name = way.lower().replace(" ", "_")
-    found = table.results[way]
-    seconds = [result.seconds for result in found.values()]
+    results = table.results[way]
+    seconds = [result.seconds for result in results.values()]
     n = len(seconds)
-    optimal = fmean(table.is_optimal(way, k) for k in found)
-    ended = sum(result.finished for result in found.values())
+    optimal = fmean(table.is_optimal(way, k) for k in results)
+    ended = sum(result.finished for result in results.values())
     note = f"{ended} of {n} ended in {plan.flow_limit if way == FLOW else plan.limit:g} s" if ended < n else ""
     return [
         Figure(f"seconds_mean_{name}", fmean(seconds), "s", n, note),
@@ -115,7 +115,7 @@ def describe_way(table: Table, way: str, sections: Sequence[Section], plan: Titl
         Figure(f"optimal_{name}", 100.0 * optimal, "%", n),
         Figure(
             f"rouge_l_{name}",
-            fmean(title_score(table.instances[k], result, sections[k]) for k, result in found.items()),
+            fmean(title_score(table.instances[k], result, sections[k]) for k, result in results.items()),
             "",
             n,
             "mean F measure",
@@ -124,27 +124,26 @@ def describe_way(table: Table, way: str, sections: Sequence[Section], plan: Titl
 
 
 def measure_convergence(table: Table) -> list[Figure]:
-    """How many iterations of colour coding it takes to find the optimum, on the sections that have a path."""
-    first = count_iterations(table)
-    found = sorted(first)
-    n = len(found)
+    """Return how many iterations colour coding needs to find the optimum, on sections with a path."""
+    counts = sorted(count_iterations(table))
+    n = len(counts)
     return [
         Figure(
-            "iterations_to_optimum_90", found[max(0, math.ceil(0.9 * n) - 1)], "iterations", n, "of 90% of sections"
+            "iterations_to_optimum_90", counts[max(0, math.ceil(0.9 * n) - 1)], "iterations", n, "of 90% of sections"
         ),
-        Figure("iterations_to_optimum_all", found[-1], "iterations", n, "of all sections"),
+        Figure("iterations_to_optimum_all", counts[-1], "iterations", n, "of all sections"),
     ]
 
 
 def count_iterations(table: Table) -> list[float]:
-    """For each section with a path the iteration at which colour coding found it; infinite if it did not."""
-    found = []
+    """Return, by section with a path, the iteration at which colour coding found the optimum; infinite if never."""
+    counts = []
     for k, result in table.results[UNTIL].items():
         optimum = table.optimum(k)
         if optimum > -math.inf:
             within = 1e-9 * max(1.0, abs(optimum))
-            found.append(next((i for i, w in enumerate(result.course, 1) if w >= optimum - within), math.inf))
-    return found
+            counts.append(next((i for i, w in enumerate(result.course, 1) if w >= optimum - within), math.inf))
+    return counts
 
 
 def _scaling_figures(one: Scaling) -> list[Figure]:

@@ -1,10 +1,10 @@
-"""Benchmark of vehicle routing: public instances to proved optimality, beside other libraries.
+"""Benchmark of vehicle routing: public instances to proved optimality, compared with other libraries.
 
 The data are Solomon's instances with time windows (of 25, 50 and 100 customers) and capacitated ones of Augerat et al.
 and of Christofides and Eilon, in the folders ``vrptw`` and ``cvrp`` of ``--data``, each with a file ``optima.csv``.
 
-Other libraries are asked where they are: PyVRP in this environment (``pip install colgen[routing]``), vrpy in one of
-its own, for it needs old versions of what we need new ones of::
+Other libraries are compared if installed: PyVRP in this environment (``pip install colgen[routing]``), and vrpy in an
+environment of its own, because it needs older versions of common dependencies::
 
     python3 -m venv vrpy-env && vrpy-env/bin/pip install vrpy
     COLGEN_VRPY=vrpy-env/bin/python colgen bench vehicle_routing --data DIR
@@ -30,20 +30,20 @@ from colgen.problems.vehicle_routing.template import VehicleRouting
 from colgen.solvers.compiling import working_clock
 
 _LIMIT = 600.0
-"""Seconds for an instance; one that needs more counts as not proved."""
+"""Time limit per instance in seconds."""
 
 _MINUTES = 300.0
-"""What all instances take at most, about: most of them end long before their limit."""
+"""Approximate minutes for all instances; most end long before their limit."""
 
 _VRPY_LIMIT = 60.0
-"""Seconds that vrpy is given for an instance of 25 customers."""
+"""Time limit of vrpy in seconds, for instances of 25 customers."""
 
 _SETS = ("25", "50", "100", "cvrp")
 
 
 def bench_vehicle_routing(options: BenchOptions) -> list[Figure]:
-    """Instances of the literature to proved optimality, each within ten minutes."""
-    data = options.folder("--data DIR is needed: the folder that holds vrptw/ and cvrp/, each with its optima.csv")
+    """Solve published instances to proved optimality, each within ten minutes."""
+    data = options.folder("this benchmark needs --data DIR with the folders vrptw and cvrp, each with optima.csv")
     limit = 20.0 if options.quick else _LIMIT
     chosen = published(data)
     share = options.share(_MINUTES)
@@ -65,23 +65,23 @@ def bench_vehicle_routing(options: BenchOptions) -> list[Figure]:
 
 
 def published(data: Path) -> dict[str, list[tuple[RoutingInstance, float]]]:
-    """The instances with their published optima, by set."""
-    found: dict[str, list[tuple[RoutingInstance, float]]] = {name: [] for name in _SETS}
+    """Read the instances with their published optima, by set."""
+    instances: dict[str, list[tuple[RoutingInstance, float]]] = {name: [] for name in _SETS}
     for row in read_table(data / "vrptw" / "optima.csv"):
         instance = read(data / "vrptw" / f"{row['instance']}.txt", customers=int(row["customers"]))
-        found[row["customers"]].append((instance, float(row["distance"])))
+        instances[row["customers"]].append((instance, float(row["distance"])))
     for row in read_table(data / "cvrp" / "optima.csv"):
         instance = read(data / "cvrp" / f"{row['instance']}.vrp", vehicles="name")
-        found["cvrp"].append((instance, float(row["distance"])))
-    return found
+        instances["cvrp"].append((instance, float(row["distance"])))
+    return instances
 
 
 def _solve(instance: RoutingInstance, optimum: float, limit: float) -> Run:
-    """Solve an instance, and see what else is known of it.
+    """Solve an instance and measure its root bounds.
 
-    The details are root bounds with cuts and without, as shares of the published optimum, and, if PyVRP is installed,
-    how far its best answer in the same time lies above our bound.  A proof is the engine's if an oracle has priced at
-    what proves the bound, and the check has added up the routes.
+    The details are root bounds with and without cuts relative to the published optimum, and, if PyVRP is installed,
+    the gap between our bound and its best solution in the same time.  A proof counts as the engine's if an oracle
+    priced at its dual values and the check recomputed the distance.
     """
     run, result = run_engine(VehicleRouting(instance), limit, name=instance.name, clock=working_clock)
     distance = math.inf if result.answer is None else instance.check(result.answer)
@@ -96,7 +96,7 @@ def _solve(instance: RoutingInstance, optimum: float, limit: float) -> Run:
 
 
 def check_published(instance: RoutingInstance, distance: float, bound: float, optimum: float) -> None:
-    """Check that a distance and a bound do not contradict the published optimum, which is rounded."""
+    """Check a distance and a bound against the published optimum, which is rounded."""
     claims = {"column generation": (distance, bound)}
     check_agreement(instance.name, claims, known=optimum, slack=0.5 / instance.ticks)
 
@@ -106,7 +106,7 @@ def _figures(name: str, runs: Sequence[Run]) -> list[Figure]:
     roots = [mean(run.details[which] for run in runs) for which in ("root", "root without cuts")]
     figures = [
         Figure(f"proved_{name}", proved, "instances", n, f"of {n}, at the published optimum"),
-        Figure(f"seconds_median_{name}", median(seconds), "s", n, "of those not proved the time that they were given"),
+        Figure(f"seconds_median_{name}", median(seconds), "s", n, "unproved instances count with their limit"),
         Figure(f"seconds_worst_{name}", max(seconds), "s", n),
         Figure(f"root_gap_{name}", 1.0 - roots[0], "share", n, "below the optimum, with cuts"),
         Figure(f"root_gap_without_cuts_{name}", 1.0 - roots[1], "share", n),
@@ -116,12 +116,12 @@ def _figures(name: str, runs: Sequence[Run]) -> list[Figure]:
             sum(run.by_engine for run in runs) / max(proved, 1),
             "share",
             n,
-            "of the proofs rest on a bound that an oracle call has recomputed, and routes that the check has added up",
+            "of the proofs have a bound recomputed by an oracle and a distance recomputed by the check",
         ),
     ]
     gaps = [run.details["PyVRP's gap"] for run in runs if "PyVRP's gap" in run.details]
     if gaps:
-        note = "its best answer in our time, above our bound"
+        note = "its best solution in the same time, above our bound"
         figures.append(Figure(f"pyvrp_gap_{name}", mean(gaps), "share", len(gaps), note))
     return figures
 
@@ -162,30 +162,32 @@ print(json.dumps({"value": value, "seconds": time.perf_counter() - started}))
 
 
 def _vrpy_figures(chosen: Sequence[tuple[RoutingInstance, float]], options: BenchOptions) -> list[Figure]:
-    """What vrpy does with the same instances, where an interpreter that has it is named.
+    """Solve the same instances with vrpy if ``COLGEN_VRPY`` names an interpreter that has it.
 
-    It states no bound: an answer that is the published optimum, found before its time was over, counts as proved.
+    vrpy reports no bound: the published optimum, found within the limit, counts as proved.
     """
     python = os.environ.get("COLGEN_VRPY")
     if not python:
-        options.say("vrpy is not asked: COLGEN_VRPY names no interpreter that has it")
+        options.say("vrpy is skipped: COLGEN_VRPY, the path of a Python with vrpy, is not set")
         return []
-    found = []
+    outcomes = []
     for instance, optimum in chosen:
         value, seconds = _by_vrpy(python, instance)
-        right = abs(value - optimum) <= 0.5 / instance.ticks
-        found.append((right and seconds < _VRPY_LIMIT, right, seconds))
+        optimal = abs(value - optimum) <= 0.5 / instance.ticks
+        outcomes.append((optimal and seconds < _VRPY_LIMIT, optimal, seconds))
         options.say(f"{instance.name:12} vrpy: {value:g} in {seconds:.1f} s")
-    n = len(found)
+    n = len(outcomes)
     return [
-        Figure("vrpy_proved_25", sum(o[0] for o in found), "instances", n, f"at the optimum within {_VRPY_LIMIT:g} s"),
-        Figure("vrpy_optimal_25", sum(o[1] for o in found), "instances", n, "answers that are the optimum"),
-        Figure("vrpy_seconds_median_25", median(o[2] for o in found), "s", n),
+        Figure(
+            "vrpy_proved_25", sum(o[0] for o in outcomes), "instances", n, f"at the optimum within {_VRPY_LIMIT:g} s"
+        ),
+        Figure("vrpy_optimal_25", sum(o[1] for o in outcomes), "instances", n, "optimal solutions"),
+        Figure("vrpy_seconds_median_25", median(o[2] for o in outcomes), "s", n),
     ]
 
 
 def _by_vrpy(python: str, instance: RoutingInstance) -> tuple[float, float]:
-    """Value of vrpy's answer, infinite without one, and its seconds."""
+    """Return the distance of vrpy's solution, infinite if there is none, and its seconds."""
     data = {
         "distances": instance.distances,
         "demands": instance.demands,
@@ -196,7 +198,7 @@ def _by_vrpy(python: str, instance: RoutingInstance) -> tuple[float, float]:
         "seconds": _VRPY_LIMIT,
     }
     try:
-        found = ask_program(python, _VRPY, data, 2.0 * _VRPY_LIMIT)
+        output = ask_program(python, _VRPY, data, 2.0 * _VRPY_LIMIT)
     except (subprocess.SubprocessError, ValueError):
         return math.inf, _VRPY_LIMIT
-    return math.inf if found["value"] is None else float(found["value"]), float(found["seconds"])
+    return math.inf if output["value"] is None else float(output["value"]), float(output["seconds"])

@@ -1,16 +1,16 @@
-"""``colgen bench labelling``: shortest paths with a capacity, beside published optima and seconds, and other libraries.
+"""``colgen bench labelling``: shortest paths with a capacity, compared with published optima and other libraries.
 
-The data are the folder ``spprc`` of ``--data``: instances of SPPRCLIB (Jepsen et al.) and of Roberti, with the optima
-over ng-routes that CPTP's repository publishes (``ng_route_optima.csv``), and the seconds of two C++ libraries.  The
-neighbourhood of a vertex i are the vertices j of smallest c_ij + w_j, i itself among them.  The weight of the depot is
-paid once, and the empty route costs nothing.  Seconds are those of the processor: one thread searches.
+The data are in the folder ``spprc`` of ``--data``: instances of SPPRCLIB (Jepsen et al.) and of Roberti, with the
+optima over ng-routes that CPTP's repository publishes (``ng_route_optima.csv``), and the seconds of two C++ libraries.
+The neighbourhood of a vertex i consists of the vertices j of smallest c_ij + w_j, including i.  The weight of the depot
+is paid once, and the empty route costs zero.  Seconds are processor time of one thread.
 
-``speedup_vs_cspy`` is measured where cspy is installed, in an environment of its own::
+``speedup_vs_cspy`` needs cspy in an environment of its own::
 
     python3 -m venv cspy-env && cspy-env/bin/pip install cspy
     COLGEN_CSPY=cspy-env/bin/python colgen bench labelling --data DIR
 
-on small random networks whose elementary optimum cspy finds.
+It is measured on small random networks whose elementary optimum cspy finds.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from colgen.solvers.stopping import after
 Floats = NDArray[np.float64]
 
 _LIMIT = 120.0
-"""Seconds for an instance."""
+"""Time limit per instance in seconds."""
 
 _MINUTES = 30.0
 _SIZES = (8, 16, 24)
 _DIGITS = 6e-4
-"""Published optima have three decimals."""
+"""Tolerance of published optima, which have three decimals."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A line of ``ng_route_optima.csv``; None where the reference did not finish."""
+    """A line of ``ng_route_optima.csv``; None if the reference did not finish."""
 
     name: str
     size: int
@@ -57,7 +57,7 @@ class Published:
 
 
 def bench_labelling(options: BenchOptions) -> Sequence[Figure]:
-    """Finished instances, those that match the published optima, and times relative to others."""
+    """Measure finished instances, matches with published optima, and times relative to other libraries."""
     figures: list[Figure] = []
     if options.data is not None:
         published = read_published(options.data / "spprc" / "ng_route_optima.csv")
@@ -67,28 +67,32 @@ def bench_labelling(options: BenchOptions) -> Sequence[Figure]:
         for each in (each for each in published if each.name in kept):
             run = _solve(options.data / "spprc", each)
             runs.append((each, run))
-            options.say(f"{run}; published {'nothing' if each.optimum is None else f'{each.optimum:.3f}'}")
+            options.say(f"{run}; published {'no optimum' if each.optimum is None else f'{each.optimum:.3f}'}")
         figures += _figures(runs)
     else:
-        options.say("no --data: published instances are left out")
-    figures.append(_user_cost(options.quick))
+        options.say("published instances are skipped: they need --data DIR")
+    figures.append(_measure_custom_resource(options.quick))
     peer = os.environ.get("COLGEN_CSPY")
     if peer:
-        figures += _beside_cspy(peer, options)
+        figures += _compare_with_cspy(peer, options)
     else:
-        options.say("COLGEN_CSPY names no interpreter: cspy is left out")
+        options.say("cspy is skipped: COLGEN_CSPY, the path of a Python with cspy, is not set")
     return figures
 
 
 def _figures(runs: Sequence[tuple[Published, Run]]) -> list[Figure]:
     known = [(each.optimum, run) for each, run in runs if run.proved and each.optimum is not None]
     matched = [run for optimum, run in known if abs(run.objective - optimum) <= _DIGITS]
-    figures = [Figure("optima_matched", len(matched), "instances", len(known), "of those that end and are published")]
+    figures = [
+        Figure(
+            "optima_matched", len(matched), "instances", len(known), "of finished instances with a published optimum"
+        )
+    ]
     for size in _SIZES:
-        asked = [(each, run) for each, run in runs if each.size == size]
-        ended = [(each, run.seconds) for each, run in asked if run.proved]
-        if asked:
-            figures.append(Figure(f"finished_ng{size}", len(ended), "instances", len(asked), f"in {_LIMIT:g} s each"))
+        of_size = [(each, run) for each, run in runs if each.size == size]
+        ended = [(each, run.seconds) for each, run in of_size if run.proved]
+        if of_size:
+            figures.append(Figure(f"finished_ng{size}", len(ended), "instances", len(of_size), f"in {_LIMIT:g} s each"))
         if not ended:
             continue
         figures.append(mean_ratio(f"seconds_ng{size}", [s for _, s in ended], [1.0] * len(ended), unit="s"))
@@ -100,14 +104,14 @@ def _figures(runs: Sequence[tuple[Published, Run]]) -> list[Figure]:
 
 
 def _solve(folder: Path, each: Published) -> Run:
-    """Price the best route with neighbourhoods of one size; the empty route costs nothing."""
+    """Price the best route with neighbourhoods of one size; the empty route costs zero."""
     network, costs, weights, load = read_instance(folder, each.name)
     solver = Labelling(network, [load], neighbourhoods=nearest(network, weights, each.size))
     if each.size == _SIZES[0]:
-        solver.price(costs, expired=after(1.0))  # compiled, and its memory is there
-    found, seconds = measure(lambda: solver.price(costs, expired=after(_LIMIT)))
-    optimum = math.nan if found.bound is None else min(found.bound, 0.0)
-    return Run(f"ng {each.size}", each.name, seconds, optimum, optimum, found.bound is not None, limit=_LIMIT)
+        solver.price(costs, expired=after(1.0))  # compiles, and allocates memory
+    result, seconds = measure(lambda: solver.price(costs, expired=after(_LIMIT)))
+    optimum = math.nan if result.bound is None else min(result.bound, 0.0)
+    return Run(f"ng {each.size}", each.name, seconds, optimum, optimum, result.bound is not None, limit=_LIMIT)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -128,18 +132,18 @@ def read_published(path: Path) -> list[Published]:
 
 
 def read_instance(folder: Path, name: str) -> tuple[Network, Floats, Floats, Resource]:
-    """An instance: its network, the costs of the arcs, the weights neighbourhoods are chosen by, and the load."""
-    found = [path for path in (folder / f"{name}.sppcc", folder / f"{name}.vrp") if path.is_file()]
-    if not found:
-        raise InputError(f"{folder}: expected {name}.sppcc or {name}.vrp")
-    text = read_text(found[0])
+    """Return an instance: network, costs of arcs, weights that define neighbourhoods, and the load."""
+    files = [path for path in (folder / f"{name}.sppcc", folder / f"{name}.vrp") if path.is_file()]
+    if not files:
+        raise InputError(f"{folder}: expected {name}.sppcc or {name}.vrp, found neither")
+    text = read_text(files[0])
     sections = {
         match[1]: np.array(match[2].split(), dtype=np.float64)
         for match in re.finditer(r"(\w+)_SECTION[^\S\n]*\n((?:\s*[-+.]?\d\S*)*)", text)
     }
     capacity = re.search(r"CAPACITY\s*:\s*(\d+)", text)
     if capacity is None or "DEMAND" not in sections:
-        raise InputError(f"{found[0]}: expected CAPACITY and DEMAND_SECTION")
+        raise InputError(f"{files[0]}: expected CAPACITY and DEMAND_SECTION")
     n = len(sections["DEMAND"]) // 2
     demand = sections["DEMAND"].reshape(n, 2)[:, 1]
     if "EDGE_WEIGHT" in sections:
@@ -149,7 +153,7 @@ def read_instance(folder: Path, name: str) -> tuple[Network, Floats, Floats, Res
         distance = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=-1))
         weight = -sections["PROFIT"].reshape(n, 2)[:, 1]
     network = Network.complete(n - 1)
-    heads = network.heads % n  # the sink is the depot again
+    heads = network.heads % n  # the sink is the depot
     weights = distance[network.tails, heads] + np.where(network.heads < n, weight[heads], 0.0)
     costs = weights + np.where(network.tails == network.source, weight[0], 0.0)
     demand[0] = 0.0
@@ -157,7 +161,7 @@ def read_instance(folder: Path, name: str) -> tuple[Network, Floats, Floats, Res
     return network, costs, weights, load
 
 
-# --- a resource that the user writes ---------------------------------------------------------------------------------
+# --- custom resources ------------------------------------------------------------------------------------------------
 
 
 def _extend(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
@@ -173,8 +177,8 @@ def _joins(forward: Any, backward: Any, arc: Any, vertex: Any) -> bool:
     return bool(forward[0] + arc[0] + backward[0] <= vertex[0])
 
 
-def _user_cost(quick: bool) -> Figure:
-    """A second capacity, written by the user and built in."""
+def _measure_custom_resource(quick: bool) -> Figure:
+    """Compare a second capacity written as a custom resource with a built-in one."""
     rng = np.random.default_rng(1)
     written, built_in = [], []
     for n in (20,) if quick else (25, 40, 55):
@@ -200,12 +204,14 @@ def _user_cost(quick: bool) -> Figure:
         costs = distance - prize[heads]
         bounds = [solver.price(costs).bound for solver in solvers]
         if bounds[0] != bounds[1]:
-            raise AssertionError(f"a resource written by the user has the optimum {bounds[1]}, built in {bounds[0]}")
+            raise AssertionError(
+                f"optimum {bounds[1]} with a custom resource, {bounds[0]} with a built-in one: expected equal"
+            )
         ways = dict(zip(("built in", "written"), (partial(solver.price, costs) for solver in solvers), strict=True))
         _, seconds = take_turns(ways, 3)
         built_in.append(min(seconds["built in"]))
         written.append(min(seconds["written"]))
-    return mean_ratio("user_resource_cost", written, built_in, "written by the user over built in", unit="times")
+    return mean_ratio("user_resource_cost", written, built_in, "custom over built-in", unit="times")
 
 
 # --- cspy ------------------------------------------------------------------------------------------------------------
@@ -232,10 +238,10 @@ for line in sys.stdin:
 """
 
 
-def _beside_cspy(peer: str, options: BenchOptions) -> list[Figure]:
-    """Elementary paths on random networks: what cspy finds, and how long it takes."""
+def _compare_with_cspy(peer: str, options: BenchOptions) -> list[Figure]:
+    """Compare elementary paths on random networks with cspy: optima and seconds."""
     rng = np.random.default_rng(2)
-    ours, theirs, asked = [], [], 0
+    ours, theirs, count = [], [], 0
     for n in (10,) if options.quick else (10, 11, 11, 12, 12, 13):
         network = Network.complete(n)
         load = np.append(0, rng.integers(3, 15, n)).astype(float)
@@ -254,23 +260,23 @@ def _beside_cspy(peer: str, options: BenchOptions) -> list[Figure]:
                 for tail, head, cost in zip(network.tails, network.heads, costs, strict=True)
             ],
         }
-        asked += 1
+        count += 1
         try:
-            found, seconds = ask_program(peer, _CSPY, given, _LIMIT)
+            value, seconds = ask_program(peer, _CSPY, given, _LIMIT)
         except subprocess.TimeoutExpired:
             options.say(f"cspy on {n} customers: not finished in {_LIMIT:g} s")
             continue
         except (subprocess.SubprocessError, ValueError, OSError) as error:
             options.say(f"cspy on {n} customers: {type(error).__name__}")
             continue
-        right = found is not None and bound is not None and abs(found - bound) <= _DIGITS
-        options.say(f"cspy on {n} customers: {found}, {seconds:.3f} s; here {bound}, {mine:.4f} s")
-        if right:
+        optimal = value is not None and bound is not None and abs(value - bound) <= _DIGITS
+        options.say(f"cspy on {n} customers: {value}, {seconds:.3f} s; here {bound}, {mine:.4f} s")
+        if optimal:
             theirs.append(seconds)
             ours.append(mine)
     if not ours:
         return []
     return [
-        mean_ratio("speedup_vs_cspy", theirs, ours, "where cspy finds the optimum", unit="times"),
-        Figure("right_cspy", len(ours), "instances", asked),
+        mean_ratio("speedup_vs_cspy", theirs, ours, "on networks whose optimum cspy finds", unit="times"),
+        Figure("right_cspy", len(ours), "instances", count),
     ]

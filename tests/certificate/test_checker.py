@@ -20,8 +20,8 @@ from colgen.certificate.checker_program import Claims, Program
 from colgen.cli.main import main as command
 from colgen.core.result import Termination
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform, write
-from tests.fuzz.handmade import HAND, ROLLS, certificate, claim, stated
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
+from tests.fuzz.handmade import HAND, ROLLS, certificate, claim, formulate
 
 # The relaxation is 259/132, and yet three rolls are needed.
 TREE = CuttingStockInstance(132, (44, 33, 12), (2, 3, 6))
@@ -164,7 +164,7 @@ def test_missing_lines_are_detected(tree):
 
 def test_mutations_that_change_the_meaning_are_detected(tree):
     assert check(tree).leaves > 1
-    assert not unfound([tree], range(60))
+    assert not find_undetected([tree], range(60))
 
 
 def test_the_checker_needs_only_the_standard_library(tmp_path):
@@ -199,7 +199,7 @@ def test_a_file_of_an_unknown_format_is_not_compared(tmp_path, capsys):
     assert "not checked against the file: the file has more" in capsys.readouterr().out
 
 
-TRUSTING = stated([{"kind": "trusted", "uses": [0, None]}], [])
+TRUSTING = formulate([{"kind": "trusted", "uses": [0, None]}], [])
 
 
 def written(records, path):

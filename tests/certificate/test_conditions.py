@@ -4,9 +4,9 @@ import pytest
 
 from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
-from tests.fuzz.forgeries import forgeries
+from tests.fuzz.forgeries import make_forgeries
 
-FORGED = {str(each): each.lines for each in forgeries()}
+FORGED = {str(each): each.lines for each in make_forgeries()}
 
 CONDITIONS = {
     # Weak duality

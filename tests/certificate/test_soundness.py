@@ -17,7 +17,7 @@ from colgen.certificate.checker import check
 from colgen.certificate.checker_bounds import bound_of, bound_of_uses, check_fixing, point_of
 from colgen.certificate.checker_pricing import CheckerState, WrongError, holds
 from colgen.certificate.checker_program import Claims, Program
-from tests.fuzz.handmade import sealed
+from tests.fuzz.handmade import seal
 
 ROWS = ([0, 1], [1, 1], [1, 1], [2, 2], [1, None], [None, 2], ["1/2", "5/2"])
 
@@ -140,7 +140,7 @@ class Drawn:
         head = [{"certificate": "colgen", "version": 1}, {"instance": {"kind": "drawn"}, "sha256": ""}]
         head += [{"formulation": self.data}, {"answer": answer}]
         end = {"proves": proves, "objective": told[0], "bound": told[1], "lines": 0, "leaves": leaves}
-        return [json.dumps(line) for line in sealed([*head, *self.lines, {"end": end}])]
+        return [json.dumps(line) for line in seal([*head, *self.lines, {"end": end}])]
 
     def descend(self, node, state, answers, depth):
         """``answers`` are those of the node, and better than the one at hand if something was fixed."""

@@ -12,7 +12,7 @@ from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.highs import LPStatus
 from tests.decomposition.models import FAMILIES, assignment, colours, flows, lots, packing, shifts
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 
 def whole(seed, blocks=3, width=3, same=False):
@@ -136,7 +136,7 @@ def test_forgeries_are_rejected(tmp_path):
         certified(decompose(whole(3, same=True), "block"), tmp_path / "c.jsonl")[1],
     ]
     for lines in told:
-        assert unfound([lines], range(150)) == []
+        assert find_undetected([lines], range(150)) == []
 
 
 def test_blocks_of_continuous_variables_are_trusted_and_counted(tmp_path):

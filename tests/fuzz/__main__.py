@@ -1,4 +1,4 @@
-"""Look for failures: ``python -m tests.fuzz --minutes 10 --seed 1``; run one again with ``--replay FILE``."""
+"""Search for failures: ``python -m tests.fuzz --minutes 10 --seed 1``; replay one with ``--replay FILE``."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from tests.fuzz.harness import SUBJECTS, Tally, fuzz, replay, write_failures
 
 
 def main(argv: list[str] | None = None) -> int:
-    """0: nothing failed."""
+    """Return 0 if there are no failures, else 1."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=1.0, help="how long (1)")
+    parser.add_argument("--minutes", type=float, default=1.0, help="duration (1)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=list(SUBJECTS), help="the engine, or one template")
-    parser.add_argument("--out", type=Path, default=Path("results/failures"), help="folder of what fails")
-    parser.add_argument("--replay", type=Path, metavar="FILE", help="run one failure again")
-    asked = parser.parse_args(argv)
-    if asked.replay is not None:
-        failure = replay(json.loads(asked.replay.read_text(encoding="utf-8")))
-        print("it holds" if failure is None else f"{failure.fault.value}: {failure.words}")
+    parser.add_argument("--only", choices=list(SUBJECTS), help="the engine or one template")
+    parser.add_argument("--out", type=Path, default=Path("results/failures"), help="folder of failures")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="replay one failure")
+    options = parser.parse_args(argv)
+    if options.replay is not None:
+        failure = replay(json.loads(options.replay.read_text(encoding="utf-8")))
+        print("no failure" if failure is None else f"{failure.fault.value}: {failure.words}")
         return 0 if failure is None else 1
     tally = Tally()
-    chosen = [asked.only] if asked.only else list(SUBJECTS)
-    weights = {name: 1 if asked.only or name != "engine" else len(chosen) - 1 for name in chosen}
-    for name, weight in weights.items():  # half of the time is the engine's, if templates are to come
-        seconds = 60.0 * asked.minutes * weight / sum(weights.values())
-        tally.add(fuzz(name, asked.seed, seconds=seconds, say=print))
-    files = write_failures(tally.failed, asked.out)
+    chosen = [options.only] if options.only else list(SUBJECTS)
+    weights = {name: 1 if options.only or name != "engine" else len(chosen) - 1 for name in chosen}
+    for name, weight in weights.items():  # half of the time is for the engine, unless it is chosen alone
+        seconds = 60.0 * options.minutes * weight / sum(weights.values())
+        tally.add(fuzz(name, options.seed, seconds=seconds, say=print))
+    files = write_failures(tally.failed, options.out)
     print(f"{tally.runs} answers, {len(tally.failed)} failures")
     for path in files:
         print(f"  {path}")

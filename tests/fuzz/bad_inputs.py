@@ -1,4 +1,4 @@
-"""Files, arguments and programs that cannot be meant: each must end in one clear line, a command with exit code 2."""
+"""Invalid files, arguments and programs: each must produce one clear line, and exit code 2 for commands."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from colgen.problems.vehicle_routing import random as random_customers
 from colgen.problems.vehicle_routing import write as write_customers
 from tests.fuzz import bad_programs
 from tests.fuzz.bad_texts import FORMATS, treebank
-from tests.fuzz.interrupts import forked, waited
+from tests.fuzz.interrupts import fork_run, wait_for_exit
 
 Rng = np.random.Generator
 
 LONGEST = 300
-"""Characters of what is said."""
+"""Maximum length of a message in characters."""
 
 _PATIENCE = 30.0
-"""Seconds after which an input counts as one that hangs."""
+"""Seconds after which a run counts as hanging."""
 
 _PROGRAMS = 4
-"""Every so many inputs one is a program."""
+"""Every fourth input is a program."""
 
 _NUMBERS = ("scores", "tables", "arcs", "grandparents", "siblings", "parent", "starts", "table", "factor_arcs", "start")
-"""Arrays that hold numbers, wherever they occur."""
+"""Names of numeric arrays in the file formats."""
 
 
-def bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
-    """Ask so many times; how often that was, and what was said wrongly."""
+def try_bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
+    """Run ``count`` invalid inputs; return their number and descriptions of wrong reactions."""
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -60,18 +60,18 @@ def bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
         for number in range(count):
             rng = np.random.default_rng([seed, number])
             if number % _PROGRAMS == _PROGRAMS - 1:
-                what, run = bad_programs.draw(rng)
-                fault = _run(run, directory)
+                change, run = bad_programs.draw(rng)
+                fault = _run_program(run, directory)
             else:
-                what, arguments = _draw(rng, good, directory)
-                fault = _asked(arguments, directory)
+                change, arguments = _draw(rng, good, directory)
+                fault = _run_command(arguments, directory)
             if fault is not None:
-                wrong.append(f"{what}: {fault}")
+                wrong.append(f"{change}: {fault}")
     return count, wrong
 
 
-def _run(run: Callable[[], str | None], directory: Path) -> str | None:
-    """What is wrong with how a program ends, in a process of its own; None if it ends as it should."""
+def _run_program(run: Callable[[], str | None], directory: Path) -> str | None:
+    """Run a program in a child process; describe a wrong reaction, or return None."""
 
     def child_run() -> int:
         fault = run()
@@ -79,33 +79,33 @@ def _run(run: Callable[[], str | None], directory: Path) -> str | None:
             print(fault)
         return 0 if fault is None else 1
 
-    child, pipe = forked(directory, child_run)
-    code = waited(child, _PATIENCE)
+    child, pipe = fork_run(directory, child_run)
+    code = wait_for_exit(child, _PATIENCE)
     os.close(pipe)
-    said = (directory / "streams").read_text(encoding="utf-8", errors="replace")
-    return None if code == 0 else f"exit code {code}, {said[-300:]!r}"
+    output = (directory / "streams").read_text(encoding="utf-8", errors="replace")
+    return None if code == 0 else f"exit code {code}, {output[-300:]!r}"
 
 
-def _asked(arguments: list[str], directory: Path) -> str | None:
+def _run_command(arguments: list[str], directory: Path) -> str | None:
     def run() -> int:
         from colgen.cli.main import main
 
         return main(arguments)
 
-    child, pipe = forked(directory, run)
-    code = waited(child, _PATIENCE)
+    child, pipe = fork_run(directory, run)
+    code = wait_for_exit(child, _PATIENCE)
     os.close(pipe)
-    said = (directory / "streams").read_text(encoding="utf-8", errors="replace").rstrip("\n")
+    output = (directory / "streams").read_text(encoding="utf-8", errors="replace").rstrip("\n")
     if code != 2:
-        return f"exit code {code}, said {said[:200]!r}"
-    if "\n" in said or not said:
-        return f"not one line: {said[:200]!r}"
-    if len(said) > LONGEST + len(str(directory)):
-        return f"{len(said)} characters: {said[:200]!r}"
-    if not said.isprintable():
-        return f"control characters: {said[:200]!r}"
-    if "Error" in said or "Traceback" in said:
-        return f"not clear: {said[:200]!r}"
+        return f"exit code {code}, output {output[:200]!r}"
+    if "\n" in output or not output:
+        return f"not one line: {output[:200]!r}"
+    if len(output) > LONGEST + len(str(directory)):
+        return f"{len(output)} characters: {output[:200]!r}"
+    if not output.isprintable():
+        return f"control characters: {output[:200]!r}"
+    if "Error" in output or "Traceback" in output:
+        return f"not clear: {output[:200]!r}"
     return None
 
 
@@ -132,14 +132,14 @@ def _draw(rng: Rng, good: dict[str, tuple[Path, ...]], directory: Path) -> tuple
 
 
 def _truncated(file: Path, content: bytes, cut: int) -> bytes:
-    """The first part of a file; of a graph, whose edges need not be as many as announced, less than a line."""
+    """Return the beginning of a file; of a graph less than a line, because fewer edges than announced are valid."""
     if file.suffix == ".txt":
         return content.split(b"\n")[0]
     return content[:4] if file.suffix == ".col" else content[:cut]
 
 
 def _broken(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
-    """Files that are nothing at all."""
+    """Return a missing, truncated or unreadable file."""
     content = file.read_bytes()
     cut = int(rng.integers(1, max(len(content) // 2, 2)))
     contents = {
@@ -166,7 +166,7 @@ def _broken(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, 
 
 
 def _arrays(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
-    """An archive one of whose arrays cannot be meant."""
+    """Return an archive with one invalid array."""
     with np.load(file) as loaded:
         arrays: dict[str, Any] = {name: loaded[name] for name in loaded.files}
     name = str(rng.choice([n for n in arrays if n in _NUMBERS]))
@@ -203,7 +203,7 @@ def _arrays(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, 
 
 
 def _json(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
-    """A JSON file that is none, or says what cannot be meant."""
+    """Return a malformed JSON file, or one with invalid contents."""
     content = json.loads(file.read_text(encoding="utf-8"))
     kinds: dict[str, Callable[[], str]] = {
         "deep": lambda: "[" * 200_000,
@@ -216,7 +216,7 @@ def _json(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, li
         "a number": lambda: "17",
         "no vertices": lambda: json.dumps({**content, "vertices": []}),
         "odd vertices": lambda: json.dumps({**content, "vertices": [1, 2]}),
-        "arcs of nothing": lambda: json.dumps({**content, "arcs": [["nobody", "noone", 1.0]]}),
+        "arcs of unknown vertices": lambda: json.dumps({**content, "arcs": [["unknown", "missing", 1.0]]}),
         "a weight in words": lambda: json.dumps({**content, "arcs": [[*content["arcs"][0][:2], "heavy"]]}),
         "not a number": lambda: json.dumps({**content, "arcs": [[*content["arcs"][0][:2], float("nan")]]}),
         "a name twice": lambda: json.dumps({**content, "vertices": [content["vertices"][0]] * 2}),
@@ -230,7 +230,7 @@ def _json(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, li
 
 
 def _text(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
-    """A text whose numbers cannot be meant."""
+    """Return a text file with invalid numbers."""
     kinds = FORMATS[file.stem](rng, file.read_text(encoding="utf-8").splitlines())
     kind = str(rng.choice(list(kinds)))
     path = directory / f"bad{file.suffix}"
@@ -239,7 +239,7 @@ def _text(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, li
 
 
 def _argument(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
-    """A good file, and an argument that is out of its domain."""
+    """Return a valid file with an invalid argument."""
     kinds: dict[str, list[str]] = {
         "time limit": ["--time-limit", str(rng.choice(["-1", "nan", "soon", "-inf", ""]))],
         "gap": ["--gap", str(rng.choice(["-0.1", "nan", "1%", "-inf"]))],
@@ -260,7 +260,7 @@ def _argument(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str
 
 
 def _treebank(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
-    """A treebank to learn from whose lines cannot be meant."""
+    """Return a training treebank with invalid lines."""
     kinds = treebank(rng)
     kind, learner = (
         str(rng.choice(list(kinds))),
@@ -279,20 +279,20 @@ def _treebank(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str
 
 
 def _resealed(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
-    """A checkpoint whose checksum is right, of contents that no run has written."""
-    said: dict[str, Any] = {"digest": "0", "master": "1", "relaxation": False, "nodes": [], "asked": {}}
+    """Return a checkpoint with a correct checksum and contents that no run has written."""
+    fields: dict[str, Any] = {"digest": "0", "master": "1", "relaxation": False, "nodes": [], "asked": {}}
     kinds: dict[str, Callable[[], Any]] = {
-        "no digest": lambda: said.pop("digest"),
-        "a digest that is a number": lambda: said.update(digest=7),
-        "nothing": said.clear,
-        "a relaxation in words": lambda: said.update(relaxation="perhaps"),
-        "nodes without numbers": lambda: said.update(nodes=[[None] * 6]),
-        "an asked list": lambda: said.update(asked=[1]),
+        "no digest": lambda: fields.pop("digest"),
+        "a digest that is a number": lambda: fields.update(digest=7),
+        "nothing": fields.clear,
+        "a relaxation in words": lambda: fields.update(relaxation="perhaps"),
+        "nodes without numbers": lambda: fields.update(nodes=[[None] * 6]),
+        "a list of settings": lambda: fields.update(asked=[1]),
     }
     kind = str(rng.choice(list(kinds)))
     kinds[kind]()
     path = directory / "bad.checkpoint"
-    write_sealed(path, FORMAT, said, {"duals": rng.random(3)})
+    write_sealed(path, FORMAT, fields, {"duals": rng.random(3)})
     if rng.random() < 0.5:
         return f"resume, {kind}", ["resume", str(path)]
     return f"{template}, checkpoint with {kind}", ["solve", template, str(file), "--checkpoint", str(path), "--quiet"]
@@ -302,7 +302,7 @@ def _resealed(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str
 
 
 def good_files(directory: Path) -> dict[str, tuple[Path, ...]]:
-    """A file of each format of each template."""
+    """Write a valid file for each format of each template; return the paths."""
     files = {
         "assignment": ("good_tasks.txt",),
         "chain_map": ("good_chains.npz",),
@@ -330,7 +330,7 @@ def good_files(directory: Path) -> dict[str, tuple[Path, ...]]:
 
 
 def _header(shape: tuple[int, ...]) -> bytes:
-    """The beginning of an array that would fill the memory."""
+    """Return the header of an array that exceeds the memory."""
     buffer = io.BytesIO()
     np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
     return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Texts whose numbers cannot be meant, by the format that they break."""
+"""Invalid text files by format."""
 
 from __future__ import annotations
 
@@ -13,92 +13,92 @@ _ENDLESS = "9" * 6000
 
 
 def rolls(rng: Rng, lines: Lines) -> dict[str, Lines]:
-    """Cutting stock: the number of items, the roll, a width and its demand a line."""
+    """Break a cutting stock file: number of items, roll, then width and demand per line."""
     row = int(rng.integers(2, len(lines)))
     return {
-        "a word": _with(lines, row, "wide 3"),
-        "a fraction": _with(lines, row, "50.5 97"),
-        "a negative width": _with(lines, row, "-5 2"),
-        "no demand": _with(lines, row, "5 0"),
-        "too wide": _with(lines, row, f"{10**9} 1"),
+        "a word": _replace_line(lines, row, "wide 3"),
+        "a fraction": _replace_line(lines, row, "50.5 97"),
+        "a negative width": _replace_line(lines, row, "-5 2"),
+        "no demand": _replace_line(lines, row, "5 0"),
+        "too wide": _replace_line(lines, row, f"{10**9} 1"),
         "one line less": lines[:-1],
-        "a roll of zero": _with(lines, 1, "0"),
-        "a negative roll": _with(lines, 1, "-100"),
-        "a number of items in words": _with(lines, 0, "many"),
-        "digits without end": _with(lines, 1, _ENDLESS),
-        "three numbers a line": _with(lines, row, "5 5 5"),
-        "not a number": _with(lines, row, "nan 1"),
-        "infinite": _with(lines, 1, "inf"),
-        "control characters": _with(lines, row, "\x1b[31m5\x07 1"),
+        "a roll of zero": _replace_line(lines, 1, "0"),
+        "a negative roll": _replace_line(lines, 1, "-100"),
+        "a number of items in words": _replace_line(lines, 0, "many"),
+        "digits without end": _replace_line(lines, 1, _ENDLESS),
+        "three numbers a line": _replace_line(lines, row, "5 5 5"),
+        "not a number": _replace_line(lines, row, "nan 1"),
+        "infinite": _replace_line(lines, 1, "inf"),
+        "control characters": _replace_line(lines, row, "\x1b[31m5\x07 1"),
     }
 
 
 def tasks(rng: Rng, lines: Lines) -> dict[str, Lines]:
-    """Assignment: machines and tasks; costs, sizes, a machine a line; capacities."""
+    """Break an assignment file: numbers of machines and tasks, costs and sizes per machine, capacities."""
     machines = (len(lines) - 2) // 2
     cost = int(rng.integers(1, 1 + machines))
     size, capacity = cost + machines, len(lines) - 1
     return {
-        "a word": _first(lines, cost, "cheap"),
-        "not a number": _first(lines, cost, "nan"),
-        "infinite": _first(lines, cost, "-inf"),
-        "too large a cost": _first(lines, cost, "1e999"),
-        "a fraction": _first(lines, size, "2.5"),
-        "a negative size": _first(lines, size, "-3"),
-        "a negative capacity": _first(lines, capacity, "-1"),
-        "a capacity in fractions": _first(lines, capacity, "10.5"),
-        "digits without end": _first(lines, size, _ENDLESS),
-        "beyond 64 bits": _first(lines, capacity, str(2**70)),
+        "a word": _replace_first(lines, cost, "cheap"),
+        "not a number": _replace_first(lines, cost, "nan"),
+        "infinite": _replace_first(lines, cost, "-inf"),
+        "too large a cost": _replace_first(lines, cost, "1e999"),
+        "a fraction": _replace_first(lines, size, "2.5"),
+        "a negative size": _replace_first(lines, size, "-3"),
+        "a negative capacity": _replace_first(lines, capacity, "-1"),
+        "a capacity in fractions": _replace_first(lines, capacity, "10.5"),
+        "digits without end": _replace_first(lines, size, _ENDLESS),
+        "beyond 64 bits": _replace_first(lines, capacity, str(2**70)),
         "one line less": lines[:-1],
         "one number more": [*lines, "1"],
-        "no machines": _with(lines, 0, "0 6"),
-        "tasks in words": _with(lines, 0, "2 many"),
-        "machines without end": _with(lines, 0, f"{_ENDLESS} 6"),
-        "fewer tasks": _with(lines, 0, f"{machines} 1"),
-        "underscores": _first(lines, cost, "1_0"),
-        "other digits": _first(lines, cost, "²"),
-        "control characters": _first(lines, cost, "\x1b[31m5\x07"),
+        "no machines": _replace_line(lines, 0, "0 6"),
+        "tasks in words": _replace_line(lines, 0, "2 many"),
+        "machines without end": _replace_line(lines, 0, f"{_ENDLESS} 6"),
+        "fewer tasks": _replace_line(lines, 0, f"{machines} 1"),
+        "underscores": _replace_first(lines, cost, "1_0"),
+        "other digits": _replace_first(lines, cost, "²"),
+        "control characters": _replace_first(lines, cost, "\x1b[31m5\x07"),
     }
 
 
 def graph(rng: Rng, lines: Lines) -> dict[str, Lines]:
-    """Colouring: ``p edge VERTICES EDGES``, then an edge a line."""
+    """Break a graph: ``p edge VERTICES EDGES``, then one edge per line."""
     row = int(rng.integers(1, len(lines)))
     _, _, vertices, edges = lines[0].split()
     return {
-        "a word": _with(lines, row, "e 1 two"),
-        "a fraction": _with(lines, row, "e 1 2.5"),
-        "a vertex zero": _with(lines, row, "e 0 1"),
-        "a vertex too many": _with(lines, row, f"e 1 {int(vertices) + 1}"),
-        "a negative vertex": _with(lines, row, "e -1 2"),
-        "a loop": _with(lines, row, "e 2 2"),
-        "three ends": _with(lines, row, "e 1 2 3"),
-        "other digits": _with(lines, row, "e ¹ ²"),
+        "a word": _replace_line(lines, row, "e 1 two"),
+        "a fraction": _replace_line(lines, row, "e 1 2.5"),
+        "a vertex zero": _replace_line(lines, row, "e 0 1"),
+        "a vertex too many": _replace_line(lines, row, f"e 1 {int(vertices) + 1}"),
+        "a negative vertex": _replace_line(lines, row, "e -1 2"),
+        "a loop": _replace_line(lines, row, "e 2 2"),
+        "three ends": _replace_line(lines, row, "e 1 2 3"),
+        "other digits": _replace_line(lines, row, "e ¹ ²"),
         "no header": lines[1:],
         "an edge before the header": [lines[row], *lines],
         "another kind of line": [*lines, "f 1 2"],
-        "another kind of edge": _with(lines, row, "a 1 2 5"),
+        "another kind of edge": _replace_line(lines, row, "a 1 2 5"),
         "the value of no vertex": [*lines, f"n {int(vertices) + 1} 2"],
         "two headers": [lines[0], *lines],
         "no vertices": [f"p edge 0 {edges}", *lines[1:]],
-        "vertices in words": _with(lines, 0, f"p edge many {edges}"),
-        "vertices without end": _with(lines, 0, f"p edge {_ENDLESS} {edges}"),
-        "zeros before that": _with(lines, 0, f"p edge {'0' * 30}{_ENDLESS} {edges}"),
-        "more vertices than fit": _with(lines, 0, f"p edge {10**9} {edges}"),
-        "control characters": _with(lines, row, "\x1b[31me 1\x07 2"),
+        "vertices in words": _replace_line(lines, 0, f"p edge many {edges}"),
+        "vertices without end": _replace_line(lines, 0, f"p edge {_ENDLESS} {edges}"),
+        "zeros before that": _replace_line(lines, 0, f"p edge {'0' * 30}{_ENDLESS} {edges}"),
+        "more vertices than fit": _replace_line(lines, 0, f"p edge {10**9} {edges}"),
+        "control characters": _replace_line(lines, row, "\x1b[31me 1\x07 2"),
     }
 
 
 def customers(rng: Rng, lines: Lines) -> dict[str, Lines]:
-    """Vehicle routing with time windows, Solomon's text: vehicles and capacity, then 7 numbers a location."""
+    """Break a Solomon file: vehicles and capacity, then seven numbers per location."""
     start = next(k for k, line in enumerate(lines) if len(line.split()) == 7 and line.split()[0] == "0")
     fleet = next(k for k, line in enumerate(lines) if line.split() and line.split()[0].isdigit())
     row = int(rng.integers(start + 1, len(lines)))
     number, x, y, demand, ready, due, service = lines[row].split()
 
     def location(**changes: str) -> Lines:
-        found = {"number": number, "x": x, "y": y, "demand": demand, "ready": ready, "due": due, "service": service}
-        return _with(lines, row, " ".join({**found, **changes}.values()))
+        fields = {"number": number, "x": x, "y": y, "demand": demand, "ready": ready, "due": due, "service": service}
+        return _replace_line(lines, row, " ".join({**fields, **changes}.values()))
 
     return {
         "a word": location(x="east"),
@@ -111,48 +111,48 @@ def customers(rng: Rng, lines: Lines) -> dict[str, Lines]:
         "a window before the beginning": location(ready="-5"),
         "a negative service": location(service="-1"),
         "a place too far": location(x="1e300"),
-        "a window that nobody reaches": location(x="3000", ready="1", due="2"),
+        "a window that no route reaches": location(x="3000", ready="1", due="2"),
         "another number": location(number="99"),
-        "six numbers a line": _with(lines, row, " ".join(lines[row].split()[:6])),
+        "six numbers a line": _replace_line(lines, row, " ".join(lines[row].split()[:6])),
         "digits without end": location(demand=_ENDLESS),
-        "a depot that is served": _with(lines, start, lines[start].replace(" 0 ", " 5 ", 1)),
-        "no capacity": _with(lines, fleet, "5 0"),
-        "no vehicles": _with(lines, fleet, "0 20"),
-        "a capacity in fractions": _with(lines, fleet, "5 20.5"),
+        "a depot that is served": _replace_line(lines, start, lines[start].replace(" 0 ", " 5 ", 1)),
+        "no capacity": _replace_line(lines, fleet, "5 0"),
+        "no vehicles": _replace_line(lines, fleet, "0 20"),
+        "a capacity in fractions": _replace_line(lines, fleet, "5 20.5"),
         "the head alone": lines[:start],
         "control characters": location(x="\x1b[31m5\x07"),
     }
 
 
 def distances(rng: Rng, lines: Lines) -> dict[str, Lines]:
-    """Vehicle routing by capacity, TSPLIB's text."""
+    """Break a TSPLIB file of capacitated vehicle routing."""
     begin = {line.strip(): k + 1 for k, line in enumerate(lines) if line.strip().endswith("_SECTION")}
     of = {line.split(":")[0].strip(): k for k, line in enumerate(lines) if ":" in line}
     demand = begin["DEMAND_SECTION"] + int(rng.integers(1, 3))
     place, depot = begin["NODE_COORD_SECTION"], begin["DEPOT_SECTION"]
     return {
-        "another type": _with(lines, of["TYPE"], "TYPE : TSP"),
-        "windows announced and none": _with(lines, of["TYPE"], "TYPE : CVRPTW"),
+        "another type": _replace_line(lines, of["TYPE"], "TYPE : TSP"),
+        "windows announced and none": _replace_line(lines, of["TYPE"], "TYPE : CVRPTW"),
         "no dimension": lines[: of["DIMENSION"]] + lines[of["DIMENSION"] + 1 :],
-        "a dimension in words": _with(lines, of["DIMENSION"], "DIMENSION : many"),
-        "a larger dimension": _with(lines, of["DIMENSION"], "DIMENSION : 1000"),
-        "a dimension without end": _with(lines, of["DIMENSION"], f"DIMENSION : {_ENDLESS}"),
-        "a capacity of zero": _with(lines, of["CAPACITY"], "CAPACITY : 0"),
-        "a capacity in fractions": _with(lines, of["CAPACITY"], "CAPACITY : 2.5"),
-        "other distances": _with(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : XRAY1"),
-        "no matrix": _with(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : EXPLICIT"),
+        "a dimension in words": _replace_line(lines, of["DIMENSION"], "DIMENSION : many"),
+        "a larger dimension": _replace_line(lines, of["DIMENSION"], "DIMENSION : 1000"),
+        "a dimension without end": _replace_line(lines, of["DIMENSION"], f"DIMENSION : {_ENDLESS}"),
+        "a capacity of zero": _replace_line(lines, of["CAPACITY"], "CAPACITY : 0"),
+        "a capacity in fractions": _replace_line(lines, of["CAPACITY"], "CAPACITY : 2.5"),
+        "other distances": _replace_line(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : XRAY1"),
+        "no matrix": _replace_line(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : EXPLICIT"),
         "a limit of length": [*lines[: of["CAPACITY"]], "DISTANCE : 100", *lines[of["CAPACITY"] :]],
-        "a demand in fractions": _with(lines, demand, f"{lines[demand].split()[0]} 1.5"),
-        "a negative demand": _with(lines, demand, f"{lines[demand].split()[0]} -1"),
-        "a demand that fits nowhere": _with(lines, demand, f"{lines[demand].split()[0]} {10**9}"),
-        "a demand in words": _with(lines, demand, f"{lines[demand].split()[0]} some"),
-        "not a number": _with(lines, place, "1 nan 5"),
-        "a place too far": _with(lines, place, "1 1e300 5"),
+        "a demand in fractions": _replace_line(lines, demand, f"{lines[demand].split()[0]} 1.5"),
+        "a negative demand": _replace_line(lines, demand, f"{lines[demand].split()[0]} -1"),
+        "a demand that fits nowhere": _replace_line(lines, demand, f"{lines[demand].split()[0]} {10**9}"),
+        "a demand in words": _replace_line(lines, demand, f"{lines[demand].split()[0]} some"),
+        "not a number": _replace_line(lines, place, "1 nan 5"),
+        "a place too far": _replace_line(lines, place, "1 1e300 5"),
         "one place less": lines[:place] + lines[place + 1 :],
-        "another depot": _with(lines, depot, "2"),
-        "a line of words": [*lines[: of["CAPACITY"]], "and so on", *lines[of["CAPACITY"] :]],
-        "control characters": _with(lines, place, "1 \x1b[31m5\x07 5"),
-        **_unused(rng, lines, begin["DEPOT_SECTION"] - 1, of["CAPACITY"]),
+        "another depot": _replace_line(lines, depot, "2"),
+        "a line of words": [*lines[: of["CAPACITY"]], "some words", *lines[of["CAPACITY"] :]],
+        "control characters": _replace_line(lines, place, "1 \x1b[31m5\x07 5"),
+        **_other_dialects(rng, lines, begin["DEPOT_SECTION"] - 1, of["CAPACITY"]),
     }
 
 
@@ -166,8 +166,8 @@ _FIELDS = (
 )
 
 
-def _unused(rng: Rng, lines: Lines, section: int, field: int) -> dict[str, Lines]:
-    """Sections and fields of other dialects, which change the problem: made up, written twice, or in lower case."""
+def _other_dialects(rng: Rng, lines: Lines, section: int, field: int) -> dict[str, Lines]:
+    """Add sections and fields of other dialects, which would change the problem: unknown, repeated, or lower case."""
     words = [*_SECTIONS, "".join(chr(k) for k in rng.integers(ord("A"), ord("Z") + 1, 8))]
     word = f"{rng.choice(words)}_SECTION"
     if rng.random() < 0.3:
@@ -185,26 +185,26 @@ def _unused(rng: Rng, lines: Lines, section: int, field: int) -> dict[str, Lines
 
 
 def treebank(rng: Rng) -> dict[str, Lines]:
-    """CoNLL-U: numbers, spans and heads that cannot be meant, in a sentence of two words."""
+    """Break numbers, spans and heads of a CoNLL-U sentence of two words."""
     rows = [["1", "a", "a", "X", "x", "_", "2", "dep", "_", "_"], ["2", "b", "b", "X", "x", "_", "0", "root", "_", "_"]]
     place = int(rng.integers(2))
 
-    def changed(column: int, cell: str) -> Lines:
-        found = [list(row) for row in rows]
-        found[place][column] = cell
-        return ["\t".join(row) for row in found] + [""]
+    def change_cell(column: int, cell: str) -> Lines:
+        copies = [list(row) for row in rows]
+        copies[place][column] = cell
+        return ["\t".join(row) for row in copies] + [""]
 
     good = ["\t".join(row) for row in rows]
     span = "\tab" + 8 * "\t_"
     return {
-        "a head without end": changed(6, _ENDLESS),
-        "a head too far": changed(6, "3"),
-        "a head in words": changed(6, "root"),
-        "other digits": changed(6, "²"),
-        "a negative head": changed(6, "-1"),
-        "a cycle": changed(6, str(place + 1)),
-        "a number without end": changed(0, _ENDLESS),
-        "no form": changed(1, ""),
+        "a head without end": change_cell(6, _ENDLESS),
+        "a head too far": change_cell(6, "3"),
+        "a head in words": change_cell(6, "root"),
+        "other digits": change_cell(6, "²"),
+        "a negative head": change_cell(6, "-1"),
+        "a cycle": change_cell(6, str(place + 1)),
+        "a number without end": change_cell(0, _ENDLESS),
+        "no form": change_cell(1, ""),
         "a span beyond the sentence": [f"1-{int(rng.integers(3, 99))}{span}", *good, ""],
         "a span without end": [f"1-{_ENDLESS}{span}", *good, ""],
         "a span of one word": [f"1-1{span}", *good, ""],
@@ -221,14 +221,14 @@ FORMATS: dict[str, Callable[[Rng, Lines], dict[str, Lines]]] = {
     "good_rolls": rolls,
     "good_tasks": tasks,
 }
-"""By the names of the files that are broken."""
+"""Functions by the names of the files."""
 
 
-def _with(lines: Lines, row: int, line: str) -> Lines:
-    """With another line in the place of one."""
+def _replace_line(lines: Lines, row: int, line: str) -> Lines:
+    """Replace a line."""
     return [*lines[:row], line, *lines[row + 1 :]]
 
 
-def _first(lines: Lines, row: int, word: str) -> Lines:
-    """With another first number in a line."""
-    return _with(lines, row, " ".join([word, *lines[row].split()[1:]]))
+def _replace_first(lines: Lines, row: int, word: str) -> Lines:
+    """Replace the first number of a line."""
+    return _replace_line(lines, row, " ".join([word, *lines[row].split()[1:]]))

@@ -1,4 +1,4 @@
-"""Graph colouring against a search vertex by vertex."""
+"""Fuzz graph colouring, compared with a search vertex by vertex."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.colouring import Colouring, ColouringInstance
-from tests.fuzz.judging import Said, Truths, one
-from tests.fuzz.scores import Drawn, Rng
+from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.scores import Rng, Sample
 from tests.twins.colouring import fewest_colours
 
 NAME = "colouring"
 
 
-def draw(rng: Rng) -> Drawn:
-    """Up to ten vertices: at random, rings whose relaxation is fractional, parts, and the complements of these.
+def draw(rng: Rng) -> Sample:
+    """Draw up to ten vertices: random graphs, rings with fractional relaxations, multipartite graphs, complements.
 
-    Some have no edges, or all, some vertices no neighbour; edges may be given twice.
+    Some graphs have no edges or all, some vertices no neighbour.  Edges may be repeated.
     """
     n = int(rng.integers(1, 11))
     style = str(rng.choice(["random", "random", "ring", "parts", "none"]))
     if style == "random":
         near = rng.random((n, n)) < rng.random()
     elif style == "ring":
-        # Neighbours are those at most so many places away.
         places = np.arange(n)
         away = np.abs(places[:, None] - places[None])
         near = np.minimum(away, n - away) <= int(rng.integers(1, 4))
@@ -44,17 +43,17 @@ def draw(rng: Rng) -> Drawn:
         near[alone] = near[:, alone] = False
     np.fill_diagonal(near, False)
     order = rng.permutation(n)
-    return Drawn(
+    return Sample(
         NAME, {"adjacency": near[np.ix_(order, order)].astype(float)}, settings={"twice": bool(rng.random() < 0.2)}
     )
 
 
-def ask(drawn: Drawn) -> tuple[Truths, Said]:
-    """Return the truth and what the template says, mirrored: colours are minimised."""
-    near = drawn.arrays["adjacency"]
+def evaluate(sample: Sample) -> tuple[Truths, Claims]:
+    """Return truth and claims, negated because colours are minimised."""
+    near = sample.arrays["adjacency"]
     n = len(near)
     edges = tuple((u, v) for u in range(n) for v in range(u) if near[u, v])
-    given = (*edges, *((v, u) for u, v in edges[::2])) if drawn.settings.get("twice") else edges
+    given = (*edges, *((v, u) for u, v in edges[::2])) if sample.settings.get("twice") else edges
     instance = ColouringInstance(n, given)
     truths = Truths(np.array([-float(fewest_colours(instance))]), 1.0, np.zeros(1))
     result = solve(Colouring(instance))
@@ -62,17 +61,17 @@ def ask(drawn: Drawn) -> tuple[Truths, Said]:
     if result.answer is not None:
         proper = len(result.answer) == n and all(result.answer[u] != result.answer[v] for u, v in edges)
         worth = -float(len(set(result.answer))) if proper else float("nan")
-    said = result.termination
-    return truths, one(-result.objective, -result.dual_bound, worth, said.is_proof, said.name)
+    ended = result.termination
+    return truths, single(-result.objective, -result.dual_bound, worth, ended.is_proof, ended.name)
 
 
-def smaller(drawn: Drawn) -> Iterator[Drawn]:
-    """One vertex or one edge less."""
-    near = drawn.arrays["adjacency"]
+def simplify(sample: Sample) -> Iterator[Sample]:
+    """Yield samples with one vertex or one edge less."""
+    near = sample.arrays["adjacency"]
     for v in range(len(near) if len(near) > 1 else 0):
         kept = np.arange(len(near)) != v
-        yield dataclasses.replace(drawn, arrays={"adjacency": near[np.ix_(kept, kept)]})
+        yield dataclasses.replace(sample, arrays={"adjacency": near[np.ix_(kept, kept)]})
     for u, v in np.argwhere(np.triu(near)).tolist():
         fewer = near.copy()
         fewer[u, v] = fewer[v, u] = 0.0
-        yield dataclasses.replace(drawn, arrays={"adjacency": fewer})
+        yield dataclasses.replace(sample, arrays={"adjacency": fewer})

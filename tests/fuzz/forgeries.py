@@ -1,8 +1,8 @@
-"""Forgeries: false certificates, built by code that knows the format alone, and nothing of the checker.
+"""Forgeries: false certificates, built from the format without using the checker.
 
-Each starts from a certificate that holds and is small enough to be read, and makes one thing false in it: what it
-states of the instance, the answer, a node, a reason or the end.  Digests and numbers of lines are made right again, so
-that nothing else gives it away.  Others are written from nothing: programs for which a rule does not hold.
+Each starts from a small correct certificate and falsifies one thing: the instance, the answer, a node, a reason or the
+end.  Digests and numbers of lines are corrected, so that nothing else is wrong.  Others are written from scratch:
+programs for which a rule does not hold.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from tests.fuzz.handmade import (
     Record,
     certificate,
     claim,
-    sealed,
-    stated,
+    formulate,
+    seal,
 )
 
 Change = Callable[[list[Record]], Any]
-"""Makes something false in the lines of a certificate."""
+"""A function that falsifies the lines of a certificate."""
 
 GONE = object()
-"""In place of a value: the entry is taken out."""
+"""Value that removes an entry."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Forgery:
     Attributes
     ----------
     kind
-        Of the instance.
+        Kind of the instance.
     what
-        What is false.
+        Description of the false part.
     lines
-        As they stand in the file.
+        Lines of the file.
     """
 
     kind: str
@@ -62,25 +62,25 @@ class Forgery:
         return f"{self.kind}: {self.what}"
 
 
-def forgeries() -> list[Forgery]:
-    """All kinds of them."""
-    found = []
+def make_forgeries() -> list[Forgery]:
+    """Return all forgeries."""
+    forged = []
     for name, records in CERTIFICATES.items():
-        for what, change in (*_anywhere(records), *_OWN.get(name, ())):
+        for what, change in (*_general_changes(records), *_OWN.get(name, ())):
             changed = copy.deepcopy(records)
             change(changed)
-            found.append(_written(name, what, sealed(changed)))
-        found += [Forgery(name, what, lines) for what, lines in _spoilt(records)]
-    found += [_written("from nothing", what, records) for what, records in _FROM_NOTHING]
-    return found
+            forged.append(_encode(name, what, seal(changed)))
+        forged += [Forgery(name, what, lines) for what, lines in _malformed_lines(records)]
+    forged += [_encode("from scratch", what, records) for what, records in _FROM_SCRATCH]
+    return forged
 
 
-def _written(kind: str, what: str, records: Sequence[Record]) -> Forgery:
+def _encode(kind: str, what: str, records: Sequence[Record]) -> Forgery:
     return Forgery(kind, what, [json.dumps(record) for record in records])
 
 
 def put(value: Any, *path: Any) -> Change:
-    """A change: another value in a place, or none."""
+    """Return a change that sets a value, appends it, or removes the entry."""
 
     def change(records: list[Record]) -> None:
         *way, last = path
@@ -98,7 +98,7 @@ def put(value: Any, *path: Any) -> Change:
 
 
 def both(*changes: Change) -> Change:
-    """A change that is several."""
+    """Return a change that applies several changes."""
 
     def change(records: list[Record]) -> None:
         for each in changes:
@@ -108,48 +108,48 @@ def both(*changes: Change) -> Change:
 
 
 def instance(value: Any, *path: Any) -> Change:
-    """A change of the instance."""
+    """Return a change of the instance."""
     return put(value, 1, "instance", *path)
 
 
 def answer(value: Any, *path: Any) -> Change:
-    """A change of the answer."""
+    """Return a change of the answer."""
     return put(value, 3, "answer", *path)
 
 
 def leaf(value: Any, *path: Any, line: int = -2) -> Change:
-    """A change of a claim, which is that of the last leaf."""
+    """Return a change of a claim, by default of the last leaf."""
     return put(value, line, "claim", *path)
 
 
 def end(**values: Any) -> Change:
-    """A change of the end."""
+    """Return a change of the end."""
     return both(*(put(value, -1, "end", key) for key, value in values.items()))
 
 
-# --- whatever the instance is ----------------------------------------------------------------------------------------
+# --- changes for every instance --------------------------------------------------------------------------------------
 
 
-def _anywhere(records: list[Record]) -> Iterator[tuple[str, Change]]:
-    """What can be false in any certificate."""
+def _general_changes(records: list[Record]) -> Iterator[tuple[str, Change]]:
+    """Yield descriptions and changes that falsify any certificate."""
     objective, last = records[3]["answer"]["objective"], records[-2]["claim"]
     sign = -1 if records[1]["instance"]["kind"] in _MAXIMISED else 1
     better, duals, least = objective - sign, last["duals"], last["least"]
     stated_optimum = both(answer(better, "objective"), end(objective=better, bound=better))
     trusted = [put({"trusted": better}, k, "claim") for k, record in enumerate(records) if "claim" in record]
     yield "another version", put(2, 0, "version")
-    yield "a version that is true", put(True, 0, "version")
+    yield "a version that is the value true", put(True, 0, "version")
     if records[1]["instance"] != HAND:
         yield "a field of the instance that nothing reads", instance([[0, 1]], "conflicts")
         yield "an instance that states how often columns are used", instance([0, 0], "uses")
     yield "an instance without its kind", instance(GONE, "kind")
     yield "a better objective", stated_optimum
     yield "a better objective of trusted columns", both(stated_optimum, answer("trusted", "columns"))
-    yield "a better objective, and nothing but trust", both(stated_optimum, answer("trusted", "columns"), *trusted)
-    yield "a trusted bound beside the answer", put({"trusted": objective}, -2, "claim")
+    yield "a better objective with all claims trusted", both(stated_optimum, answer("trusted", "columns"), *trusted)
+    yield "a trusted bound and an answer", put({"trusted": objective}, -2, "claim")
     yield "an answer without columns", answer([], "columns")
     yield "a column that is not used", answer(0, "columns", 0, 1)
-    yield "a column used less than never", answer(-1, "columns", 0, 1)
+    yield "a column used a negative number of times", answer(-1, "columns", 0, 1)
     yield "a column used true times", answer(True, "columns", 0, 1)
     yield "a column used a half times", answer("1/2", "columns", 0, 1)
     yield "a column used too often", answer(1000, "columns", 0, 1)
@@ -163,16 +163,16 @@ def _anywhere(records: list[Record]) -> Iterator[tuple[str, Change]]:
     yield "no reduced cost", leaf([], "least")
     yield "a dual value of no row", leaf([*duals, 1], "duals")
     yield "a number of pieces that no split counts", leaf([[0, 0, 0, 0, 5]], "counts")
-    yield "a denominator of none", leaf(0, "unit")
+    yield "a denominator of 0", leaf(0, "unit")
     yield "a negative denominator", leaf(-1, "unit")
     yield "a denominator that is true", leaf(True, "unit")
-    yield "costs that count twice", leaf(2, "weight")
-    yield "costs that count less than nothing", leaf(-1, "weight")
+    yield "costs of weight 2", leaf(2, "weight")
+    yield "costs of negative weight", leaf(-1, "weight")
     if last["weight"]:
-        yield "costs that do not count, and a bound", leaf(0, "weight")
-        yield "a claim of everything but a bound", leaf(None, "bound")
+        yield "costs of weight 0, and a bound", leaf(0, "weight")
+        yield "a claim without a bound", leaf(None, "bound")
     yield (
-        "a leaf that holds nothing, without being worth anything",
+        "an infeasible leaf without a positive worth",
         leaf(
             {
                 **last,
@@ -196,9 +196,9 @@ def _anywhere(records: list[Record]) -> Iterator[tuple[str, Change]]:
     yield "no leaf", put([], slice(4, -1))
     yield "a leaf left out", put(GONE, -2)
     yield "a leaf that is a fixing too", put({}, -2, "fix")
-    yield "an answer better than all", end(objective=better, bound=better)
-    yield "an end of no answer", end(proves="infeasible", objective=None, bound=None)
-    yield "an end of less than is proved", end(proves="bound")
+    yield "a better answer than possible", end(objective=better, bound=better)
+    yield "an end that claims infeasibility", end(proves="infeasible", objective=None, bound=None)
+    yield "an end that claims only a bound", end(proves="bound")
     yield "an end with another bound", end(bound=better)
     yield "an end with another objective", end(objective=objective + sign)
     yield "an end without an objective", end(objective=None)
@@ -212,8 +212,8 @@ def _more(number: Any) -> Any:
     return number + 1 if isinstance(number, int) else f"1{number}"
 
 
-def _spoilt(records: list[Record]) -> Iterator[tuple[str, list[str]]]:
-    """What is false of lines as they are written."""
+def _malformed_lines(records: list[Record]) -> Iterator[tuple[str, list[str]]]:
+    """Yield descriptions and false lines that no record encodes."""
     lines = [json.dumps(record) for record in records]
     *head, last, closing = lines
     for number in ("NaN", "-Infinity", "-0.0", "1e400"):
@@ -234,7 +234,7 @@ def _spoilt(records: list[Record]) -> Iterator[tuple[str, list[str]]]:
     yield "a list for a line", [*head, f"[{last}]", closing]
 
 
-# --- of one kind of instance -----------------------------------------------------------------------------------------
+# --- changes for one kind of instance --------------------------------------------------------------------------------
 
 _PIECES = ("split", "pieces")
 _FIX = 5
@@ -243,7 +243,7 @@ _GIVEN = ("claim", "potentials")
 _OWN: dict[str, list[tuple[str, Change]]] = {
     "cutting_stock": [
         ("a demand less, the answer as before", instance(2, "demands", 0)),
-        ("a width of nothing", instance(0, "widths", 1)),
+        ("a width of 0", instance(0, "widths", 1)),
         ("a negative width", instance(-5, "widths", 1)),
         ("a width that is true", instance(True, "widths", 1)),
         ("a width as a text", instance("5", "widths", 1)),
@@ -252,17 +252,17 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a demand of no width", instance([3, 2, 1], "demands")),
         ("a width without a demand", instance([6, 5, 4], "widths")),
         ("a negative roll", instance(-10, "roll")),
-        ("a roll beyond reason", instance(10**15, "roll")),
+        ("a huge roll", instance(10**15, "roll")),
         ("a roll as a text", instance("10", "roll")),
         ("a shorter roll than the pattern", instance(9, "roll")),
         ("more pieces of an item than are demanded", answer([[0, 4, [[0, 1]]], [0, 1, [[1, 2]]]], "columns")),
         ("a pattern wider than the roll", answer([[0, 2, [[0, 1], [1, 1]]], [0, 1, [[0, 1]]]], "columns")),
         ("an item named twice in a pattern", answer([[0, 3, [[0, 1]]], [0, 1, [[1, 1], [1, 1]]]], "columns")),
-        ("a pattern of less than no pieces", answer([[1, -2]], "columns", 1, 2)),
-        ("an item that is not there", answer([[-1, 2]], "columns", 1, 2)),
+        ("a pattern with a negative number of pieces", answer([[1, -2]], "columns", 1, 2)),
+        ("an item that does not exist", answer([[-1, 2]], "columns", 1, 2)),
         ("dual values that make columns pay", both(leaf([3, 1], "duals"), leaf([-1], "least"))),
         ("dual values of one row more", leaf([2, 2], "duals")),
-        ("a formulation with a lower demand", put(stated([], []), 2, "formulation")),
+        ("a formulation with a lower demand", put(formulate([], []), 2, "formulation")),
     ],
     "cutting_stock, tree": [
         ("children that leave a number of pieces out", put(0, 4, "split", "at_most")),
@@ -274,7 +274,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a split at positions the other way round", put([0, 1, 10, 0], 4, *_PIECES)),
         ("a split on no item", put([0, -1, 0, 10], 4, *_PIECES)),
         ("a split on no pricing problem", put([-1, 1, 0, 10], 4, *_PIECES)),
-        ("a split on less than no piece", put(-1, 4, "split", "at_most")),
+        ("a split on a negative number of pieces", put(-1, 4, "split", "at_most")),
         ("a split with a field that nothing reads", put(1, 4, "split", "pair")),
         ("a dual value of a side that a number of pieces does not have", leaf([[0, 1, 0, 10, 1]], "counts")),
         ("a number of pieces counted twice", leaf([[0, 1, 0, 10, -1]] * 2, "counts")),
@@ -311,7 +311,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a cost that is true", instance(True, "costs", 0, 0)),
         ("a cheaper task", both(instance(1, "costs", 0, 1), answer(4, "objective"), end(objective=4, bound=4))),
         ("a task that takes no room", instance(0, "sizes", 0, 1)),
-        ("a task that takes less than no room", instance(-1, "sizes", 0, 1)),
+        ("a task of negative size", instance(-1, "sizes", 0, 1)),
         ("a machine with a size less", instance([1], "sizes", 1)),
         ("a machine with a cost less", instance([3], "costs", 1)),
         ("a machine without room", instance(0, "capacities", 1)),
@@ -333,7 +333,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("an edge to no vertex", instance([0, 5], "edges", 4)),
         ("an edge of three vertices", instance([0, 2, 4], "edges", 4)),
         ("an edge that is true", instance([True, 0], "edges", 0)),
-        ("less than no vertices", instance(-5, "vertices")),
+        ("a negative number of vertices", instance(-5, "vertices")),
         ("more vertices than there is memory", instance(10**15, "vertices")),
         ("vertices as a text", instance("5", "vertices")),
         ("true vertices", instance(True, "vertices")),
@@ -368,7 +368,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a shorter way", instance(2, "distances", 0, 1)),
         ("negative ticks", instance(-1, "ticks")),
         ("a negative capacity", instance(-2, "capacity")),
-        ("less than no vehicles", instance(-1, "vehicles")),
+        ("a negative number of vehicles", instance(-1, "vehicles")),
         ("a vehicle and a half", instance("3/2", "vehicles")),
         ("service without windows", instance([0, 1, 1], "service")),
         ("windows without service", instance(TIMED["windows"], "windows")),
@@ -376,7 +376,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
     ],
     "vehicle_routing, list": [
         ("a route that is late", instance([0, 8], "windows", 2)),
-        ("a route that is home late", instance([0, 13], "windows", 0)),
+        ("a route that returns late", instance([0, 13], "windows", 0)),
         ("a window less", put(GONE, 1, "instance", "windows", 2)),
         ("a window of three", instance([0, 20, 30], "windows", 2)),
         ("a negative service", instance(-1, "service", 1)),
@@ -535,7 +535,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
     ],
     "compact": [
         ("a value beyond its bounds", answer([[0, 2, [1]], [1, 1, [6]]], "columns")),
-        ("a value that is not whole", answer([[0, 2, ["5/2"]], [1, 1, [0]]], "columns")),
+        ("a fractional value", answer([[0, 2, ["5/2"]], [1, 1, [0]]], "columns")),
         ("a value that is true", answer([True], "columns", 1, 2)),
         ("a value more", answer([1, 1], "columns", 1, 2)),
         ("a block used once", answer(1, "columns", 0, 1)),
@@ -549,22 +549,22 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a row over two blocks that does not link", instance([1], "linking")),
         ("a variable of two blocks", instance([[[0], [0]]], "blocks")),
         ("a variable that is not there", instance([[[0], [3]]], "blocks")),
-        ("a block that costs more than its like", instance(1, "variables", 1, 0)),
-        ("a block with wider bounds than its like", instance(4, "variables", 1, 2)),
-        ("a block that need not be whole like its like", instance(False, "variables", 1, 3)),
-        ("a row of a block that is wider than its like", instance([None, 6, [[1, 2]]], "rows", 2)),
-        ("a block that counts more than its like", instance([[0, 1], [1, 2], [2, 1]], "rows", 0, 2)),
+        ("a block with a larger cost than its equals", instance(1, "variables", 1, 0)),
+        ("a block with wider bounds than its equals", instance(4, "variables", 1, 2)),
+        ("a continuous variable in one of two equal blocks", instance(False, "variables", 1, 3)),
+        ("a block with a wider row than its equals", instance([None, 6, [[1, 2]]], "rows", 2)),
+        ("a block with a larger linking entry than its equals", instance([[0, 1], [1, 2], [2, 1]], "rows", 0, 2)),
         ("a variable twice in a row", instance([[0, 1], [0, 1], [1, 1], [2, 1]], "rows", 0, 2)),
         ("an entry of 0", instance([[0, 0], [1, 0], [2, 1]], "rows", 0, 2)),
-        ("whether a variable is whole as a number", instance(1, "variables", 2, 3)),
+        ("the type of a variable as a number", instance(1, "variables", 2, 3)),
         ("a variable of five numbers", instance([3, 0, 5, True, 1], "variables", 2)),
         ("a cost in decimals", instance(2.5, "variables", 2, 0)),
         ("another sense", instance("maximize", "sense")),
-        ("a sense that is none", instance("minimise", "sense")),
+        ("an unknown sense", instance("minimise", "sense")),
         ("another offset", instance(-1, "offset")),
         ("a dual value of the other side", leaf([-3], "duals")),
         (
-            "a bound of a variable that need not be whole",
+            "a rounded bound of a continuous variable",
             both(instance(False, "variables", 2, 3), answer(["1/2"], "columns", 1, 2)),
         ),
         ("a demand less", instance(4, "rows", 0, 0)),
@@ -586,7 +586,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a split on a variable from behind", put([[-1, 1, None]], 4, "split", "within", 1)),
         ("a split on a variable twice", put([[0, 1, None], [0, None, 2]], 4, "split", "within", 1)),
         ("a split at a half", put([[0, "1/2", None]], 4, "split", "within", 1)),
-        ("a split on less than no points", put(-1, 4, "split", "at_most")),
+        ("a split on a negative number of points", put(-1, 4, "split", "at_most")),
         ("the child of more points left out", both(put([1], 4, "children"), put(GONE, -2))),
         ("a split with three children", put([1, 2, 3], 4, "children")),
         ("points within other bounds than were split on", put([[0, [[0, 2, None]], 0]], 5, "claim", "counts")),
@@ -617,18 +617,18 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a row from behind", put([-1], 2, "formulation", "pricing", 0, "rows")),
         ("the other sense", put("maximize", 2, "formulation", "sense")),
         ("an item without a cost", put([-1, -1], 2, "formulation", "pricing", 0, "costs")),
-        ("less than no copies", put([-1], 2, "formulation", "pricing", 0, "copies")),
+        ("a negative number of copies", put([-1], 2, "formulation", "pricing", 0, "copies")),
         ("a row without a lower side", both(put([None, 1], 2, "formulation", "rows", 0), leaf([1], "duals"))),
     ],
 }
-"""By certificate; what each of them is false of."""
+"""Descriptions and changes by certificate."""
 
 
-# --- from nothing ----------------------------------------------------------------------------------------------------
+# --- from scratch ----------------------------------------------------------------------------------------------------
 
 
 def _many(problem: Record, **more: Any) -> Record:
-    """A pricing problem of an instance's kind, used once or twice."""
+    """Return a pricing problem from an instance, used once or twice."""
     return {**{k: v for k, v in problem.items() if k != "kind"}, **more, "uses": [1, 2]}
 
 
@@ -640,24 +640,24 @@ _TAKEN = {
     "rows": [],
     "entries": [[[0, -1]]],
 }
-"""A block that takes away what a knapsack counts in the same row."""
+"""A block with a negative entry in the row of a knapsack."""
 
 _TRUSTED = {"kind": "trusted", "uses": [0, None]}
 _NO_CHAINS = {"factors": [[1, 0]]}
 
 
 def _row_of(problem: Record) -> Record:
-    """At most one piece is demanded, and another problem may take some away: so two are possible."""
-    return stated([{**KNAPSACK, "uses": [0, 9], "cost": 1, "costs": []}, problem], [[1, 1]], step=1)
+    """Return a program with a row of exactly one piece that ``problem`` may reduce, so two pieces are possible."""
+    return formulate([{**KNAPSACK, "uses": [0, 9], "cost": 1, "costs": []}, problem], [[1, 1]], step=1)
 
 
 def _split_pieces(children: list[int]) -> Record:
     return {"node": 0, "split": {"pieces": [0, 0, 0, 1], "at_most": 1}, "children": children}
 
 
-_FROM_NOTHING: list[tuple[str, list[Record]]] = [
+_FROM_SCRATCH: list[tuple[str, list[Record]]] = [
     (
-        "rolls without any answer",
+        "rolls claimed to be infeasible",
         certificate(ROLLS, None, None, [claim([1, 1], [0], None, worth=5)], proves="infeasible"),
     ),
     (
@@ -665,11 +665,11 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
         certificate(ROLLS, 2, "trusted", [{"node": 0, "claim": {"trusted": 2}}]),
     ),
     (
-        "rolls of which nothing is trusted to hold an answer",
+        "rolls trusted to be infeasible",
         certificate(ROLLS, None, None, [{"node": 0, "claim": {"trusted": None}}], proves="infeasible"),
     ),
     (
-        "machines of which nothing holds an answer",
+        "machines trusted to be infeasible",
         certificate(MACHINES, None, None, [{"node": 0, "claim": {"trusted": None}}], proves="infeasible"),
     ),
     (
@@ -709,7 +709,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
     ),
     (
         "a model as another one states it",
-        certificate(MODEL, 11, [[0, 2, [2]], [1, 1, [1]]], [claim([3], [-2, 0], 11)], stated([], [])),
+        certificate(MODEL, 11, [[0, 2, [2]], [1, 1, [1]]], [claim([3], [-2, 0], 11)], formulate([], [])),
     ),
     (
         "pieces that a block takes away, counted by their row",
@@ -752,7 +752,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
                 },
                 claim([-6, -6], [0], 12),
             ],
-            stated([{**_many(CUSTOMERS), "kind": "routes"}], [[1, 1], [1, 1]], "maximize", 1),
+            formulate([{**_many(CUSTOMERS), "kind": "routes"}], [[1, 1], [1, 1]], "maximize", 1),
         ),
     ),
     (
@@ -766,7 +766,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
                 claim([], [-7], 14, node=1, potentials=_NO_CHAINS),
                 claim([], [-5], 10, node=2, potentials=_NO_CHAINS),
             ],
-            stated([_many(TREE, kind="trees")], [], "maximize"),
+            formulate([_many(TREE, kind="trees")], [], "maximize"),
         ),
     ),
     (
@@ -780,7 +780,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
                 claim([], [-3], 6, node=1, potentials={"over": 1, "triangles": [[0, 2, 1, 2]]}),
                 claim([], [-2], 4, node=2, potentials={"over": 1, "triangles": []}),
             ],
-            stated([_many(MENTIONS, kind="clusterings")], [], "maximize"),
+            formulate([_many(MENTIONS, kind="clusterings")], [], "maximize"),
         ),
     ),
     (
@@ -790,7 +790,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
             9,
             [[0, 1, [[0, 1]]]],
             [claim([10], [-1], 9)],
-            stated([{**KNAPSACK, "uses": [1, None]}], [[0, 1]]),
+            formulate([{**KNAPSACK, "uses": [1, None]}], [[0, 1]]),
         ),
     ),
     (
@@ -804,17 +804,17 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
                 claim([0, 0], [0], 3, node=1),
                 claim([0, 0], [0], 3, node=2),
             ],
-            stated([{"kind": "stable sets", "uses": [3, None], "cost": 1, "edges": [[0, 1]]}], [[1, 2], [1, 1]]),
+            formulate([{"kind": "stable sets", "uses": [3, None], "cost": 1, "edges": [[0, 1]]}], [[1, 2], [1, 1]]),
         ),
     ),
     (
-        "a step of costs that need not be whole",
+        "a step of costs of a continuous variable",
         certificate(
             HAND,
             1,
             [[0, 1, [1]]],
             [claim([1], [0], "1/2")],
-            stated(
+            formulate(
                 [
                     {
                         "kind": "block",
@@ -831,13 +831,13 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
         ),
     ),
     (
-        "a cut over a row whose side is not whole",
+        "a cut over a row with a fractional side",
         certificate(
             HAND,
             9,
             [[0, 1, [[0, 1]]]],
             [claim([0], [9], 9, cuts=[{"cut": [2, [0]], "dual": 0}])],
-            stated([KNAPSACK], [[0, "3/2"]]),
+            formulate([KNAPSACK], [[0, "3/2"]]),
         ),
     ),
     (
@@ -847,7 +847,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
             9,
             [[0, 1, [[0, 1]]]],
             [claim([0], [9], 9, cuts=[{"cut": [2, [0]], "dual": 0}])],
-            stated([KNAPSACK], [[0, None]]),
+            formulate([KNAPSACK], [[0, None]]),
         ),
     ),
     (
@@ -857,7 +857,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
             1,
             [[0, 1, {"cost": 1, "rows": []}]],
             [claim([], [1], 1)],
-            stated([{**_TRUSTED, "uses": [1, 1]}], []),
+            formulate([{**_TRUSTED, "uses": [1, 1]}], []),
         ),
     ),
     (
@@ -867,7 +867,7 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
             2,
             [[0, 1, [0, 1]]],
             [claim([], [2], 2)],
-            stated(
+            formulate(
                 [
                     {
                         "kind": "labellings",
@@ -884,4 +884,4 @@ _FROM_NOTHING: list[tuple[str, list[Record]]] = [
         ),
     ),
 ]
-"""Certificates that are false as a whole, or of a program for which the rule that they use does not hold."""
+"""Certificates of programs for which the applied rule does not hold, or false in other ways."""

@@ -1,4 +1,4 @@
-"""True certificates of small instances, one or more for each kind, written by hand from the format's page alone."""
+"""Correct certificates of small instances of each kind, written by hand from the description of the format."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 Record = dict[str, Any]
-"""A line before it is written."""
+"""A line of a certificate, decoded."""
 
 ROLLS: Record = {"kind": "cutting_stock", "roll": 10, "widths": [6, 5], "demands": [3, 2]}
-"""Four rolls: three hold a piece of 6, one holds two of 5."""
+"""Optimum 4: three rolls with a piece of 6, one with two of 5."""
 
 MACHINES: Record = {
     "kind": "assignment",
@@ -20,10 +20,10 @@ MACHINES: Record = {
     "sizes": [[1, 1], [1, 1]],
     "capacities": [1, 1],
 }
-"""Each machine takes one task; the best costs are 2 + 3."""
+"""Each machine takes one task; the optimum is 2 + 3."""
 
 CYCLE: Record = {"kind": "colouring", "vertices": 5, "edges": [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]]}
-"""A cycle of five vertices: 5/2 colours in the relaxation, 3 in truth."""
+"""A cycle of five vertices: the relaxation is 5/2, the optimum 3."""
 
 CUSTOMERS: Record = {
     "kind": "vehicle_routing",
@@ -38,7 +38,7 @@ CUSTOMERS: Record = {
 """One route over both customers: 12; two routes: 14."""
 
 TIMED: Record = {**CUSTOMERS, "windows": [[0, 100], [0, 10], [0, 20]], "service": [0, 1, 1]}
-"""The same in time: 1 is met at 3, 2 at 9, the depot at 14."""
+"""The same with time windows: arrival at 1 at time 3, at 2 at 9, at the depot at 14."""
 
 CHAIN: Record = {
     "kind": "chain_map",
@@ -48,7 +48,7 @@ CHAIN: Record = {
     "scores": [[1, 0], [0, 2]],
     "tables": [[[0, 1], [3, 0]]],
 }
-"""Two nodes: the labels 0 and 1 score (1 + 1 + 2) / 2."""
+"""Two nodes: labels 0 and 1 score (1 + 1 + 2) / 2."""
 
 TREE: Record = {
     "kind": "trees",
@@ -59,7 +59,7 @@ TREE: Record = {
     "grandparents": None,
     "factors": [[[[0, 1], [1, 2]], 1]],
 }
-"""Two words: the second hangs from the first, which scores 2 + 4 + 1."""
+"""Two words: the second under the first scores 2 + 4 + 1."""
 
 GRANDCHILD: Record = {
     **TREE,
@@ -67,7 +67,7 @@ GRANDCHILD: Record = {
     "grandparents": [[[0, 0, 0], [0, 0, 2], [0, 0, 0]], [[0] * 3] * 3, [[0] * 3] * 3],
     "factors": [[[[0, 2], [2, 1]], -1]],
 }
-"""The same tree scores 2 + 4 and a chain of 2; its factor is on the other tree."""
+"""The same tree scores 2 + 4 and 2 for a chain; the factor is on the other tree."""
 
 PATH: Record = {
     "kind": "title_path",
@@ -78,10 +78,10 @@ PATH: Record = {
     "last": [0, 0, 1],
     "weights": [[0, 2, 9], [1, 0, 3], [9, 1, 0]],
 }
-"""The path 1, 2 weighs 3 + 1; from 0 to 2 it would be 11, but they are of one class."""
+"""The path 1, 2 weighs 3 + 1; the path 0, 2 would weigh 11, but repeats a class."""
 
 MENTIONS: Record = {"kind": "coreference", "denominator": 1, "scores": [[0, 3, -4], [3, 0, 2], [-4, 2, 0]]}
-"""The best is 0 with 1: 3; all three together score 1."""
+"""The optimum clusters 0 with 1 and scores 3; all three together score 1."""
 
 MODEL: Record = {
     "kind": "compact",
@@ -92,7 +92,7 @@ MODEL: Record = {
     "linking": [0],
     "blocks": [[[0], [1]]],
 }
-"""Two blocks give 2 each for 2 each, and the third variable gives 1 for 3: 11."""
+"""Two identical blocks contribute 2 units each at cost 2 per unit, the third variable 1 unit at cost 3: 11."""
 
 KNAPSACK: Record = {
     "kind": "knapsack",
@@ -104,13 +104,13 @@ KNAPSACK: Record = {
     "cost": 10,
     "costs": [-1],
 }
-"""Of a program that the certificate states: one column, which costs 9 with the item and 10 without."""
+"""Pricing problem of a program stated in the certificate: one column of cost 9 with the item and 10 without."""
 
 
 def claim(
     duals: Sequence[Any], least: Sequence[Any], bound: Any, *, unit: int = 1, node: int = 0, **more: Any
 ) -> Record:
-    """A leaf with dual values; of costs that do not count where ``worth`` is given."""
+    """Return a leaf with dual values; with ``worth``, costs have weight zero."""
     weight = 0 if "worth" in more else 1
     own = {"weight": weight, "unit": unit, "duals": duals, "counts": [], "least": least, "bound": bound}
     return {"node": node, "claim": {**own, **more}}
@@ -124,15 +124,15 @@ def certificate(
     formulation: Record | None = None,
     **end: Any,
 ) -> list[Record]:
-    """All lines; the end claims an optimum unless it is told otherwise."""
+    """Return all lines of a certificate, which claims an optimum unless ``end`` differs."""
     answer = None if columns is None else {"objective": objective, "columns": columns}
     ends = {"proves": "optimal", "objective": objective, "bound": objective, **end}
     head: list[Record] = [{"certificate": "colgen", "version": 1}, {"instance": instance}]
-    return sealed([*head, {"formulation": formulation}, {"answer": answer}, *nodes, {"end": ends}])
+    return seal([*head, {"formulation": formulation}, {"answer": answer}, *nodes, {"end": ends}])
 
 
-def sealed(records: Sequence[Record]) -> list[Record]:
-    """A copy with the digest, the number of lines and that of leaves as they must be."""
+def seal(records: Sequence[Record]) -> list[Record]:
+    """Return a copy with correct digest, number of lines and number of leaves."""
     lines: list[Record] = copy.deepcopy(list(records))
     written = json.dumps(lines[1]["instance"], sort_keys=True, separators=(",", ":"))
     lines[1]["sha256"] = hashlib.sha256(written.encode()).hexdigest()
@@ -140,13 +140,13 @@ def sealed(records: Sequence[Record]) -> list[Record]:
     return lines
 
 
-def stated(pricing: Sequence[Record], rows: Sequence[Any], sense: str = "minimize", step: Any = None) -> Record:
-    """A program that the checker takes as the certificate states it."""
+def formulate(pricing: Sequence[Record], rows: Sequence[Any], sense: str = "minimize", step: Any = None) -> Record:
+    """Return the statement of a program, which the checker accepts without a known instance."""
     return {"sense": sense, "step": step, "rows": rows, "pricing": pricing}
 
 
 HAND: Record = {"kind": "by hand"}
-"""An instance that the checker knows nothing of."""
+"""An instance of a kind unknown to the checker."""
 
 _ROLLED = claim([2, 1], [0], 4, unit=2)
 _PLAN = [[0, 3, [[0, 1]]], [0, 1, [[1, 2]]]]
@@ -262,6 +262,6 @@ CERTIFICATES: dict[str, list[Record]] = {
             claim([3], [-2, 0], 11, node=2),
         ],
     ),
-    "by hand": certificate(HAND, 9, [[0, 1, [[0, 1]]]], [claim([0], [9], 9)], stated([KNAPSACK], [[0, 1]], step=1)),
+    "by hand": certificate(HAND, 9, [[0, 1, [[0, 1]]]], [claim([0], [9], 9)], formulate([KNAPSACK], [[0, 1]], step=1)),
 }
-"""By kind of instance, and what they show beside a root's bound."""
+"""Certificates by kind of instance, and by what they use besides a root bound."""

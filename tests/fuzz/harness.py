@@ -1,4 +1,4 @@
-"""The harness of the fuzz tests: draws instances of a subject, judges what is said of them, and replays failures."""
+"""Fuzz harness: draws instances of a subject, judges the results, shrinks and replays failures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Say = Callable[[str], None]
 
 
 class Subject(Protocol):
-    """What is tried on random instances: the engine, or a template.
+    """The tested object: the engine or a template.
 
-    An instance has a method ``to_dict``, whose data a replay file holds under the name ``key``.
+    Instances have a method ``to_dict``; replay files store its data under the name ``key``.
     """
 
     @property
@@ -31,43 +31,43 @@ class Subject(Protocol):
     def draw(self, rng: np.random.Generator) -> Any: ...
 
     def judge(self, instance: Any) -> tuple[Failure | None, int]:
-        """What is wrong, None if nothing is; and how many answers were judged."""
+        """Return the failure, or None, and the number of judged answers."""
 
     def draw_law(self, rng: np.random.Generator, instance: Any) -> Any:
-        """Other units, in which a run has to be the same; None for most instances."""
+        """Draw other units, in which the run must be the same; None for most instances."""
 
     def judge_law(self, instance: Any, law: Any) -> tuple[Failure | None, int]: ...
 
-    def smaller(self, instance: Any) -> Iterator[Any]:
-        """Smaller instances, the most rewarding ones first."""
+    def simplify(self, instance: Any) -> Iterator[Any]:
+        """Yield smaller instances, the largest reductions first."""
 
     def load(self, data: Mapping[str, Any]) -> Any: ...
 
 
 SUBJECTS: Mapping[str, Subject] = {"engine": EngineSubject(), **TEMPLATES}
-"""By name."""
+"""Subjects by name."""
 
 
 @dataclass
 class Tally:
-    """What was seen so far.
+    """Counts of runs and failures.
 
     Attributes
     ----------
     runs
-        Of the engine, or answers judged.
+        Runs of the engine, or judged answers.
     faults
-        How many of each kind.
+        Number of failures by kind.
     failed
-        One replay a failure: kind, words and whatever :func:`replay` needs.
+        One replay per failure: kind, description, and the data that :func:`replay` needs.
     """
 
     runs: int = 0
     faults: dict[Fault, int] = field(default_factory=lambda: dict.fromkeys(Fault, 0))
     failed: list[dict[str, Any]] = field(default_factory=list)
 
-    def take(self, failure: Failure, replay: dict[str, Any]) -> None:
-        """Count a failure and keep its replay."""
+    def record(self, failure: Failure, replay: dict[str, Any]) -> None:
+        """Count a failure and store its replay."""
         self.faults[failure.fault] += 1
         self.failed.append({"fault": failure.fault.name, "words": failure.words, **replay})
 
@@ -88,16 +88,16 @@ def fuzz(
     shrinking: float = 5.0,
     say: Say = lambda line: None,
 ) -> Tally:
-    """Judge random instances of a subject until there were ``count`` answers, or for so many seconds.
+    """Judge random instances of a subject until ``count`` answers are judged, or for ``seconds``.
 
     Parameters
     ----------
     count
-        Answers in other units are not counted here, though they are in the tally.
+        Number of answers; runs in other units are only counted in the tally.
     shrinking
-        Seconds for making one failure small; zero keeps it as it was drawn.
+        Seconds to shrink one failure; zero to keep it unchanged.
     """
-    subject, tally, known, judged = SUBJECTS[name], Tally(), set[str](), 0
+    subject, tally, shrunk, judged = SUBJECTS[name], Tally(), set[str](), 0
     for number in numbers(None, seconds):
         if count is not None and judged >= count:
             break
@@ -112,17 +112,17 @@ def fuzz(
             tally.runs += answers
         if failure is None:
             continue
-        alike = re.sub(r"[-+\d.e]+", "", failure.words)[:40]
-        if shrinking and law is None and alike not in known:  # one of each kind
-            known.add(alike)
+        kind = re.sub(r"[-+\d.e]+", "", failure.words)[:40]
+        if shrinking and law is None and kind not in shrunk:
+            shrunk.add(kind)
             instance, failure = shrink(subject, instance, failure, shrinking)
         say(f"{name}, seed {seed}, instance {number}: {failure.fault.value}: {failure.words}")
-        tally.take(failure, {"what": name, "seed": [seed, number], subject.key: instance.to_dict(), "law": law})
+        tally.record(failure, {"what": name, "seed": [seed, number], subject.key: instance.to_dict(), "law": law})
     return tally
 
 
 def numbers(count: int | None, seconds: float | None) -> Iterator[int]:
-    """0, 1, 2, ... as long as there is time."""
+    """Yield 0, 1, 2, ... up to a count or a time limit."""
     deadline = None if seconds is None else time.monotonic() + seconds
     number = 0
     while (count is None or number < count) and (deadline is None or time.monotonic() < deadline):
@@ -131,15 +131,15 @@ def numbers(count: int | None, seconds: float | None) -> Iterator[int]:
 
 
 def shrink(subject: Subject, instance: Any, failure: Failure, seconds: float) -> tuple[Any, Failure]:
-    """Return the smallest instance that was found to fail in the same manner, and its failure."""
+    """Return the smallest instance found with the same kind of failure, and its failure."""
     deadline = time.monotonic() + seconds
     again = True
     while again and time.monotonic() < deadline:
         again = False
-        for candidate in subject.smaller(instance):
-            found, _ = subject.judge(candidate)
-            if found is not None and found.fault is failure.fault and found.words[:12] == failure.words[:12]:
-                instance, failure, again = candidate, found, True
+        for candidate in subject.simplify(instance):
+            new, _ = subject.judge(candidate)
+            if new is not None and new.fault is failure.fault and new.words[:12] == failure.words[:12]:
+                instance, failure, again = candidate, new, True
                 break
             if time.monotonic() > deadline:
                 break
@@ -147,7 +147,7 @@ def shrink(subject: Subject, instance: Any, failure: Failure, seconds: float) ->
 
 
 def replay(data: Mapping[str, Any]) -> Failure | None:
-    """Judge an instance from its file again."""
+    """Judge the instance of a replay file."""
     subject = SUBJECTS[data["what"]]
     instance = subject.load(data[subject.key])
     failure, _ = subject.judge_law(instance, data["law"]) if data.get("law") else subject.judge(instance)
@@ -155,7 +155,7 @@ def replay(data: Mapping[str, Any]) -> Failure | None:
 
 
 def write_failures(failed: list[dict[str, Any]], directory: Path) -> list[Path]:
-    """Write one file a failure."""
+    """Write one file per failure; return the paths."""
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for failure in failed:

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM at random moments of ``colgen solve`` and of ``solve``: what was known by then must be said.
+"""Fuzz Ctrl-C and SIGTERM at random moments of ``colgen solve`` and ``solve``: results up to then must be reported.
 
-Runs are forked from one process that has imported and compiled everything.  Each writes the rounds that it sees to a
-pipe, so that what was known when the signal came is known outside.
+Runs are forked from one process that has imported and compiled everything.  Each run writes its rounds to a pipe, so
+the parent process has the results up to the signal.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ from colgen.core.result import Iteration
 from tests.fuzz.long import write_all
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
-"""The exit codes that these signals must end in."""
+"""Required exit codes by signal."""
 
 _LONGEST = 1.2
-"""Seconds after which a signal is sent at the latest."""
+"""Latest time of a signal in seconds."""
 
 _PATIENCE = 5.0
-"""Seconds that a run may take to end."""
+"""Seconds that a run may take to end after the signal."""
 
 
 @dataclass
-class Interrupted:
-    """How many runs were interrupted, and what was wrong with those that did not end as they should."""
+class Interrupts:
+    """Number of interrupted runs, and descriptions of those that ended wrongly."""
 
-    asked: int = 0
+    runs: int = 0
     lost: list[str] = field(default_factory=list)
     slowest: float = 0.0
 
 
-def interrupt(count: int, seed: int, seconds: float = math.inf) -> Interrupted:
-    """Interrupt runs of all templates in turn, in a process of their own."""
+def interrupt(count: int, seed: int, seconds: float = math.inf) -> Interrupts:
+    """Interrupt runs of all templates in turn, in a separate process."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(count, seed, seconds, sender))
     process.start()
     sender.close()
     try:
-        outcome: Interrupted = receiver.recv()
+        outcome: Interrupts = receiver.recv()
     except EOFError:
-        outcome = Interrupted(0, ["the process that starts the runs has ended"])
+        outcome = Interrupts(0, ["the process that starts the runs ended"])
     process.join()
     return outcome
 
 
 def _serve(count: int, seed: int, seconds: float, sender: Any) -> None:
-    outcome, rng, deadline = Interrupted(), random.Random(seed), time.monotonic() + seconds
+    outcome, rng, deadline = Interrupts(), random.Random(seed), time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         files = write_all(directory)
@@ -74,51 +74,51 @@ def _serve(count: int, seed: int, seconds: float, sender: Any) -> None:
                 sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         names = list(files)
         tries = 0
-        while outcome.asked < count and tries < 3 * count and time.monotonic() < deadline:
+        while outcome.runs < count and tries < 3 * count and time.monotonic() < deadline:
             template = names[tries % len(names)]
             tries += 1
             _interrupt_one(template, files[template], directory, rng, outcome)
     sender.send(outcome)
 
 
-def _interrupt_one(template: str, file: Path, directory: Path, rng: random.Random, outcome: Interrupted) -> None:
+def _interrupt_one(template: str, file: Path, directory: Path, rng: random.Random, outcome: Interrupts) -> None:
     by_command = rng.random() < 0.7
     sent = signal.SIGINT if rng.random() < 0.8 or not by_command else signal.SIGTERM
     delay = rng.uniform(0.0, _LONGEST)
     run = _by_command if by_command else _by_library
     for path in (directory / "out.json", directory / "streams"):
         path.unlink(missing_ok=True)
-    child, pipe = forked(directory, lambda: run(template, file, directory))
-    begun = os.read(pipe, 1)  # the run's first line: start-up is over
+    child, pipe = fork_run(directory, lambda: run(template, file, directory))
+    begun = os.read(pipe, 1)  # the run's first line, after startup
     time.sleep(delay)
-    known = _known(begun + _drained(pipe))
+    known = _parse_rounds(begun + _drain(pipe))
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, sent)
     signalled = time.monotonic()
-    code = waited(child, _PATIENCE)
+    code = wait_for_exit(child, _PATIENCE)
     os.close(pipe)
     took = time.monotonic() - signalled
     what = f"{template}, {'command' if by_command else 'library'}, {sent.name} after {delay:.3f} s"
     if code in (0, 1, 3) and known.get("begun") and _termination(directory) not in (None, "INTERRUPTED"):
-        return  # it had ended by itself
-    outcome.asked += 1
+        return  # it ended before the signal
+    outcome.runs += 1
     outcome.slowest = max(outcome.slowest, took)
-    fault = _fault(code, CODES[sent], known, directory)
+    fault = _find_fault(code, CODES[sent], known, directory)
     if fault is not None:
         outcome.lost.append(f"{what}: {fault}")
 
 
-def _fault(code: int | None, wanted: int, known: dict[str, Any], directory: Path) -> str | None:
+def _find_fault(code: int | None, expected: int, known: dict[str, Any], directory: Path) -> str | None:
     streams = directory / "streams"
-    said = streams.read_text(errors="replace") if streams.exists() else ""
+    output = streams.read_text(errors="replace") if streams.exists() else ""
     if code is None:
-        return f"it had not ended after {_PATIENCE:g} s"
-    if "Traceback" in said or "unexpected" in said:
-        return f"exit code {code} and: {said.strip().splitlines()[-1][:200]}"
-    if code != wanted:
-        return f"exit code {code}, expected {wanted}: {said.strip()[-200:]}"
+        return f"still running after {_PATIENCE:g} s"
+    if "Traceback" in output or "unexpected" in output:
+        return f"exit code {code} and: {output.strip().splitlines()[-1][:200]}"
+    if code != expected:
+        return f"exit code {code}, expected {expected}: {output.strip()[-200:]}"
     if not known.get("begun"):
-        return None  # the file was being read: there is nothing to say
+        return None  # the file was being read, so there are no results
     try:
         content = json.loads((directory / "out.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -129,7 +129,7 @@ def _fault(code: int | None, wanted: int, known: dict[str, Any], directory: Path
         if before is None or not math.isfinite(before):
             continue
         if now is None or better * (now - before) > 1e-6 * max(1.0, abs(before)):
-            return f"{name} {now} is written, but {before:.10g} was known"
+            return f"{name} {now} is reported, worse than {before:.10g} before the signal"
     if content["objective"] is not None and content.get("answer", True) is None:
         return "the answer is missing"
     return None
@@ -145,8 +145,8 @@ def _termination(directory: Path) -> str | None:
 # --- the runs --------------------------------------------------------------------------------------------------------
 
 
-def forked(directory: Path, run: Callable[[], int]) -> tuple[int, int]:
-    """A child that runs; its process and the pipe that it reports to."""
+def fork_run(directory: Path, run: Callable[[], int]) -> tuple[int, int]:
+    """Run a function in a forked child; return its process and the pipe of its reports."""
     receiver, sender = os.pipe()
     child = os.fork()
     if child:
@@ -159,8 +159,8 @@ def forked(directory: Path, run: Callable[[], int]) -> tuple[int, int]:
         os.dup2(streams, 1)
         os.dup2(streams, 2)
         sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
-        for number, ends in CODES.items():  # a signal that comes before the run begins is the shell's affair
-            signal.signal(number, partial(_ended_by_the_shell, ends))
+        for number, ends in CODES.items():  # signals before the run are not handled by colgen
+            signal.signal(number, partial(_exit_like_shell, ends))
         _watch(sender)
         code = run()
         sys.stdout.flush()
@@ -181,16 +181,16 @@ def _watch(pipe: int) -> None:
     real = colgen.solve
     os.write(pipe, b"started\n")
 
-    def tell(iteration: Iteration) -> None:
+    def report(iteration: Iteration) -> None:
         bounds = [value if math.isfinite(value) else None for value in (iteration.incumbent, iteration.global_bound)]
         os.write(pipe, (json.dumps(bounds) + "\n").encode())
 
-    def watched(problem: Any, **options: Any) -> Any:
-        options["progress"] = tell
+    def solve_and_report(problem: Any, **options: Any) -> Any:
+        options["progress"] = report
         os.write(pipe, b"begun\n")
         return real(problem, **options)
 
-    vars(solve)["solve"] = watched
+    vars(solve)["solve"] = solve_and_report
 
 
 def _by_command(template: str, file: Path, directory: Path, time_limit: float | None = None) -> int:
@@ -200,12 +200,12 @@ def _by_command(template: str, file: Path, directory: Path, time_limit: float | 
     return main(arguments if time_limit is None else [*arguments, "--time-limit", str(time_limit)])
 
 
-def _ended_by_the_shell(code: int, number: int, frame: Any) -> None:
+def _exit_like_shell(code: int, number: int, frame: Any) -> None:
     os._exit(code)
 
 
 _OUTSIDE = ("_by_library", "holding", "__enter__", "__exit__")
-"""Who is at work before a run holds signals, and after it."""
+"""Functions that run before signals are held, and after."""
 
 
 def _by_library(template: str, file: Path, directory: Path) -> int:
@@ -215,7 +215,7 @@ def _by_library(template: str, file: Path, directory: Path) -> int:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         loaded = load_template(template)
         problem = loaded.problem(loaded.read(file))
-    except KeyboardInterrupt:  # before the call of solve it is the script's affair
+    except KeyboardInterrupt:  # before the call of solve the script must handle it
         return CODES[signal.SIGINT]
     try:
         result = vars(solve)["solve"](problem)
@@ -223,15 +223,15 @@ def _by_library(template: str, file: Path, directory: Path) -> int:
         if traceback.extract_tb(interrupt.__traceback__)[-1].name in _OUTSIDE:
             return CODES[signal.SIGINT]
         raise
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after it, likewise
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # likewise after it
     (directory / "out.json").write_text(json.dumps(result.to_dict()), encoding="utf-8")
     return CODES[signal.SIGINT] if result.termination is colgen.Termination.INTERRUPTED else 0
 
 
-# --- what is known outside -------------------------------------------------------------------------------------------
+# --- the parent process ----------------------------------------------------------------------------------------------
 
 
-def _drained(pipe: int) -> bytes:
+def _drain(pipe: int) -> bytes:
     os.set_blocking(pipe, False)
     parts = []
     while True:
@@ -245,20 +245,20 @@ def _drained(pipe: int) -> bytes:
     return b"".join(parts)
 
 
-def _known(told: bytes) -> dict[str, Any]:
-    lines = told.decode().split("\n")[:-1]
+def _parse_rounds(reports: bytes) -> dict[str, Any]:
+    lines = reports.decode().split("\n")[:-1]
     known: dict[str, Any] = {"begun": "begun" in lines}
     rounds = [json.loads(line) for line in lines if line.startswith("[")]
     if rounds:
         known["objective"], known["dual_bound"] = rounds[-1]
     pairs = [(o, b) for o, b in rounds if o is not None and b is not None]
-    # An incumbent is never better than the bound: that tells which way is better.
+    # An incumbent is never better than the bound, which determines the sense.
     known["sign"] = 1 if all(o >= b for o, b in pairs) else -1
     return known
 
 
-def waited(child: int, seconds: float) -> int | None:
-    """The exit code of a child; None if it had to be killed."""
+def wait_for_exit(child: int, seconds: float) -> int | None:
+    """Return the exit code of a child; kill it after ``seconds`` and return None."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)

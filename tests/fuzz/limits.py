@@ -1,4 +1,4 @@
-"""Time limits on every template, and several solves in several threads."""
+"""Fuzz time limits of every template, and concurrent solves in threads."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.fuzz.templates import TEMPLATES
 LIMITS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
-def overrun(seconds: float, say: Callable[[str], None] = lambda line: None) -> tuple[float, int]:
-    """The most by which a run has exceeded 1.05 times its limit, and how many runs were measured.
+def measure_overrun(seconds: float, say: Callable[[str], None] = lambda line: None) -> tuple[float, int]:
+    """Return the largest excess over 1.05 times the limit, and the number of measured runs.
 
-    The limits of a template are as many as fit into its share of the time, the smallest first; compiling comes before.
-    What takes too long, though not twice its limit, is measured three times and the best counts: another process may
-    have had the processor.  A run in which some kernel was compiled is no measurement and is repeated.
+    Each template uses its smallest limits that fit into its share of the time, after compilation.  A run that exceeds
+    its limit by less than a factor of two is measured three times and the best counts, because another process may have
+    used the processor.  A run that compiles a kernel is repeated.
     """
     worst, count, allowed = 0.0, 0, seconds / len(INSTANCES)
     for name, make in INSTANCES.items():
@@ -49,44 +49,44 @@ def overrun(seconds: float, say: Callable[[str], None] = lambda line: None) -> t
 
 
 _AGAIN = 3
-"""So often is a run that has compiled something repeated, at most."""
+"""Maximum number of repetitions of a run that compiles."""
 
 _COMPILED = 0.01
-"""Less than this in seconds, of all that is called compiling, is looking whether there is something to compile."""
+"""Seconds of compilation below which nothing was compiled, only looked up."""
 
 
 def _warm_up(name: str, instance: Any) -> None:
-    """Solve for a second each until nothing new is compiled: a kernel may be met late in a run for the first time."""
+    """Solve for one second each until nothing is compiled; a kernel may be used late in a run for the first time."""
     for run in range(2 + _AGAIN):
         result = solve(PROBLEMS[name](instance), stop=TimeLimit(1.0))
-        if run and _compiled(result) < _COMPILED:
+        if run and _compile_seconds(result) < _COMPILED:
             return
 
 
 def _over(name: str, instance: Any, limit: float) -> float:
-    """By how much a run exceeds 1.05 times its limit; one that compiles nothing, if there is such a run."""
+    """Return the excess of a run over 1.05 times its limit, if possible of a run without compilation."""
     over = math.inf
     for _ in range(1 + _AGAIN):
         started = time.monotonic()
         result = solve(PROBLEMS[name](instance), stop=TimeLimit(limit))
         over = min(over, time.monotonic() - started - 1.05 * limit)
-        if _compiled(result) < _COMPILED:
+        if _compile_seconds(result) < _COMPILED:
             break
     return over
 
 
-def _compiled(result: Any) -> float:
+def _compile_seconds(result: Any) -> float:
     return float(result.seconds.get("compiling", 0.0))
 
 
-def in_threads(
+def compare_threads(
     seed: int,
     *,
     rounds: int | None = None,
     seconds: float | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> tuple[int, int]:
-    """Solves that failed in threads, or found something else than alone; and how many there were."""
+    """Return how many solves differ between concurrent threads and one thread, and their number."""
     failed = count = 0
     for number in numbers(rounds, seconds):
         rng = np.random.default_rng([seed, number])
@@ -98,7 +98,7 @@ def in_threads(
         for before, now in zip(alone, together, strict=True):
             if before != now:
                 failed += 1
-                say(f"in threads: {now}, alone: {before}"[:300])
+                say(f"{now} in concurrent threads, {before} alone"[:300])
     return failed, count
 
 
@@ -107,21 +107,21 @@ def _tasks(rng: np.random.Generator) -> list[Callable[[], Any]]:
     for _ in range(12):
         if rng.random() < 0.4:
             case, _ = draw_case(rng)
-            tasks.append(partial(_engine, case))
+            tasks.append(partial(_solve_case, case))
         else:
             subject = TEMPLATES[str(rng.choice(list(TEMPLATES)))]
-            tasks.append(partial(_template, subject.module, subject.draw(rng)))
+            tasks.append(partial(_solve_sample, subject.module, subject.draw(rng)))
     return tasks
 
 
-def _engine(case: Any) -> Any:
+def _solve_case(case: Any) -> Any:
     result = solve(PoolProblem(case), stop=NodeLimit(100))
     return result.termination, result.objective, len(result.nodes)
 
 
-def _template(module: Any, drawn: Any) -> Any:
-    said = module.ask(drawn)[1]
-    return said.objective.tolist(), said.proved
+def _solve_sample(module: Any, sample: Any) -> Any:
+    claims = module.evaluate(sample)[1]
+    return claims.objective.tolist(), claims.proved
 
 
 def _outcome(task: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""An instance of every template that takes seconds or more: for time limits and interrupts."""
+"""An instance of every template that takes at least seconds, for time limits and interrupts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PROBLEMS: dict[str, Callable[[Any], Problem]] = {
 
 
 def write_all(directory: Path) -> dict[str, Path]:
-    """A file of each."""
+    """Write each instance to a file; return the paths."""
     writers: dict[str, tuple[str, Callable[[Any, Path], object]]] = {
         "assignment": (".txt", write_tasks),
         "chain_map": (".npz", lambda instance, path: instance.write(path)),

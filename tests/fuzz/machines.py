@@ -1,4 +1,4 @@
-"""Generalized assignment against all ways to give the tasks away."""
+"""Fuzz generalized assignment, compared with all assignments."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.assignment import Assignment, AssignmentInstance
-from tests.fuzz.judging import Said, Truths, one
-from tests.fuzz.scores import Drawn, Rng, draw_constants, draw_scale, draw_scores, with_penalties
+from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.scores import Rng, Sample, draw_constants, draw_scale, draw_scores, with_penalties
 from tests.twins.assignment import all_answers
 
 NAME = "assignment"
 
 
-def draw(rng: Rng) -> Drawn:
-    """Up to six tasks on up to four machines with little room, or none for some: there may be no answer.
+def draw(rng: Rng) -> Sample:
+    """Draw up to six tasks on up to four machines with small capacities, which may make the instance infeasible.
 
     Some costs are penalties, some sizes zero.
     """
@@ -29,35 +29,35 @@ def draw(rng: Rng) -> Drawn:
     capacities = np.floor(share * sizes.sum(axis=1) / machines + rng.integers(0, 4, machines))
     unit = float(rng.choice([1, 1, 7, 10**6]))
     arrays = {"costs": costs, "sizes": sizes * unit, "capacities": capacities * unit}
-    return Drawn(NAME, arrays, draw_scale(rng), draw_constants(rng, tasks), {"unit": unit})
+    return Sample(NAME, arrays, draw_scale(rng), draw_constants(rng, tasks), {"unit": unit})
 
 
-def ask(drawn: Drawn) -> tuple[Truths, Said]:
-    """Return the truth and what the template says, mirrored: costs are minimised."""
-    instance = _instance(drawn)
+def evaluate(sample: Sample) -> tuple[Truths, Claims]:
+    """Return truth and claims, negated because costs are minimised."""
+    instance = _instance(sample)
     answers, costs = all_answers(instance)
-    truths = Truths(np.array([-costs.min(initial=np.inf)]), drawn.size, np.array([-drawn.constant]))
+    truths = Truths(np.array([-costs.min(initial=np.inf)]), sample.size, np.array([-sample.constant]))
     result = solve(Assignment(instance))
     worth = -np.inf
     if result.answer is not None:
         place = np.flatnonzero((answers == np.array(result.answer)).all(axis=1))
         worth = -float(costs[place[0]]) if len(place) else float("nan")
-    said = result.termination
-    return truths, one(-result.objective, -result.dual_bound, worth, said.is_proof, said.name)
+    ended = result.termination
+    return truths, single(-result.objective, -result.dual_bound, worth, ended.is_proof, ended.name)
 
 
-def smaller(drawn: Drawn) -> Iterator[Drawn]:
-    """One task or one machine less."""
-    costs, sizes, capacities = (drawn.arrays[name] for name in ("costs", "sizes", "capacities"))
+def simplify(sample: Sample) -> Iterator[Sample]:
+    """Yield samples with one task or one machine less."""
+    costs, sizes, capacities = (sample.arrays[name] for name in ("costs", "sizes", "capacities"))
     for task in range(costs.shape[1] if costs.shape[1] > 1 else 0):
         arrays = {"costs": np.delete(costs, task, 1), "sizes": np.delete(sizes, task, 1), "capacities": capacities}
-        constants = tuple(c for t, c in enumerate(drawn.constants) if t != task)
-        yield dataclasses.replace(drawn, arrays=arrays, constants=constants)
+        constants = tuple(c for t, c in enumerate(sample.constants) if t != task)
+        yield dataclasses.replace(sample, arrays=arrays, constants=constants)
     for machine in range(len(costs) if len(costs) > 1 else 0):
-        arrays = {name: np.delete(array, machine, 0) for name, array in drawn.arrays.items()}
-        yield dataclasses.replace(drawn, arrays=arrays)
+        arrays = {name: np.delete(array, machine, 0) for name, array in sample.arrays.items()}
+        yield dataclasses.replace(sample, arrays=arrays)
 
 
-def _instance(drawn: Drawn) -> AssignmentInstance:
-    costs = (drawn.arrays["costs"] + np.array(drawn.constants)) * drawn.scale
-    return AssignmentInstance(costs, np.rint(drawn.arrays["sizes"]), np.rint(drawn.arrays["capacities"]))
+def _instance(sample: Sample) -> AssignmentInstance:
+    costs = (sample.arrays["costs"] + np.array(sample.constants)) * sample.scale
+    return AssignmentInstance(costs, np.rint(sample.arrays["sizes"]), np.rint(sample.arrays["capacities"]))

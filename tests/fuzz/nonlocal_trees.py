@@ -1,4 +1,4 @@
-"""Parsing with non-local factors, by both its relaxations and by the decoder, against all trees."""
+"""Fuzz parsing with non-local factors, by both relaxations and by the decoder, compared with all trees."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from colgen import solve
 from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance, NonlocalParsing, ParsingByColumns, Parts
 from colgen.problems.nonlocal_parsing.bound import METHODS
 from colgen.problems.nonlocal_parsing.decoding import decode
-from tests.fuzz.judging import Said, Truths, one
-from tests.fuzz.scores import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
+from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.scores import Floats, Rng, Sample, draw_constants, draw_scale, draw_scores, with_penalties
 from tests.twins.trees import Ints, all_trees
 
 NAME = "nonlocal_parsing"
 
 _LARGEST = 1e11
-"""Scores beyond this are refused by the template, in the user's units."""
+"""Largest score that the template accepts, in the user's units."""
 
 
-def draw(rng: Rng) -> Drawn:
-    """Up to four words, factors of any size and sign that overlap."""
+def draw(rng: Rng) -> Sample:
+    """Draw up to four words with overlapping factors of any size and sign."""
     words = int(rng.integers(1, 5))
     size = words + 1
     order = int(rng.choice([1, 2, 3, 4], p=[0.6, 0.15, 0.1, 0.15]))
@@ -62,23 +62,23 @@ def draw(rng: Rng) -> Drawn:
     largest = max((float(np.abs(a).max(initial=0.0)) for a in arrays.values()), default=0.0) + max(map(abs, constants))
     while scale * largest > _LARGEST:
         scale /= 10.0
-    return Drawn(NAME, arrays, scale, constants, settings)
+    return Sample(NAME, arrays, scale, constants, settings)
 
 
-def ask(drawn: Drawn) -> tuple[Truths, Said]:
-    """Return the truth and what the template says, of each of the k best."""
-    how = drawn.settings
-    instance = _instance(drawn)
+def evaluate(sample: Sample) -> tuple[Truths, Claims]:
+    """Return truth and claims for each of the k best trees."""
+    how = sample.settings
+    instance = _instance(sample)
     trees = all_trees(instance.num_words, how["projective"], how["single_root"])
     if len(trees):
         trees = trees[instance.usable[trees[:, 1:], np.arange(1, trees.shape[1])].all(axis=1)]
-    totals = _all_of_them(drawn, instance, trees)
+    totals = _score_trees(sample, instance, trees)
     best = np.sort(totals)[::-1][: how["k"]]
-    constant = np.array([drawn.constant])
+    constant = np.array([sample.constant])
     if how["k"] == 1 or not len(best):
-        truths = Truths(best if len(best) else np.array([-np.inf]), drawn.size, constant)
+        truths = Truths(best if len(best) else np.array([-np.inf]), sample.size, constant)
     else:
-        truths = Truths(best, drawn.size, np.full(len(best), drawn.constant))
+        truths = Truths(best, sample.size, np.full(len(best), sample.constant))
     worth_of = {tuple(tree[1:]): float(total) for tree, total in zip(trees.tolist(), totals, strict=True)}
 
     def worth(heads: Any) -> float:
@@ -87,7 +87,7 @@ def ask(drawn: Drawn) -> tuple[Truths, Said]:
     if how["method"] == "decode":
         heads = decode(instance, limit=60.0)
         value = -np.inf if heads is None else worth(heads)
-        return truths, one(value, truths.best[0], value, True)
+        return truths, single(value, truths.best[0], value, True)
     if how["method"] == "columns":
         result = solve(ParsingByColumns(instance))
     else:
@@ -97,49 +97,49 @@ def ask(drawn: Drawn) -> tuple[Truths, Said]:
     if result.answer is None:
         count = len(truths.best)
         objective, bound = np.full(count, result.objective), np.full(count, result.dual_bound)
-        return truths, Said(objective, bound, np.full(count, -np.inf), proved, words)
+        return truths, Claims(objective, bound, np.full(count, -np.inf), proved, words)
     if how["k"] == 1:
-        return truths, one(result.objective, result.dual_bound, worth(result.answer), proved, words)
+        return truths, single(result.objective, result.dual_bound, worth(result.answer), proved, words)
     values = np.array([worth(heads) for heads in result.answer])
     different = len({tuple(heads) for heads in result.answer}) == len(values)
     if len(values) != len(truths.best) or not different or np.isnan(values).any():
         nothing = np.full(len(truths.best), np.nan)
-        return truths, Said(nothing, nothing, nothing, proved, words)
-    # Objective and bound speak of the last of them.
+        return truths, Claims(nothing, nothing, nothing, proved, words)
+    # Objective and bound belong to the last tree.
     fewer = len(values) < how["k"]
     objective, bound = values.copy(), truths.best.copy()
     if not fewer:
         objective[-1], bound[-1] = result.objective, result.dual_bound
-    return truths, Said(objective, bound, values, proved, words)
+    return truths, Claims(objective, bound, values, proved, words)
 
 
-def smaller(drawn: Drawn) -> Iterator[Drawn]:
-    """Fewer factors, plainer ways."""
-    scores, lists = drawn.arrays["factors"], drawn.settings["factors"]
+def simplify(sample: Sample) -> Iterator[Sample]:
+    """Yield samples with fewer factors or simpler settings."""
+    scores, lists = sample.arrays["factors"], sample.settings["factors"]
     for size in (len(lists) // 2, len(lists) // 4, 1):
         for first in range(0, len(lists) if size else 0, max(size, 1)):
             gone = range(first, min(first + size, len(lists)))
             kept = [k for k in range(len(lists)) if k not in gone]
-            yield dataclasses.replace(drawn, arrays={**drawn.arrays, "factors": scores[kept]}).with_settings(
+            yield dataclasses.replace(sample, arrays={**sample.arrays, "factors": scores[kept]}).with_settings(
                 factors=[lists[k] for k in kept]
             )
     plain = {"single_root": False, "k": 1, "warm": True, "lower_bounds": 0}
     for name, value in plain.items():
-        if drawn.settings[name] != value:
-            yield drawn.with_settings(**{name: value})
-    if not all(map(all, drawn.settings["allowed"])):
-        size = len(drawn.settings["allowed"])
-        yield drawn.with_settings(allowed=[[True] * size] * size)
+        if sample.settings[name] != value:
+            yield sample.with_settings(**{name: value})
+    if not all(map(all, sample.settings["allowed"])):
+        size = len(sample.settings["allowed"])
+        yield sample.with_settings(allowed=[[True] * size] * size)
 
 
-def _instance(drawn: Drawn) -> NonlocalInstance:
-    how, scale = drawn.settings, drawn.scale
-    given = {name: array * scale for name, array in drawn.arrays.items() if name not in ("factors", "arcs")}
-    arcs = (drawn.arrays["arcs"] + np.array([0.0, *drawn.constants])) * scale
+def _instance(sample: Sample) -> NonlocalInstance:
+    how, scale = sample.settings, sample.scale
+    given = {name: array * scale for name, array in sample.arrays.items() if name not in ("factors", "arcs")}
+    arcs = (sample.arrays["arcs"] + np.array([0.0, *sample.constants])) * scale
     kinds = None if how["kinds"] is None else np.array(how["kinds"])
     factors = [
         ([(h, m) for h, m in arcs_of], float(score))
-        for arcs_of, score in zip(how["factors"], drawn.arrays["factors"] * scale, strict=True)
+        for arcs_of, score in zip(how["factors"], sample.arrays["factors"] * scale, strict=True)
     ]
     return NonlocalInstance(
         Parts(arcs, **given, kinds=kinds),
@@ -150,15 +150,15 @@ def _instance(drawn: Drawn) -> NonlocalInstance:
     )
 
 
-def _all_of_them(drawn: Drawn, instance: NonlocalInstance, trees: Ints) -> Floats:
+def _score_trees(sample: Sample, instance: NonlocalInstance, trees: Ints) -> Floats:
     if not len(trees):
         return np.empty(0)
     arcs = instance.parts.arcs
-    if set(drawn.arrays) == {"arcs", "factors"}:
+    if set(sample.arrays) == {"arcs", "factors"}:
         total: Floats = arcs[trees[:, 1:], np.arange(1, trees.shape[1])].sum(axis=1)
     else:
         total = np.array([instance.parts.score(tree) for tree in trees])
-    for listed, score in zip(drawn.settings["factors"], drawn.arrays["factors"] * drawn.scale, strict=True):
+    for listed, score in zip(sample.settings["factors"], sample.arrays["factors"] * sample.scale, strict=True):
         heads, modifiers = np.array(listed).T
         total = total + score * (trees[:, modifiers] == heads).all(axis=1)
     return total

@@ -1,4 +1,4 @@
-"""Cutting stock from several rolls, with conflicts, by few patterns, against a search over what is left."""
+"""Fuzz cutting stock with several rolls, conflicts or few patterns, compared with a search over remaining demands."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
-from tests.fuzz.judging import Said, Truths, one
-from tests.fuzz.scores import Drawn, Rng
+from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.scores import Rng, Sample
 from tests.twins.orders import cheapest
 
 NAME = "orders"
 
 
-def draw(rng: Rng) -> Drawn:
-    """Up to four widths, some of them the same, with one part or two; costs of odd sizes, scarce rolls."""
+def draw(rng: Rng) -> Sample:
+    """Draw up to four widths, some equal, with one or two extensions; costs of any size, limited rolls."""
     kind = str(rng.choice(["stock", "conflicts", "both", "patterns"]))
     roll, n = int(rng.integers(5, 25)), int(rng.integers(1, 5 if kind == "stock" else 4))
     widths = rng.integers(1 + roll // 6, roll + 1, n)
@@ -40,12 +40,12 @@ def draw(rng: Rng) -> Drawn:
         arrays["conflicts"] = np.triu(rng.random((n, n)) < rng.choice([0.2, 0.5])).astype(float)
     if kind == "patterns":
         settings["patterns"] = int(rng.integers(1, 4))
-    return Drawn(NAME, arrays, settings=settings)
+    return Sample(NAME, arrays, settings=settings)
 
 
-def ask(drawn: Drawn) -> tuple[Truths, Said]:
-    """Return the truth and what the template says, mirrored: costs are minimised."""
-    instance = _instance(drawn)
+def evaluate(sample: Sample) -> tuple[Truths, Claims]:
+    """Return truth and claims, negated because costs are minimised."""
+    instance = _instance(sample)
     best = cheapest(instance)
     size = max(instance.rolls.costs) or 1.0
     truths = Truths(np.array([-math.inf if best is None else -float(best)]), size, np.zeros(1))
@@ -53,13 +53,13 @@ def ask(drawn: Drawn) -> tuple[Truths, Said]:
     worth = -np.inf
     if result.answer is not None:
         worth = -_worth(instance, result.answer)
-    said = result.termination
-    return truths, one(-result.objective, -result.dual_bound, worth, said.is_proof, said.name)
+    ended = result.termination
+    return truths, single(-result.objective, -result.dual_bound, worth, ended.is_proof, ended.name)
 
 
-def smaller(drawn: Drawn) -> Iterator[Drawn]:
-    """One item, one piece, one conflict, one limit less."""
-    arrays = dict(drawn.arrays)
+def simplify(sample: Sample) -> Iterator[Sample]:
+    """Yield samples with one item, piece, conflict or limit less."""
+    arrays = dict(sample.arrays)
     demands = arrays["demands"]
     for item in range(len(demands)):
         kept = np.arange(len(demands)) != item
@@ -67,23 +67,23 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
             fewer = {**arrays, "widths": arrays["widths"][kept], "demands": demands[kept]}
             if "conflicts" in arrays:
                 fewer["conflicts"] = arrays["conflicts"][np.ix_(kept, kept)]
-            yield dataclasses.replace(drawn, arrays=fewer)
+            yield dataclasses.replace(sample, arrays=fewer)
         if demands[item] > 1:
-            yield dataclasses.replace(drawn, arrays={**arrays, "demands": demands - (~kept)})
+            yield dataclasses.replace(sample, arrays={**arrays, "demands": demands - (~kept)})
     if "supplies" in arrays:
         for k in np.flatnonzero(arrays["supplies"] >= 0):
             more = arrays["supplies"].copy()
             more[k] = -1.0
-            yield dataclasses.replace(drawn, arrays={**arrays, "supplies": more})
+            yield dataclasses.replace(sample, arrays={**arrays, "supplies": more})
     if "conflicts" in arrays:
         for i, j in np.argwhere(arrays["conflicts"] > 0):
             fewer_pairs = arrays["conflicts"].copy()
             fewer_pairs[i, j] = 0.0
-            yield dataclasses.replace(drawn, arrays={**arrays, "conflicts": fewer_pairs})
+            yield dataclasses.replace(sample, arrays={**arrays, "conflicts": fewer_pairs})
 
 
-def _instance(drawn: Drawn) -> CuttingStockInstance:
-    arrays = drawn.arrays
+def _instance(sample: Sample) -> CuttingStockInstance:
+    arrays = sample.arrays
     stock: Stock | None = None
     conflicts: tuple[tuple[int, int], ...] = ()
     if "rolls" in arrays:
@@ -92,17 +92,17 @@ def _instance(drawn: Drawn) -> CuttingStockInstance:
     if "conflicts" in arrays:
         conflicts = tuple((int(i), int(j)) for i, j in np.argwhere(arrays["conflicts"] > 0))
     return CuttingStockInstance(
-        drawn.settings["roll"],
+        sample.settings["roll"],
         tuple(int(width) for width in arrays["widths"]),
         tuple(int(demand) for demand in arrays["demands"]),
         stock=stock,
         conflicts=conflicts,
-        patterns=drawn.settings.get("patterns"),
+        patterns=sample.settings.get("patterns"),
     )
 
 
 def _worth(instance: CuttingStockInstance, answer: Any) -> float:
-    """Cost of an answer by the data alone; NaN if it is none."""
+    """Return the cost of an answer computed from the data alone; NaN if it is infeasible."""
     stock, pairs = instance.rolls, set(instance.conflicts)
     cut, used = np.zeros(instance.num_items), np.zeros(len(stock.widths))
     total, different = Fraction(0), set()

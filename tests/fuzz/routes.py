@@ -1,4 +1,4 @@
-"""Vehicle routing against all routes, and all ways to divide the customers among them."""
+"""Fuzz vehicle routing, compared with all partitions of the customers into routes."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import numpy as np
 from colgen import solve
 from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting
 from colgen.problems.vehicle_routing.instance import LARGEST
-from tests.fuzz.judging import Said, Truths, one
-from tests.fuzz.scores import Drawn, Rng
+from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.scores import Rng, Sample
 from tests.twins.vehicle_routing import drives, length, optimum
 
 NAME = "vehicle_routing"
 
 _UNITS = (1.0, 1.0, 1e-9, 1e-6, 1e-2, 0.1, 1.0 / 3.0, 7.0, 1e3, 1e6)
-"""What distances and times are counted in."""
+"""Units of distances and times."""
 
 _PENALTIES = (1e5, 1e6, 1e9, 1e12)
-"""What the dearest arcs cost, in such units; less where it would be more than is allowed."""
+"""Costs of penalised arcs in these units, reduced to the largest valid value."""
 
 
-def draw(rng: Rng) -> Drawn:
-    """Up to six customers: few different distances, or places, or any numbers; with time windows or without.
+def draw(rng: Rng) -> Sample:
+    """Draw up to six customers: few distinct distances, distances in the plane, or any numbers; optional time windows.
 
-    Some windows are moments, and some begin where one that drives there alone arrives; some demands are zero, or all.
-    One in eight has up to ten customers, three or so a route: with fewer, hardly any cut is ever needed.
+    Some windows are single points, and some begin at the arrival time of a direct trip.  Some or all demands are zero.
+    One in eight samples has up to ten customers, about three per route, because smaller ones hardly need cuts.
     """
     many = bool(rng.random() < 0.125)
     n = int(rng.integers(8, 11)) if many else int(rng.integers(1, 7))
@@ -55,7 +55,7 @@ def draw(rng: Rng) -> Drawn:
         service = np.append(0, rng.integers(0, 3, n)).astype(float)
         ready = rng.integers(0, 12, n + 1).astype(float)
         ready[0] = 0.0
-        # Each is late enough for a vehicle that comes for it alone.
+        # Every window allows a direct trip from the depot.
         due = np.maximum(ready, distances[0]) + rng.integers(0, 9, n + 1) * (rng.random(n + 1) < 0.7)
         due[0] = float(np.max(due + service + distances[:, 0])) + float(rng.integers(0, 4))
         arrays |= {"ready": ready, "due": due, "service": service}
@@ -65,14 +65,14 @@ def draw(rng: Rng) -> Drawn:
         "vehicles": most,
         "neighbours": rng.choice([-1, 1, 2, 8]).item(),
     }
-    return Drawn(NAME, arrays, scale=scale, settings={**how, "cuts": bool(rng.random() < 0.7)})
+    return Sample(NAME, arrays, scale=scale, settings={**how, "cuts": bool(rng.random() < 0.7)})
 
 
-def ask(drawn: Drawn) -> tuple[Truths, Said]:
-    """Return the truth and what the template says, mirrored: distances are minimised."""
-    instance, settings = _instance(drawn), drawn.settings
+def evaluate(sample: Sample) -> tuple[Truths, Claims]:
+    """Return truth and claims, negated because distances are minimised."""
+    instance, settings = _instance(sample), sample.settings
     best = optimum(instance)
-    truths = Truths(np.array([-math.inf if best is None else -best]), drawn.size, np.zeros(1))
+    truths = Truths(np.array([-math.inf if best is None else -best]), sample.size, np.zeros(1))
     neighbours = None if settings["neighbours"] < 0 else settings["neighbours"]
     result = solve(VehicleRouting(instance, neighbours=neighbours, cuts=settings["cuts"]))
     worth = -np.inf
@@ -80,24 +80,24 @@ def ask(drawn: Drawn) -> tuple[Truths, Said]:
         fits = sorted(itertools.chain(*result.answer)) == list(instance.customers)
         fits &= len(result.answer) <= settings["vehicles"] and all(drives(instance, route) for route in result.answer)
         worth = -sum(length(instance, route) for route in result.answer) if fits else math.nan
-    said = result.termination
+    ended = result.termination
     objective = -result.objective if result.answer is not None else -np.inf
-    return truths, one(objective, -result.dual_bound, worth, said.is_proof, said.name)
+    return truths, single(objective, -result.dual_bound, worth, ended.is_proof, ended.name)
 
 
-def smaller(drawn: Drawn) -> Iterator[Drawn]:
-    """One customer less."""
-    n = len(drawn.arrays["demands"]) - 1
+def simplify(sample: Sample) -> Iterator[Sample]:
+    """Yield samples with one customer less."""
+    n = len(sample.arrays["demands"]) - 1
     for i in range(1, n + 1 if n > 1 else 1):
         kept = np.arange(n + 1) != i
         arrays = {
-            name: array[np.ix_(kept, kept)] if array.ndim == 2 else array[kept] for name, array in drawn.arrays.items()
+            name: array[np.ix_(kept, kept)] if array.ndim == 2 else array[kept] for name, array in sample.arrays.items()
         }
-        yield dataclasses.replace(drawn, arrays=arrays).with_settings(vehicles=min(drawn.settings["vehicles"], n - 1))
+        yield dataclasses.replace(sample, arrays=arrays).with_settings(vehicles=min(sample.settings["vehicles"], n - 1))
 
 
-def _instance(drawn: Drawn) -> RoutingInstance:
-    arrays, scale = drawn.arrays, drawn.scale
+def _instance(sample: Sample) -> RoutingInstance:
+    arrays, scale = sample.arrays, sample.scale
     windows = service = None
     if "due" in arrays:
         windows = tuple(zip((scale * arrays["ready"]).tolist(), (scale * arrays["due"]).tolist(), strict=True))
@@ -105,8 +105,8 @@ def _instance(drawn: Drawn) -> RoutingInstance:
     return RoutingInstance(
         tuple(map(tuple, (scale * arrays["distances"]).tolist())),
         tuple(int(q) for q in arrays["demands"]),
-        drawn.settings["capacity"],
+        sample.settings["capacity"],
         windows,
         service,
-        drawn.settings["vehicles"],
+        sample.settings["vehicles"],
     )

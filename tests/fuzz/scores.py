@@ -1,4 +1,4 @@
-"""Random scores of every kind that was answered wrongly somewhere: ties, near-ties, penalties, scales, constants."""
+"""Random scores of kinds that have caused failures: ties, near-ties, penalties, scales, constants."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Rng = np.random.Generator
 Floats = NDArray[np.float64]
 
 PENALTY = 1e5
-"""Scores at least this far below zero are penalties: no best answer takes one if there is another."""
+"""Scores below minus this are penalties, which an optimal answer avoids if it can."""
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """An instance of a template and the way to solve it, as plain arrays and settings: what a replay file holds.
+class Sample:
+    """An instance of a template and the settings of its solution, as plain data for a replay file.
 
     Attributes
     ----------
     arrays
         Scores near 1, before scale and constants.
     scale
-        The factor on all scores.
+        Factor on all scores.
     constants
-        What is added to the scores of each token (before scaling) whatever it is given: it changes no answer.
+        Constants added to all scores of each token before scaling, which do not change the optimal answer.
     settings
-        Everything else.
+        All other data.
     """
 
     template: str
@@ -41,7 +41,7 @@ class Drawn:
 
     @property
     def size(self) -> float:
-        """What scores are like without constants and penalties, in the user's units."""
+        """Return the largest score without constants and penalties, in the user's units."""
         largest = 0.0
         for array in self.arrays.values():
             values = np.abs(array[np.isfinite(array)])
@@ -50,15 +50,15 @@ class Drawn:
 
     @property
     def constant(self) -> float:
-        """What the constants add to every answer."""
+        """Return the sum of the constants, which is part of every objective."""
         return self.scale * float(sum(self.constants))
 
-    def with_settings(self, **changes: Any) -> Drawn:
-        """The same with other settings."""
+    def with_settings(self, **changes: Any) -> Sample:
+        """Return a copy with changed settings."""
         return dataclasses.replace(self, settings={**self.settings, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "template": self.template,
             "arrays": {name: array.tolist() for name, array in self.arrays.items()},
@@ -68,22 +68,22 @@ class Drawn:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Drawn:
-        """What :meth:`to_dict` has made, also by way of JSON."""
+    def from_dict(cls, data: Mapping[str, Any]) -> Sample:
+        """Build a sample from the data of :meth:`to_dict`."""
         arrays = {name: np.array(array, dtype=float) for name, array in data["arrays"].items()}
         return cls(data["template"], arrays, data["scale"], tuple(data["constants"]), data["settings"])
 
 
 def draw_scores(rng: Rng, *shapes: tuple[int, ...]) -> list[Floats]:
-    """Arrays of scores of one style."""
+    """Draw arrays of scores of one style."""
     style = str(rng.choice(["whole", "normal", "near", "peaked", "uneven"], p=[0.3, 0.3, 0.2, 0.1, 0.1]))
-    return [_of_style(rng, style, shape) for shape in shapes]
+    return [_draw_style(rng, style, shape) for shape in shapes]
 
 
-def _of_style(rng: Rng, style: str, shape: tuple[int, ...]) -> Floats:
+def _draw_style(rng: Rng, style: str, shape: tuple[int, ...]) -> Floats:
     if style == "whole":
         return rng.integers(-3, 4, shape).astype(float)
-    if style == "near":  # ties but for so little
+    if style == "near":  # near-ties
         return rng.integers(-2, 3, shape) + 10.0 ** rng.integers(-7, -4) * rng.integers(-2, 3, shape)
     if style == "peaked":
         return np.round(5.0 * rng.normal(size=shape), 1)
@@ -93,7 +93,7 @@ def _of_style(rng: Rng, style: str, shape: tuple[int, ...]) -> Floats:
 
 
 def with_penalties(rng: Rng, array: Floats, infinite: bool, share: float = 0.25) -> Floats:
-    """Some scores replaced by penalties, in a quarter of all cases."""
+    """Replace some scores by penalties, with probability ``share``."""
     if rng.random() > share:
         return array
     penalty = float(rng.choice([-1e6, -2e7, -1e9, -1e12]))
@@ -103,17 +103,17 @@ def with_penalties(rng: Rng, array: Floats, infinite: bool, share: float = 0.25)
 
 
 def draw_scale(rng: Rng) -> float:
-    """From 1e-9 to 1e9, often 1."""
+    """Draw a scale from 1e-9 to 1e9, often 1."""
     return 1.0 if rng.random() < 0.3 else draw_power(rng)
 
 
 def draw_power(rng: Rng) -> float:
-    """From 1e-9 to 1e9, mostly a whole power of ten."""
+    """Draw a number from 1e-9 to 1e9, mostly an integer power of ten."""
     return float(10.0 ** (float(rng.integers(-9, 10)) if rng.random() < 0.7 else float(rng.uniform(-9, 9))))
 
 
 def draw_constants(rng: Rng, tokens: int) -> tuple[float, ...]:
-    """None in most cases, one for all tokens, or one each."""
+    """Draw constants: zero in most cases, equal for all tokens, or one per token."""
     kind = rng.random()
     if kind < 0.7:
         return (0.0,) * tokens

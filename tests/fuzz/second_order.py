@@ -1,4 +1,4 @@
-"""Second-order parsing, by the template in all its ways and by the fast parser, against all trees."""
+"""Fuzz second-order parsing, by the template with all settings and by the fast parser, compared with all trees."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.grandparent_parsing import GrandparentInstance, GrandparentParsing, parse
-from tests.fuzz.judging import Said, Truths, one
-from tests.fuzz.scores import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
+from tests.fuzz.judging import Claims, Truths
+from tests.fuzz.scores import Floats, Rng, Sample, draw_constants, draw_scale, draw_scores, with_penalties
 from tests.twins.trees import all_trees, grandparent_parts, places, sibling_parts
 
 NAME = "grandparent_parsing"
 
 
-def draw(rng: Rng) -> Drawn:
-    """Up to four tokens, sometimes five; the fast parser half the time."""
+def draw(rng: Rng) -> Sample:
+    """Draw up to four tokens, sometimes five; the fast parser in 60% of samples."""
     tokens = 5 if rng.random() < 0.1 else int(rng.integers(1, 5))
     size = tokens + 1
     arcs, grandparents, siblings = draw_scores(rng, (size,) * 2, (size,) * 3, (size,) * 3)
@@ -42,21 +42,21 @@ def draw(rng: Rng) -> Drawn:
         settings["start"] = str(rng.choice(["tree", "parts"]))
     elif plain and settings["connectivity"] == "cuts" and settings["formulation"] == "all":
         settings["start"] = "dual"
-    return Drawn(NAME, arrays, draw_scale(rng), draw_constants(rng, tokens), settings)
+    return Sample(NAME, arrays, draw_scale(rng), draw_constants(rng, tokens), settings)
 
 
-def ask(drawn: Drawn) -> tuple[Truths, Said]:
-    """Return the truth and what the template says."""
-    how = drawn.settings
-    tokens, single = len(drawn.constants), how["single_root"]
-    scores = _scores(drawn)
-    totals = _all_of_them(scores, tokens, single)
-    truths = Truths(np.array([totals.max(initial=-np.inf)]), drawn.size, np.array([drawn.constant]))
+def evaluate(sample: Sample) -> tuple[Truths, Claims]:
+    """Return truth and claims."""
+    how = sample.settings
+    tokens, single = len(sample.constants), how["single_root"]
+    scores = _scores(sample)
+    totals = _score_trees(scores, tokens, single)
+    truths = Truths(np.array([totals.max(initial=-np.inf)]), sample.size, np.array([sample.constant]))
     instance = GrandparentInstance(scores["arcs"], scores.get("grandparents"), scores.get("siblings"), single)
     if how["fast"]:
-        found = parse(instance)
-        proved, heads, words = found.termination.is_proof, found.heads, found.termination.name
-        objective, bound = found.score, found.bound
+        tree = parse(instance)
+        proved, heads, words = tree.termination.is_proof, tree.heads, tree.termination.name
+        objective, bound = tree.score, tree.bound
     else:
         options = {name: how[name] for name in ("connectivity", "formulation", "start", "tighten")}
         problem = GrandparentParsing(instance, **options)
@@ -65,38 +65,38 @@ def ask(drawn: Drawn) -> tuple[Truths, Said]:
         proved, heads, words = result.termination.is_proof, result.answer, result.termination.name
         objective, bound = result.objective, result.dual_bound
     if heads is None:
-        return truths, one(objective, bound, -np.inf, proved, words)
+        return truths, single(objective, bound, -np.inf, proved, words)
     place = places(tokens, False, single).get(tuple(heads))
     worth = float("nan") if place is None or totals[place] == -np.inf else float(totals[place])
-    return truths, one(objective, bound, worth, proved, words)
+    return truths, single(objective, bound, worth, proved, words)
 
 
-def smaller(drawn: Drawn) -> Iterator[Drawn]:
-    """One token less, one kind of part less, plainer ways."""
-    tokens = len(drawn.constants)
+def simplify(sample: Sample) -> Iterator[Sample]:
+    """Yield samples with one token less, one type of part less, or simpler settings."""
+    tokens = len(sample.constants)
     for gone in range(1, tokens + 1 if tokens > 1 else 1):
-        arrays = dict(drawn.arrays)
+        arrays = dict(sample.arrays)
         for name, array in arrays.items():
             for axis in range(array.ndim):
                 array = np.delete(array, gone, axis=axis)
             arrays[name] = array
-        constants = tuple(c for k, c in enumerate(drawn.constants, 1) if k != gone)
-        yield dataclasses.replace(drawn, arrays=arrays, constants=constants)
+        constants = tuple(c for k, c in enumerate(sample.constants, 1) if k != gone)
+        yield dataclasses.replace(sample, arrays=arrays, constants=constants)
     for name in ("siblings", "grandparents"):
-        if name in drawn.arrays:
-            yield dataclasses.replace(drawn, arrays={k: a for k, a in drawn.arrays.items() if k != name})
+        if name in sample.arrays:
+            yield dataclasses.replace(sample, arrays={k: a for k, a in sample.arrays.items() if k != name})
     plain = {"single_root": False, "connectivity": "cuts", "formulation": "all", "tighten": True, "iterations": 100}
     for name, value in plain.items():
-        if drawn.settings[name] != value:
-            yield drawn.with_settings(**{name: value})
+        if sample.settings[name] != value:
+            yield sample.with_settings(**{name: value})
 
 
-def _scores(drawn: Drawn) -> dict[str, Floats]:
-    arcs = drawn.arrays["arcs"] + np.array([0.0, *drawn.constants])
-    return {name: (arcs if name == "arcs" else array) * drawn.scale for name, array in drawn.arrays.items()}
+def _scores(sample: Sample) -> dict[str, Floats]:
+    arcs = sample.arrays["arcs"] + np.array([0.0, *sample.constants])
+    return {name: (arcs if name == "arcs" else array) * sample.scale for name, array in sample.arrays.items()}
 
 
-def _all_of_them(scores: dict[str, Floats], tokens: int, single_root: bool) -> Floats:
+def _score_trees(scores: dict[str, Floats], tokens: int, single_root: bool) -> Floats:
     trees = all_trees(tokens, single_root=single_root)
     total: Floats = scores["arcs"][trees[:, 1:], np.arange(1, tokens + 1)].sum(axis=1)
     for name, listed in (("grandparents", grandparent_parts), ("siblings", sibling_parts)):

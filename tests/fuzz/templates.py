@@ -1,4 +1,4 @@
-"""Templates as subjects: each has a module that draws instances, knows the truth, and asks the template."""
+"""Templates as fuzz subjects: each has a module that draws samples and returns truth and claims."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tests.fuzz import (
     routes,
     second_order,
 )
-from tests.fuzz.judging import Failure, Fault, Said, attempt, compare_runs, find_fault
-from tests.fuzz.scores import Drawn, Rng
+from tests.fuzz.judging import Claims, Failure, Fault, attempt, compare_runs, find_fault
+from tests.fuzz.scores import Rng, Sample
 
 LAWS = 0.1
-"""Share of instances that are also solved in other units."""
+"""Share of samples that are also solved in other units."""
 
 
 @dataclass(frozen=True)
@@ -39,70 +39,70 @@ class TemplateSubject:
     Attributes
     ----------
     has_units
-        Whether its data may be counted in other units: whole numbers and decimals become other numbers, and where HiGHS
-        finds the answers, their bits are its own affair.
+        Whether scaling by powers of two must not change the run.  It may if data must be integers, or if HiGHS solves
+        the problem, whose results may differ in the last bits.
     """
 
     module: ModuleType
     has_units: bool = True
     key = "drawn"
 
-    def draw(self, rng: Rng) -> Drawn:
-        """An instance and a way to solve it."""
-        drawn: Drawn = self.module.draw(rng)
-        return drawn
+    def draw(self, rng: Rng) -> Sample:
+        """Draw an instance and settings."""
+        sample: Sample = self.module.draw(rng)
+        return sample
 
-    def judge(self, drawn: Drawn) -> tuple[Failure | None, int]:
-        """What is wrong with what is said of an instance, and of how many answers that is."""
-        found = attempt(partial(self.module.ask, drawn))
-        if isinstance(found, Failure):
-            return found, 1
-        truths, said = found
-        return find_fault(truths, said), len(truths.best)
+    def judge(self, sample: Sample) -> tuple[Failure | None, int]:
+        """Return the failure of a sample, or None, and the number of its answers."""
+        outcome = attempt(partial(self.module.evaluate, sample))
+        if isinstance(outcome, Failure):
+            return outcome, 1
+        truths, claims = outcome
+        return find_fault(truths, claims), len(truths.best)
 
-    def draw_law(self, rng: Rng, drawn: Drawn) -> float | None:
-        """A power of two, for some of the instances."""
+    def draw_law(self, rng: Rng, sample: Sample) -> float | None:
+        """Draw a power of two for some samples, else None."""
         return float(2.0 ** int(rng.integers(-30, 31))) if self.has_units and rng.random() < LAWS else None
 
-    def judge_law(self, drawn: Drawn, law: float) -> tuple[Failure | None, int]:
-        """Compare an instance with itself in units larger by a power of two: nothing but units may differ."""
-        larger = dataclasses.replace(drawn, scale=drawn.scale * law)
-        here, there = (attempt(partial(self.module.ask, each)) for each in (drawn, larger))
+    def judge_law(self, sample: Sample, law: float) -> tuple[Failure | None, int]:
+        """Compare runs in two units that differ by a power of two: only units may differ."""
+        larger = dataclasses.replace(sample, scale=sample.scale * law)
+        here, there = (attempt(partial(self.module.evaluate, each)) for each in (sample, larger))
         if isinstance(here, Failure) or isinstance(there, Failure):
             return compare_runs(here, there), 1
         return _compare(here[1], there[1], law), len(here[0].best)
 
-    def smaller(self, drawn: Drawn) -> Iterator[Drawn]:
-        """Smaller and plainer instances, the most rewarding ones first."""
-        yield from self.module.smaller(drawn)
-        if drawn.scale != 1.0:
-            yield dataclasses.replace(drawn, scale=1.0)
-            rounded = 10.0 ** round(float(np.log10(drawn.scale)))
-            if rounded != drawn.scale:
-                yield dataclasses.replace(drawn, scale=rounded)
-        if any(drawn.constants):
-            yield dataclasses.replace(drawn, constants=(0.0,) * len(drawn.constants))
+    def simplify(self, sample: Sample) -> Iterator[Sample]:
+        """Yield smaller and simpler samples, the largest reductions first."""
+        yield from self.module.simplify(sample)
+        if sample.scale != 1.0:
+            yield dataclasses.replace(sample, scale=1.0)
+            rounded = 10.0 ** round(float(np.log10(sample.scale)))
+            if rounded != sample.scale:
+                yield dataclasses.replace(sample, scale=rounded)
+        if any(sample.constants):
+            yield dataclasses.replace(sample, constants=(0.0,) * len(sample.constants))
         if not self.has_units:
             return
-        for name, array in drawn.arrays.items():
+        for name, array in sample.arrays.items():
             for digits in (0, 1, 3):
                 plainer = np.round(array, digits)
                 if not np.array_equal(plainer, array):
-                    yield dataclasses.replace(drawn, arrays={**drawn.arrays, name: plainer})
+                    yield dataclasses.replace(sample, arrays={**sample.arrays, name: plainer})
             if array.size <= 300:
                 for k in np.flatnonzero(array).tolist():
                     less = array.copy()
                     less.flat[k] = 0.0
-                    yield dataclasses.replace(drawn, arrays={**drawn.arrays, name: less})
+                    yield dataclasses.replace(sample, arrays={**sample.arrays, name: less})
 
-    def load(self, data: Mapping[str, Any]) -> Drawn:
-        """An instance from a replay file."""
-        return Drawn.from_dict(data)
+    def load(self, data: Mapping[str, Any]) -> Sample:
+        """Load a sample from a replay file."""
+        return Sample.from_dict(data)
 
 
-def _compare(first: Said, second: Said, factor: float) -> Failure | None:
+def _compare(first: Claims, second: Claims, factor: float) -> Failure | None:
     if not (len(first.objective) and len(second.objective)):
-        return None  # of one of them nothing is known
+        return None  # one truth is unknown
     if first.proved is not second.proved:
         return Failure(Fault.LAW, f"proved {first.proved} becomes {second.proved}")
     for name in ("worth", "objective", "bound"):
@@ -117,9 +117,9 @@ TEMPLATES = {
     **{m.NAME: TemplateSubject(m) for m in (chains, clusters, machines, nonlocal_trees, paths, second_order)},
     **{m.NAME: TemplateSubject(m, False) for m in (colours, compacts, decompositions, orders, rolls, routes)},
 }
-"""By name."""
+"""Subjects by name."""
 
 
-def judge(drawn: Drawn) -> tuple[Failure | None, int]:
-    """Judge an instance of the template that it names."""
-    return TEMPLATES[drawn.template].judge(drawn)
+def judge(sample: Sample) -> tuple[Failure | None, int]:
+    """Judge a sample by its template."""
+    return TEMPLATES[sample.template].judge(sample)

@@ -1,4 +1,4 @@
-"""Models that are taken apart, against truths found without them."""
+"""Fuzzed decomposed models, compared with reference optima."""
 
 import numpy as np
 
@@ -6,15 +6,15 @@ from tests.fuzz import compacts
 from tests.fuzz.templates import TEMPLATES, judge
 
 
-def test_nothing_is_said_of_what_nobody_knows(monkeypatch):
-    """HiGHS branches on whole numbers without end for ever: the instance counts as no answer."""
+def test_instances_with_unknown_truth_are_not_judged(monkeypatch):
+    """HiGHS may branch on unbounded integers forever; such an instance counts as no answer."""
     monkeypatch.setattr(compacts, "_TRUTH_SECONDS", 0.0)
-    drawn = compacts.draw(np.random.default_rng([5, 0]))
-    assert judge(drawn) == (None, 0)
-    assert TEMPLATES[compacts.NAME].judge_law(drawn, 4.0) == (None, 0)
+    sample = compacts.draw(np.random.default_rng([5, 0]))
+    assert judge(sample) == (None, 0)
+    assert TEMPLATES[compacts.NAME].judge_law(sample, 4.0) == (None, 0)
 
 
-def test_boxes_of_blocks_that_are_the_same_concern_no_others():
-    """Two blocks are one pricing problem, whose points are counted in boxes; two others are priced together."""
+def test_boxes_of_identical_blocks_do_not_affect_other_blocks():
+    """Two identical blocks share a pricing problem with boxes; two other blocks are priced together."""
     failure, _ = judge(compacts.draw(np.random.default_rng([33000, 401])))
     assert failure is None, failure.words

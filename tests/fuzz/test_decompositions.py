@@ -1,4 +1,4 @@
-"""Random compact models through every door that solves them."""
+"""Fuzzed compact models: the reference is correct, and samples can be simplified."""
 
 import math
 
@@ -35,21 +35,21 @@ def _arrays(**changes):
         ({"upper": [np.inf, np.inf], "matrix": [[2.0, -2.0]], "low": [1.0], "high": [1.0]}, math.nan),
     ],
 )
-def test_the_truth_of_small_models(changes, best, monkeypatch):
+def test_reference_optimum_of_small_models(changes, best, monkeypatch):
     monkeypatch.setattr(decompositions, "_TRUTH_SECONDS", 0.2)
-    found = truth_of(_arrays(**changes), True)[0]
-    assert found == best or (math.isnan(best) and not found > -math.inf)
+    optimum = truth_of(_arrays(**changes), True)[0]
+    assert optimum == best or (math.isnan(best) and not optimum > -math.inf)
 
 
-def test_smaller_models_can_be_stated_too():
-    drawn = decompositions.draw(np.random.default_rng([0, 2]))
-    for candidate in decompositions.smaller(drawn):
+def test_simplified_models_can_be_built():
+    sample = decompositions.draw(np.random.default_rng([0, 2]))
+    for candidate in decompositions.simplify(sample):
         decompositions.model_of(candidate, 0.0)
 
 
-def test_digits_that_a_stage_has_lost_are_no_wrong_answer():
-    # Second-stage costs of 1e12 are shifted so that the optimum is 0: the value of a stage is exact to 1e-12 of them.
-    drawn = decompositions.draw(np.random.default_rng([701, 6519]))
-    assert drawn.settings["door"] == decompositions.BENDERS
-    assert drawn.settings["zero"]
-    assert not isinstance(decompositions.ask(drawn), decompositions.Failure)
+def test_rounding_of_large_stage_costs_is_no_wrong_answer():
+    # Second-stage costs of 1e12 are shifted so that the optimum is 0; a stage has a relative precision of 1e-12.
+    sample = decompositions.draw(np.random.default_rng([701, 6519]))
+    assert sample.settings["solver"] == decompositions.BENDERS
+    assert sample.settings["zero"]
+    assert not isinstance(decompositions.evaluate(sample), decompositions.Failure)

@@ -1,4 +1,4 @@
-"""False certificates are refused, and the true ones that they are made of are not."""
+"""The checker rejects false certificates and accepts the correct ones that they are made from."""
 
 import json
 from collections import Counter
@@ -7,10 +7,10 @@ import pytest
 
 from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
-from tests.fuzz.forgeries import forgeries
+from tests.fuzz.forgeries import make_forgeries
 from tests.fuzz.handmade import CERTIFICATES
 
-FORGED = forgeries()
+FORGED = make_forgeries()
 
 
 def accepts(lines):
@@ -21,11 +21,11 @@ def accepts(lines):
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
-def test_what_forgeries_are_made_of_is_true(name):
+def test_correct_certificates_are_accepted(name):
     assert accepts(map(json.dumps, CERTIFICATES[name]))
 
 
-def test_all_forgeries_are_refused():
+def test_all_forgeries_are_rejected():
     assert not [str(each) for each in FORGED if accepts(each.lines)]
 
 

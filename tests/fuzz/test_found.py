@@ -1,4 +1,4 @@
-"""Failures that were found and corrected: each replays without one."""
+"""Replays of corrected failures must pass."""
 
 import json
 from pathlib import Path
@@ -11,6 +11,6 @@ FOUND = sorted(Path(__file__).with_name("found").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
-def test_a_failure_that_was_corrected_stays_away(path):
+def test_corrected_failures_do_not_return(path):
     failure = replay(json.loads(path.read_text(encoding="utf-8")))
     assert failure is None, failure.words

@@ -1,4 +1,4 @@
-"""The README's program of twenty lines on random widths: how often it ends with a proof, and the template's value."""
+"""Fuzz the README's program of twenty lines on random widths, compared with the template."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colgen.problems.cutting_stock import CuttingStockInstance
 from colgen.solvers.knapsack import bounded_knapsack
 
 SECONDS = 30.0
-"""For each instance."""
+"""Time limit per instance."""
 
 _ROLL, _WIDTHS, _LEAST, _MOST = 1000, range(60, 400), 2, 60
 _DEMANDS = (3, 10, 100)
@@ -56,14 +56,14 @@ class Knapsack(OraclePricing):
 
 @dataclass
 class Outcome:
-    """What became of some instances.
+    """Results on some instances.
 
     Attributes
     ----------
     tried, proved
-        How many, and of how many the program proved an optimum.
+        Number of instances, and of those solved to proved optimality.
     wrong
-        A line for each contradiction with the template.
+        One line per contradiction with the template.
     """
 
     tried: int = 0
@@ -71,27 +71,27 @@ class Outcome:
     wrong: list[str] = field(default_factory=list)
 
 
-def twenty_lines(numbers: Iterable[int], seed: int, seconds: float) -> Outcome:
-    """Solve the instances of these numbers; none is begun once the seconds are over."""
+def run_programs(numbers: Iterable[int], seed: int, seconds: float) -> Outcome:
+    """Solve the instances of these numbers; start none after ``seconds``."""
     outcome, ends = Outcome(), time.monotonic() + seconds
     for number in numbers:
         if time.monotonic() >= ends:
             break
-        widths, demands = drawn(number, seed)
-        found = solve(CuttingStock(_ROLL, widths, demands), stop=TimeLimit(SECONDS))
-        known = solve(Template(CuttingStockInstance(_ROLL, tuple(widths), tuple(demands))), stop=TimeLimit(SECONDS))
+        widths, demands = draw_instance(number, seed)
+        program = solve(CuttingStock(_ROLL, widths, demands), stop=TimeLimit(SECONDS))
+        template = solve(Template(CuttingStockInstance(_ROLL, tuple(widths), tuple(demands))), stop=TimeLimit(SECONDS))
         outcome.tried += 1
-        outcome.proved += found.is_optimal
-        if found.dual_bound > known.objective or found.objective < known.dual_bound:
+        outcome.proved += program.is_optimal
+        if program.dual_bound > template.objective or program.objective < template.dual_bound:
             outcome.wrong.append(
-                f"twenty lines, seed {seed}, instance {number}: {found.objective:g} and the bound "
-                f"{found.dual_bound:g}, by the template {known.objective:g} and {known.dual_bound:g}"
+                f"twenty lines, seed {seed}, instance {number}: objective {program.objective:g} and bound "
+                f"{program.dual_bound:g}, by the template {template.objective:g} and {template.dual_bound:g}"
             )
     return outcome
 
 
-def drawn(number: int, seed: int) -> tuple[list[int], list[int]]:
-    """Widths and demands of an instance: up to 60 widths, and demands up to 3, 10 or 100."""
+def draw_instance(number: int, seed: int) -> tuple[list[int], list[int]]:
+    """Draw widths and demands: 2 to 60 widths, and demands up to 3, 10 or 100."""
     rng = np.random.default_rng([seed, 20, number])
     count = int(rng.integers(_LEAST, _MOST + 1))
     widths = rng.choice(np.array(_WIDTHS), count, replace=False)

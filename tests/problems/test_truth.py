@@ -20,13 +20,13 @@ from tests.fuzz import (
     rolls,
     routes,
 )
-from tests.fuzz.bad_inputs import bad_inputs, good_files
+from tests.fuzz.bad_inputs import good_files, try_bad_inputs
 from tests.fuzz.harness import fuzz, replay
-from tests.fuzz.interrupts import forked, interrupt, waited
-from tests.fuzz.judging import Fault, Truths, find_fault, one
-from tests.fuzz.limits import in_threads, overrun
+from tests.fuzz.interrupts import fork_run, interrupt, wait_for_exit
+from tests.fuzz.judging import Fault, Truths, find_fault, single
+from tests.fuzz.limits import compare_threads, measure_overrun
 from tests.fuzz.long import INSTANCES, PROBLEMS, write_all
-from tests.fuzz.scores import Drawn
+from tests.fuzz.scores import Sample
 from tests.fuzz.templates import TEMPLATES, judge
 
 COMPOSED = {"pipeline"}
@@ -53,27 +53,27 @@ def test_every_template_is_in_every_part(covered, tmp_path):
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_instance_survives_a_file(name):
     for seed in range(5):
-        drawn = TEMPLATES[name].draw(np.random.default_rng(seed))
-        again = Drawn.from_dict(json.loads(json.dumps(drawn.to_dict())))
-        assert again.settings == drawn.settings
-        assert all(np.array_equal(array, again.arrays[key]) for key, array in drawn.arrays.items())
+        sample = TEMPLATES[name].draw(np.random.default_rng(seed))
+        again = Sample.from_dict(json.loads(json.dumps(sample.to_dict())))
+        assert again.settings == sample.settings
+        assert all(np.array_equal(array, again.arrays[key]) for key, array in sample.arrays.items())
 
 
 def test_block_points_and_the_compact_model_agree():
     ways = set()
     for seed in range(60):
-        drawn = compacts.draw(np.random.default_rng(seed))
-        arrays = drawn.arrays
-        if compacts._is_open(drawn):
+        sample = compacts.draw(np.random.default_rng(seed))
+        arrays = sample.arrays
+        if compacts._is_open(sample):
             if "open" not in ways:
-                assert find_fault(*compacts.ask(drawn)) is None
+                assert find_fault(*compacts.evaluate(sample)) is None
             ways.add("open")
             continue
-        whole = drawn.settings["whole"] and not (arrays["kinds"] == compacts.CONTINUOUS).any()
-        if whole and np.isfinite(arrays["upper"]).all() and np.abs(arrays["costs"]).max() < 10.0:
-            assert compacts._by_points(drawn) == pytest.approx(compacts._by_highs(drawn))
-            ways.add("whole")
-    assert ways == {"open", "whole"}
+        integer = sample.settings["integer"] and not (arrays["kinds"] == compacts.CONTINUOUS).any()
+        if integer and np.isfinite(arrays["upper"]).all() and np.abs(arrays["costs"]).max() < 10.0:
+            assert compacts._by_points(sample) == pytest.approx(compacts._by_highs(sample))
+            ways.add("integer")
+    assert ways == {"open", "integer"}
 
 
 def test_infeasible_presolve_results_are_checked_without_presolve():
@@ -90,74 +90,74 @@ def test_infeasible_presolve_results_are_checked_without_presolve():
         "static": np.zeros(2),
         "row_scales": np.ones(2),
     }
-    drawn = compacts.Drawn(compacts.NAME, arrays, 1.0, (5.0,), {"maximize": True, "whole": True})
+    sample = compacts.Sample(compacts.NAME, arrays, 1.0, (5.0,), {"maximize": True, "integer": True})
     # Separately, the blocks score 5, 6, 4 and 4 and use 4.5, 1, 0.8 and 2: 0.3 too much, at a price of 2.
-    assert compacts._best(drawn) == pytest.approx(18.4)
+    assert compacts._best(sample) == pytest.approx(18.4)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_signals_before_the_run_are_not_handled(sent, tmp_path):
     # Short sleeps, because a signal just before a sleep is handled only after it.
-    child, pipe = forked(tmp_path, lambda: [time.sleep(0.01) for _ in range(2_000)])
+    child, pipe = fork_run(tmp_path, lambda: [time.sleep(0.01) for _ in range(2_000)])
     os.read(pipe, 1)
     os.kill(child, sent)
-    assert waited(child, 10.0) == 128 + sent
+    assert wait_for_exit(child, 10.0) == 128 + sent
     os.close(pipe)
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("claims", "message"),
     [
-        (one(3.0, 4.0, 3.0, True), "proved is said of 3"),
-        (one(4.0, 4.0, 3.0, True), "is worth 3"),
-        (one(4.0, 3.0, 4.0, True), "the bound 3 is beaten"),
-        (one(4.0, 9.0, 4.0, False), "unproved"),
-        (one(-np.inf, 4.0, -np.inf, True), "no answer 0"),
-        (one(4.0, 4.0, np.nan, True), "answer 0 is none"),
-        (one(4.0, 5.0, 4.0, True), "proved with the bound 5"),
+        (single(3.0, 4.0, 3.0, True), "optimality is claimed for 3"),
+        (single(4.0, 4.0, 3.0, True), "has objective 3"),
+        (single(4.0, 3.0, 4.0, True), "the bound 3 is worse"),
+        (single(4.0, 9.0, 4.0, False), "unproved"),
+        (single(-np.inf, 4.0, -np.inf, True), "answer 0 is missing"),
+        (single(4.0, 4.0, np.nan, True), "answer 0 is infeasible"),
+        (single(4.0, 5.0, 4.0, True), "optimality is claimed with the bound 5"),
     ],
 )
-def test_wrong_results_are_detected(said, words):
+def test_wrong_results_are_detected(claims, message):
     truths = Truths(np.array([4.0]), 1.0, np.zeros(1))
 
-    assert find_fault(truths, one(4.0, 4.0, 4.0, True)) is None
-    assert words in find_fault(truths, said).words
+    assert find_fault(truths, single(4.0, 4.0, 4.0, True)) is None
+    assert message in find_fault(truths, claims).words
 
 
 def test_a_failure_replays(monkeypatch):
-    """A template whose bounds are all too low."""
-    real = rolls.ask
+    """All bounds of the template are too low."""
+    real = rolls.evaluate
 
-    def low(drawn):
-        truths, said = real(drawn)
-        return truths, dataclasses.replace(said, bound=said.bound - 1.0)
+    def lower_bounds(sample):
+        truths, claims = real(sample)
+        return truths, dataclasses.replace(claims, bound=claims.bound - 1.0)
 
-    monkeypatch.setattr(rolls, "ask", low)
+    monkeypatch.setattr(rolls, "evaluate", lower_bounds)
     tally = fuzz("cutting_stock", 1, count=1, shrinking=1.0)
 
     assert tally.faults[Fault.WRONG_PROOF] == 1
     (failed,) = tally.failed
-    assert "is beaten" in replay(json.loads(json.dumps(failed))).words
+    assert "is worse" in replay(json.loads(json.dumps(failed))).words
     monkeypatch.undo()
-    assert judge(Drawn.from_dict(failed["drawn"]))[0] is None
+    assert judge(Sample.from_dict(failed["drawn"]))[0] is None
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_bad_programs_are_refused(seed):
     wrong = []
     for number in range(60):
-        words, run = bad_programs.draw(np.random.default_rng([seed, number]))
+        change, run = bad_programs.draw(np.random.default_rng([seed, number]))
         fault = run()
         if fault is not None:
-            wrong.append(f"{words}: {fault}")
+            wrong.append(f"{change}: {fault}")
     assert wrong == []
 
 
 def test_bad_inputs_are_one_line():
-    asked, wrong = bad_inputs(8, 0)
+    count, wrong = try_bad_inputs(8, 0)
 
-    assert asked == 8
+    assert count == 8
     assert wrong == []
 
 
@@ -180,7 +180,7 @@ def test_templates_prove_correct_results_for_half_a_minute(name):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_bad_inputs_are_one_line_every_time():
-    assert bad_inputs(100, 1) == (100, [])
+    assert try_bad_inputs(100, 1) == (100, [])
 
 
 @pytest.mark.slow
@@ -188,14 +188,14 @@ def test_bad_inputs_are_one_line_every_time():
 def test_no_interrupt_is_lost():
     outcome = interrupt(30, 1, seconds=300.0)
 
-    assert outcome.asked >= 20
+    assert outcome.runs >= 20
     assert outcome.lost == []
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_threads_find_the_same_results():
-    assert in_threads(1, rounds=3)[0] == 0
+    assert compare_threads(1, rounds=3)[0] == 0
 
 
 @pytest.mark.parametrize(("late", "runs"), [(0.0, 10), (0.2, 18), (60.0, 2)])
@@ -212,7 +212,7 @@ def test_measuring_limits_takes_about_its_time(late, runs, monkeypatch):
     monkeypatch.setattr(limits, "PROBLEMS", {"one": lambda instance: None, "other": lambda instance: None})
     monkeypatch.setattr(limits, "solve", lambda problem, stop: SimpleNamespace(seconds={}))
     monkeypatch.setattr(limits, "_over", over)
-    worst, count = overrun(4.0)
+    worst, count = measure_overrun(4.0)
     assert (worst, len(measured)) == (late, runs)
     assert count <= runs
     assert now[0] <= (4.5 if late < 1 else 121.0)
@@ -233,10 +233,10 @@ def test_runs_that_compile_are_not_measured(monkeypatch):
     monkeypatch.setattr(limits, "INSTANCES", {"one": lambda: None})
     monkeypatch.setattr(limits, "PROBLEMS", {"one": lambda instance: instance})
     monkeypatch.setattr(limits, "solve", run)
-    assert overrun(1.0) == (0.0, 4)
+    assert measure_overrun(1.0) == (0.0, 4)
     assert runs == [1.0, 1.0, 1.0, 1.0, 0.01, 0.03, 0.03, 0.1, 0.3]
 
 
 def test_many_customers_are_drawn():
-    drawn = [routes.draw(np.random.default_rng([32, seed])) for seed in range(40)]
-    assert any(len(case.arrays["demands"]) > 7 for case in drawn)
+    samples = [routes.draw(np.random.default_rng([32, seed])) for seed in range(40)]
+    assert any(len(sample.arrays["demands"]) > 7 for sample in samples)

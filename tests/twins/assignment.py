@@ -1,10 +1,10 @@
-"""Generalized assignment by all ways to give the tasks away."""
+"""Brute force for generalized assignment: all assignments of tasks."""
 
 import numpy as np
 
 
 def all_answers(instance):
-    """The machine of each task, an answer a row, and what each costs."""
+    """Return all feasible assignments, one per row (the machine of each task), and their costs."""
     machines, tasks = instance.num_machines, instance.num_tasks
     ways = np.stack(np.meshgrid(*[np.arange(machines)] * tasks, indexing="ij"), axis=-1).reshape(-1, tasks)
     fits = np.ones(len(ways), dtype=bool)
@@ -15,6 +15,6 @@ def all_answers(instance):
 
 
 def cheapest(instance):
-    """The least cost, None if there is no answer."""
+    """Return the optimal cost, or None if infeasible."""
     _, costs = all_answers(instance)
     return float(costs.min()) if len(costs) else None

@@ -1,4 +1,4 @@
-"""Tiny chains and trees at random, and all their labellings."""
+"""Random tiny chains and trees, and all their labellings."""
 
 from functools import cache
 
@@ -15,7 +15,7 @@ def _labellings(nodes, labels):
 
 
 def scores_of(instance, tree):
-    """All labellings' scores of one tree, best first, from the instance's arrays alone."""
+    """Return the scores of all labellings of one tree, best first, computed from the instance's arrays."""
     first, end = (int(k) for k in instance.forest.starts[tree : tree + 2])
     chosen = _labellings(end - first, instance.num_labels)
     total = np.zeros(len(chosen))
@@ -28,7 +28,7 @@ def scores_of(instance, tree):
 
 
 def best_scores(instance, rank=0):
-    """The best score of each tree but for ``rank``; minus infinity where there are no more labellings."""
+    """Return the score of each tree after ``rank`` better labellings; minus infinity if there is none."""
     return np.array([([*scores_of(instance, k), -np.inf])[rank] for k in range(instance.num_trees)])
 
 
@@ -37,15 +37,15 @@ def second_scores(instance):
 
 
 def draw(seed, forbidden=True, dtype=float):
-    """One chain, many, one with transitions that differ from step to step, or a tree; ties, flat and peaked scores."""
+    """Draw one chain, several, several with transitions per step, or a tree; with ties, flat and peaked scores."""
     rng = np.random.default_rng(seed)
     labels = int(rng.integers(1, 5))
     forbid = forbidden and rng.random() < 0.3
 
     def scores(*shape):
-        whole, scale = rng.random() < 0.5, rng.choice([0.1, 1.0, 5.0])
+        integer, scale = rng.random() < 0.5, rng.choice([0.1, 1.0, 5.0])
         array = (
-            rng.integers(-3, 4, size=shape).astype(dtype) if whole else (scale * rng.normal(size=shape)).astype(dtype)
+            rng.integers(-3, 4, size=shape).astype(dtype) if integer else (scale * rng.normal(size=shape)).astype(dtype)
         )
         if forbid:
             array[rng.random(shape) < 0.15] = -np.inf

@@ -1,8 +1,8 @@
-"""Graph colouring by a search vertex by vertex."""
+"""Brute force for graph colouring: a search vertex by vertex."""
 
 
 def fewest_colours(graph):
-    """Vertex by vertex, each colour that is in use or one more."""
+    """Return the chromatic number; each vertex gets a used colour or the next one."""
     n = best = graph.num_vertices
 
     def colour(given, used):

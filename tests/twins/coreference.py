@@ -6,7 +6,7 @@ import numpy as np
 
 
 def partitions(n):
-    """Every partition of 0, ..., n - 1, as a list of tuples: a Bell number of them."""
+    """Yield every partition of 0, ..., n - 1 as a list of tuples."""
     if n == 0:
         yield []
         return
@@ -21,12 +21,12 @@ def optimum(instance):
 
 
 def subsets(n):
-    """Every set of mentions but the empty one."""
+    """Return all non-empty sets of mentions."""
     return itertools.chain.from_iterable(itertools.combinations(range(n), size) for size in range(1, n + 1))
 
 
 def together(clusters, n):
-    """A clustering as a symmetric 0/1 matrix with zero diagonal."""
+    """Return a clustering as a symmetric 0/1 matrix with zero diagonal."""
     x = np.zeros((n, n))
     for cluster in clusters:
         x[np.ix_(cluster, cluster)] = 1.0
@@ -35,7 +35,7 @@ def together(clusters, n):
 
 
 def symmetric(n, entries):
-    """A symmetric matrix with zero diagonal from the entries of its upper triangle."""
+    """Return a symmetric matrix with zero diagonal from its upper triangle."""
     matrix = np.zeros((n, n))
     matrix[np.triu_indices(n, 1)] = entries
     return matrix + matrix.T

@@ -14,7 +14,7 @@ NON_IRUP = [
 
 
 def patterns(instance):
-    """Every pattern but the empty one, as (item, copies) pairs in the order of the items."""
+    """Yield every non-empty pattern as (item, copies) pairs in the order of items."""
     most = [range(min(d, instance.roll // w) + 1) for w, d in zip(instance.widths, instance.demands, strict=True)]
     for copies in itertools.product(*most):
         if any(copies) and sum(w * c for w, c in zip(instance.widths, copies, strict=True)) <= instance.roll:
@@ -22,7 +22,7 @@ def patterns(instance):
 
 
 def optimum(instance):
-    """Fewest rolls."""
+    """Return the minimum number of rolls."""
     every = list(patterns(instance))
 
     @cache
@@ -33,7 +33,7 @@ def optimum(instance):
         best = sum(left)
         for pattern in every:
             cut = dict(pattern)
-            if first in cut:  # some roll cuts the first item that is left
+            if first in cut:  # some roll cuts the first remaining item
                 best = min(best, 1 + rolls(tuple(max(n - cut.get(item, 0), 0) for item, n in enumerate(left))))
         return best
 
@@ -41,7 +41,7 @@ def optimum(instance):
 
 
 def plans(instance, rolls):
-    """Every multiset of so many patterns that cuts at least what is demanded."""
+    """Yield every multiset of ``rolls`` patterns that covers the demands."""
     for plan in itertools.combinations_with_replacement(list(patterns(instance)), rolls):
         cut = [0] * instance.num_items
         for pattern in plan:
@@ -52,7 +52,7 @@ def plans(instance, rolls):
 
 
 def tiny(rng, items=4, roll=12, demand=3):
-    """A random instance that brute force can solve."""
+    """Draw an instance that brute force can solve."""
     count = int(rng.integers(1, items + 1))
     capacity = int(rng.integers(4, roll + 1))
     widths = rng.integers(1, capacity + 1, count)

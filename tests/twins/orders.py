@@ -7,7 +7,7 @@ from functools import cache
 
 
 def fitting(instance, room):
-    """All patterns that fit into a width, copies by item, no more than demanded, without conflicts."""
+    """Yield all patterns without conflicts that fit into a width, as copies by item, at most the demands."""
     pairs = set(instance.conflicts)
     ranges = [range(min(d, room // w) + 1) for w, d in zip(instance.widths, instance.demands, strict=True)]
     for copies in itertools.product(*ranges):
@@ -19,12 +19,12 @@ def fitting(instance, room):
 
 
 def cheapest(instance):
-    """The best cost by brute force, None if there is no answer."""
+    """Return the optimal cost, or None if infeasible."""
     return fewest_rolls_by_patterns(instance) if instance.patterns is not None else cheapest_plan(instance)
 
 
 def cheapest_plan(instance):
-    """Search over what is left: the next roll holds a piece of the first item that is left."""
+    """Search over remaining demands; the next roll contains the first remaining item."""
     stock = instance.rolls
     kinds = range(len(stock.widths))
     patterns = [list(fitting(instance, width)) for width in stock.widths]
@@ -46,12 +46,12 @@ def cheapest_plan(instance):
                     best = min(best, Fraction(stock.costs[k]) + cost(after, fewer))
         return best
 
-    found = cost(instance.demands, tuple(int(min(limit, pieces)) for limit in stock.limits))
-    return None if found == math.inf else float(found)
+    optimum = cost(instance.demands, tuple(int(min(limit, pieces)) for limit in stock.limits))
+    return None if optimum == math.inf else float(optimum)
 
 
 def fewest_rolls_by_patterns(instance):
-    """All choices of patterns that nothing can be added to, each with all numbers of rolls."""
+    """Enumerate sets of maximal patterns with all numbers of rolls; return the fewest rolls."""
     most = max(instance.demands)
     every = list(fitting(instance, instance.roll))
     maximal = [p for p in every if not any(p != q and all(a <= b for a, b in zip(p, q, strict=True)) for q in every)]

@@ -1,4 +1,4 @@
-"""Twins of the templates: tiny instances at random, and their optimum by brute force.
+"""Twins of the templates: random tiny instances, and their optima by brute force.
 
 A new template adds one :class:`Twin` to ``TWINS``; `test_every_problem.py` then checks the laws for it.
 """
@@ -48,20 +48,20 @@ from tests.twins.vehicle_routing import optimum as shortest_routes
 
 @dataclass(frozen=True)
 class Twin:
-    """What the laws need to know of a template.
+    """Functions of a template that the laws use.
 
     Attributes
     ----------
     instances
-        Strategy for instances so small that brute force is quick.
+        Strategy for instances that brute force solves quickly.
     problem
-        An instance to its problem.
+        Function from an instance to its problem.
     optimum
-        The best objective by brute force, None if there is no answer.
+        Function that returns the optimum by brute force, or None if infeasible.
     check
-        Objective of an answer from the instance alone; raises if it is not an answer.
+        Function that returns the objective of an answer from the instance alone; raises if it is infeasible.
     generates
-        Whether there is a master with columns, rather than a relaxation of the problem's own.
+        Whether the problem has a master with columns instead of a relaxation of its own.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Twin:
 @st.composite
 def cutting_stock_instances(draw: st.DrawFn) -> CuttingStockInstance:
     roll = draw(st.integers(5, 30))
-    # Widths near to fractions of the roll make relaxations that do not round up to the optimum.
+    # Widths near fractions of the roll yield relaxations that do not round up to the optimum.
     widths = draw(st.lists(st.integers(1 + roll // 6, roll), min_size=1, max_size=4, unique=True))
     demands = [draw(st.integers(1, 4)) for _ in widths]
     return CuttingStockInstance(roll, tuple(widths), tuple(demands))
@@ -91,7 +91,7 @@ def cutting_stock_instances(draw: st.DrawFn) -> CuttingStockInstance:
 def orders(
     draw: st.DrawFn, stock: bool = False, conflicts: bool = False, patterns: bool = False
 ) -> CuttingStockInstance:
-    """Tiny cutting stock with parts: ties of widths and costs, supplies that may not suffice, costs of odd sizes."""
+    """Draw cutting stock with extensions: equal widths and costs, insufficient supplies, costs of any size."""
     roll = draw(st.integers(5, 20))
     wide = st.integers(1 + roll // 6, roll)
     widths = draw(st.lists(wide, min_size=1, max_size=3 if patterns or conflicts else 4))
@@ -121,10 +121,10 @@ def variant(name: str, **parts: bool) -> Twin:
 @st.composite
 def machines(draw: st.DrawFn) -> Machines:
     m, n = draw(st.integers(1, 3)), draw(st.integers(1, 5))
-    # Few different numbers make ties; fractions and other scales leave nothing to be rounded.
-    whole, broken = st.integers(-2, 4).map(float), st.floats(-2.0, 4.0).map(lambda cost: round(cost, 2))
+    # Few distinct numbers yield ties; with fractions and other scales bounds cannot be rounded.
+    integer, fraction = st.integers(-2, 4).map(float), st.floats(-2.0, 4.0).map(lambda cost: round(cost, 2))
     scale = draw(st.sampled_from([1.0, 1.0, 1e-8, 1e8]))
-    cost = draw(st.sampled_from([whole, broken])).map(lambda cost: scale * cost)
+    cost = draw(st.sampled_from([integer, fraction])).map(lambda cost: scale * cost)
     costs = draw(arrays(np.float64, (m, n), elements=cost))
     sizes = draw(arrays(np.int64, (m, n), elements=st.integers(0, 6)))
     return Machines(costs, sizes, draw(arrays(np.int64, (m,), elements=st.integers(0, 12))))
@@ -147,9 +147,9 @@ def graphs(draw: st.DrawFn) -> Graph:
 @st.composite
 def score_matrices(draw: st.DrawFn) -> Scores:
     n = draw(st.integers(1, 6))
-    # Small whole numbers make ties and fractional relaxations; fractions leave nothing to be rounded.
-    whole, broken = st.integers(-2, 2).map(float), st.floats(-2.0, 2.0).map(lambda score: round(score, 2))
-    score = draw(st.sampled_from([whole, broken, whole | broken, st.sampled_from([-0.37, 0.37])]))
+    # Small integers yield ties and fractional relaxations; with fractions bounds cannot be rounded.
+    integer, fraction = st.integers(-2, 2).map(float), st.floats(-2.0, 2.0).map(lambda score: round(score, 2))
+    score = draw(st.sampled_from([integer, fraction, integer | fraction, st.sampled_from([-0.37, 0.37])]))
     pairs = n * (n - 1) // 2
     return Scores(symmetric(n, draw(st.lists(score, min_size=pairs, max_size=pairs))))
 
@@ -170,7 +170,7 @@ def coreference(name: str, **how: bool) -> Twin:
 @st.composite
 def digraphs(draw: st.DrawFn) -> Digraph:
     n = draw(st.integers(1, 5))
-    # Few different numbers make ties, a bonus of a vertex makes walks that come back to it; some arcs are missing.
+    # Few distinct numbers yield ties; bonuses of vertices favour walks that return; some arcs are missing.
     weight = st.sampled_from([-math.inf, -2.0, -1.0, 0.0, 1.0, 2.0]) | st.floats(-2.0, 2.0).map(lambda w: round(w, 2))
     weights = draw(arrays(np.float64, (n + 2, n), elements=weight))
     weights += draw(arrays(np.float64, n, elements=st.sampled_from([0.0, 0.0, 5.0])))
@@ -188,7 +188,7 @@ def title_path(name: str, problem: Callable[[Digraph], Problem]) -> Twin:
 @st.composite
 def customers(draw: st.DrawFn) -> Customers:
     n = draw(st.integers(1, 5))
-    # Few different distances make ties; in one direction and the other they may differ.
+    # Few distinct distances yield ties; distances may be asymmetric.
     distances = draw(arrays(np.float64, (n + 1, n + 1), elements=st.integers(0, 5).map(float)))
     if draw(st.booleans()):
         distances = np.minimum(distances, distances.T)
@@ -216,7 +216,7 @@ def vehicle_routing(name: str, **how: Any) -> Twin:
 
 
 def best_labelling(instance: Model) -> float | None:
-    """None if no tree has a labelling; trees without one count nothing."""
+    """Return the sum of the best scores of trees with a labelling, or None if there is no such tree."""
     best = best_scores(instance)
     return float(best[np.isfinite(best)].sum()) if np.isfinite(best).any() else None
 
@@ -234,15 +234,15 @@ def chain_map(name: str, **how: Any) -> Twin:
 # --- second-order parsing --------------------------------------------------------------------------------------------
 
 
-class HardlyDescended(GrandparentParsing):
-    """Second-order parsing whose linear program has to find what the combinatorial dual would."""
+class WithoutAscent(GrandparentParsing):
+    """Second-order parsing with a single step of dual ascent, so that the linear program does the work."""
 
     plain, iterations = True, 1
 
 
 def grandparent_parsing(name: str, kind: type[GrandparentParsing] = GrandparentParsing, **options: Any) -> Twin:
     sentences = sentences_with_scores(3)
-    if kind is HardlyDescended:  # the combinatorial dual has no siblings
+    if kind is WithoutAscent:  # the combinatorial dual has no siblings
         sentences = sentences.map(lambda instance: replace(instance, sibling_scores=None))
     return Twin(
         name,
@@ -275,5 +275,5 @@ TWINS = [
     Twin("parsing_by_columns", parsing(), ParsingByColumns, best_parse, lambda i, answer: i.check(answer)),
     grandparent_parsing("grandparent_parsing"),
     grandparent_parsing("grandparent_parsing_with_flow", connectivity="flow"),
-    grandparent_parsing("grandparent_parsing_by_arcs", HardlyDescended),
+    grandparent_parsing("grandparent_parsing_by_arcs", WithoutAscent),
 ]

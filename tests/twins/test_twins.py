@@ -1,4 +1,4 @@
-"""The truths by brute force are those that are known by hand."""
+"""Brute force agrees with results known by hand."""
 
 import numpy as np
 import pytest
@@ -20,12 +20,12 @@ from tests.twins.title_path import answers
 from tests.twins.trees import all_trees, grandparent_parts, is_projective, sibling_parts
 
 
-def test_partitions_are_as_many_as_bell_has_counted():
+def test_number_of_partitions_is_a_bell_number():
     assert [len(list(partitions(n))) for n in range(1, 7)] == [1, 2, 5, 15, 52, 203]
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 3, 4])
-def test_trees_are_as_many_as_cayley_has_counted(tokens):
+def test_number_of_trees_is_given_by_cayley(tokens):
     assert len(all_trees(tokens)) == (tokens + 1) ** (tokens - 1)
     assert len(all_trees(tokens, single_root=True)) == tokens ** (tokens - 1)
     assert {tuple(t) for t in all_trees(tokens, True).tolist()} == {
@@ -48,7 +48,7 @@ def test_parts_of_a_tree():
     ]
 
 
-def test_fewest_colours_and_least_distances_of_small_ones():
+def test_colours_and_distances_of_small_instances():
     assert fewest_colours(ColouringInstance(5, ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0)))) == 3
     matrix = ((0.0, 3.0, 4.0), (3.0, 0.0, 5.0), (4.0, 5.0, 0.0))
     assert vehicle_routing.optimum(RoutingInstance(matrix, (0, 1, 1), 2)) == 12.0
@@ -57,25 +57,25 @@ def test_fewest_colours_and_least_distances_of_small_ones():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_routes_by_sets_are_as_long_as_routes_one_by_one(seed):
+def test_dynamic_program_over_sets_agrees_with_enumeration_of_routes(seed):
     instance = routes._instance(routes.draw(np.random.default_rng([31, seed])))
     if instance.num_customers <= 5:
-        by_sets = vehicle_routing._least_of_many(instance)
-        assert by_sets == pytest.approx(vehicle_routing._least_of_few(instance), rel=1e-12)
+        by_sets = vehicle_routing._solve_over_sets(instance)
+        assert by_sets == pytest.approx(vehicle_routing._enumerate_routes(instance), rel=1e-12)
 
 
-def test_least_costs_of_tasks_given_away():
+def test_least_costs_of_assignments():
     costs, sizes = np.array([[1.0, 2.0], [4.0, 8.0]]), np.array([[3, 3], [3, 3]])
     assert all_answers(Tasks(costs, sizes, np.array([6, 6])))[1].min() == 3.0
     assert all_answers(Tasks(costs, sizes, np.array([3, 6])))[1].min() == 6.0
     assert not len(all_answers(Tasks(costs, sizes, np.array([2, 3])))[1])
 
 
-def test_fewest_rolls_of_a_textbook():
+def test_fewest_rolls_of_a_textbook_example():
     assert fewest_rolls(CuttingStockInstance(10, (6, 5, 4), (2, 2, 2))) == 3
 
 
-def test_paths_repeat_no_class():
+def test_paths_do_not_repeat_a_class():
     weights = np.array([[0.0, 2.0, 1.0], [3.0, 0.0, -np.inf], [1.0, 1.0, 0.0]])
     instance = PathInstance(weights, np.zeros(3), np.array([0.0, 0.5, 0.0]), 2, ("a", "b", "b"))
     assert answers(instance) == [(2.5, (0, 1)), (1.0, (0, 2)), (3.0, (1, 0)), (1.0, (2, 0))]

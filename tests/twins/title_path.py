@@ -1,4 +1,4 @@
-"""Paths of k vertices by a look at all of them."""
+"""Brute force for paths of k vertices: all paths."""
 
 from functools import cache
 from itertools import permutations
@@ -12,7 +12,7 @@ def _sequences(vertices, length):
 
 
 def all_paths(instance):
-    """All paths without a repeated class, one a row, and their weights: minus infinity where an arc is missing."""
+    """Return all paths without a repeated class, one per row, and weights (minus infinity if an arc is missing)."""
     paths = _sequences(instance.num_vertices, instance.length)
     numbers = {name: k for k, name in enumerate(dict.fromkeys(instance.classes))}
     visited = np.sort(np.array([numbers[name] for name in instance.classes])[paths], axis=1)
@@ -21,7 +21,7 @@ def all_paths(instance):
 
 
 def weigh(instance, paths):
-    """The weight of each path, by the arrays alone."""
+    """Return the weight of each path from the arrays alone."""
     total = instance.first[paths[:, 0]]
     for k in range(1, paths.shape[1]):
         total = total + instance.weights[paths[:, k - 1], paths[:, k]]
@@ -29,11 +29,11 @@ def weigh(instance, paths):
 
 
 def answers(instance):
-    """(weight, path) of every path."""
+    """Return (weight, path) of every path."""
     paths, weights = all_paths(instance)
     return [(w, tuple(p)) for w, p in zip(weights.tolist(), paths.tolist(), strict=True) if w > float("-inf")]
 
 
 def heaviest(instance):
-    """Weight of the heaviest path, None if there is none."""
+    """Return the weight of the heaviest path, or None if there is none."""
     return max((weight for weight, _ in answers(instance)), default=None)

@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 @cache
 def all_trees(tokens: int, projective: bool = False, single_root: bool = False) -> Ints:
-    """Heads of all vertices, -1 of the root, shape (trees, tokens + 1)."""
+    """Return the heads of all vertices, -1 for the root, shape (trees, tokens + 1)."""
     found = []
     for heads in itertools.product(range(tokens + 1), repeat=tokens):
         tree = (-1, *heads)
@@ -24,13 +24,13 @@ def all_trees(tokens: int, projective: bool = False, single_root: bool = False) 
 
 @cache
 def places(tokens: int, projective: bool = False, single_root: bool = False) -> dict[tuple[int, ...], int]:
-    """The number of each tree, by the heads of its tokens."""
+    """Return the number of each tree by the heads of its tokens."""
     return {tuple(tree[1:]): k for k, tree in enumerate(all_trees(tokens, projective, single_root).tolist())}
 
 
 @cache
 def grandparent_parts(tokens: int, single_root: bool) -> tuple[Ints, NDArray[np.bool_]]:
-    """(grandparent, parent, child) of each tree's tokens, shape (trees, tokens, 3), and which of them are there."""
+    """Return (grandparent, parent, child) of all tokens, shape (trees, tokens, 3), and a mask of existing parts."""
     trees = all_trees(tokens, single_root=single_root)
     children = np.arange(1, tokens + 1)
     parents = trees[:, 1:]
@@ -41,7 +41,7 @@ def grandparent_parts(tokens: int, single_root: bool) -> tuple[Ints, NDArray[np.
 
 @cache
 def sibling_parts(tokens: int, single_root: bool) -> tuple[Ints, NDArray[np.bool_]]:
-    """(head, sibling, modifier), consecutive on one side, of each tree, padded; and which of them are there."""
+    """Return padded (head, sibling, modifier) of each tree, consecutive on one side, and a mask of existing parts."""
     trees = all_trees(tokens, single_root=single_root)
     found = []
     for tree in trees.tolist():
@@ -61,7 +61,7 @@ def sibling_parts(tokens: int, single_root: bool) -> tuple[Ints, NDArray[np.bool
 
 
 def is_tree(tree: tuple[int, ...]) -> bool:
-    """Whether every token hangs below the root, which has the number 0."""
+    """Return whether every token descends from the root, number 0."""
     for token in range(1, len(tree)):
         at = token
         for _ in tree:
@@ -72,7 +72,7 @@ def is_tree(tree: tuple[int, ...]) -> bool:
 
 
 def is_projective(tree: tuple[int, ...]) -> bool:
-    """Whether all that lies between a token and its head hangs below that head."""
+    """Return whether all tokens between a token and its head descend from that head."""
 
     def descends(word: int, head: int) -> bool:
         while word not in (head, 0):

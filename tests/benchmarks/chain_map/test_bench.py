@@ -1,4 +1,4 @@
-"""What the benchmark counts as proved."""
+"""Proofs that the benchmark counts."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from colgen.problems.chain_map.sweeping import SweepPricing
 from colgen.problems.chain_map.training import examples_of
 
 
-def test_chains_are_proved_by_the_round_that_priced_them():
+def test_chains_are_proved_by_a_pricing_round():
     assert share_proved(random(0, chains=5, labels=6)) == 1.0
     assert share_proved(random(1, chains=5, labels=6, dtype=np.float32)) == 1.0
 
@@ -20,13 +20,13 @@ def test_a_chain_without_a_labelling_is_proved_to_have_none():
     assert share_proved(ChainInstance.from_chains(scores, np.eye(2))) == 1.0
 
 
-def test_chains_that_there_was_no_time_for_are_not_proved(monkeypatch):
+def test_chains_beyond_the_time_limit_are_not_proved(monkeypatch):
     swept = SweepPricing._sweep_domains
     monkeypatch.setattr(SweepPricing, "_sweep_domains", lambda *args: (0, swept(*args)[1]))
     assert share_proved(random(0, chains=5, labels=6)) == 0.0
 
 
-def test_words_to_tags_are_timed_with_their_features():
+def test_tagging_times_include_features():
     sentences = [Tagged(("a", "b"), ("A", "B")), Tagged(("b",), ("B",))]
     tagger = train_perceptron("pos", examples_of(sentences, TASKS["pos"]), epochs=1, say=lambda _: None)
     figures = {figure.name: figure.value for figure in measure_tagging(tagger, sentences, "pos", QUICK)}

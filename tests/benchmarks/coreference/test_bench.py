@@ -104,7 +104,7 @@ def test_a_program_that_needs_too_long_counts_as_its_limit(monkeypatch):
 
 
 def test_contradictions_are_found():
-    with pytest.raises(AssertionError, match="all-link in HiGHS has an answer of 2, column generation proves"):
+    with pytest.raises(AssertionError, match=r"all-link in HiGHS has a solution of 2.*column generation"):
         check_runs([made_up(GENERATED, 10, 1.0), made_up(ALL_LINK, 10, 1.0, objective=2.0, bound=2.0)])
     check_runs([made_up(GENERATED, 10, 1.0), made_up(ALL_LINK, 20, 1.0, objective=2.0, bound=2.0)])
 
@@ -146,21 +146,21 @@ def test_quality_of_the_annotated_clustering_is_perfect():
     assert measure_quality("f1", [scored], [document.gold], "").value == pytest.approx(100.0)
 
 
-def test_no_documents_is_said():
+def test_missing_data_are_an_error():
     with pytest.raises(InputError, match="LitBank"):
         bench_coreference(BenchOptions())
 
 
-def test_folder_without_documents_is_said(tmp_path):
+def test_a_folder_without_documents_is_an_error(tmp_path):
     with pytest.raises(InputError, match="conll"):
         bench_coreference(BenchOptions(tmp_path))
 
 
-def test_documents_that_are_too_short_are_said(tmp_path):
+def test_too_short_documents_are_an_error(tmp_path):
     for seed in range(10):
         document = invented(seed, 1)
         write_conll(document, document.gold, tmp_path / f"{seed}.conll")
-    with pytest.raises(InputError, match="expected a document of 30 mentions or more"):
+    with pytest.raises(InputError, match="expected a document with at least 30 mentions"):
         bench_coreference(BenchOptions(tmp_path, quick=True))
 
 

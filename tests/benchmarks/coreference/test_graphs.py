@@ -8,7 +8,7 @@ from benchmarks.harness import BenchOptions
 from colgen.problems.coreference import modularity
 
 
-def test_a_folder_of_graphs_is_measured_in_the_place_of_texts(tmp_path, monkeypatch):
+def test_a_folder_of_graphs_is_measured_instead_of_texts(tmp_path, monkeypatch):
     nx.write_gml(nx.Graph(nx.karate_club_graph().edges()), tmp_path / graphs.FOOTBALL)
     monkeypatch.setattr(graphs, "planted", lambda nodes, seed: modularity(nx.cycle_graph(nodes // 10)))
     said = []

@@ -1,4 +1,4 @@
-"""The benchmark of boundings has the figures that are promised of it."""
+"""The benchmark of bounding methods returns its figures."""
 
 import types
 
@@ -11,11 +11,11 @@ from colgen.bounding.volume import Volume
 
 
 @pytest.mark.parametrize("worth", [498.1, 0.0, -498.1])
-def test_a_bound_is_beaten_by_more_than_rounding_alone(monkeypatch, worth):
+def test_bounds_may_exceed_the_optimum_only_by_rounding(monkeypatch, worth):
     monkeypatch.setattr(bounding, "solve", lambda problem, **how: types.SimpleNamespace(dual_bound=worth))
     assert bounding.time_to_bound(None, ColumnGeneration())[1] == worth  # its own bound is none that it beats
     assert bounding.time_to_bound(None, Volume(1), worth)[1] == worth
-    with pytest.raises(AssertionError, match="what is known has an answer"):
+    with pytest.raises(AssertionError, match="known optimum has a solution"):
         bounding.time_to_bound(None, Volume(1), worth - 0.1)
 
 

@@ -1,4 +1,4 @@
-"""Published instances are held against their optima; families in their kind are the same everywhere."""
+"""Published instances are compared with their optima; generated families are reproducible."""
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ def test_each_family_is_proved(folder, monkeypatch):
 def test_a_proof_of_more_rolls_than_published_is_an_error(folder, monkeypatch):
     monkeypatch.setattr(module, "generated", lambda quick: ())
     (folder / "optima.csv").write_text("instance,rolls\n201_small,1\n", encoding="utf-8")
-    with pytest.raises(AssertionError, match="what is known has an answer of 1"):
+    with pytest.raises(AssertionError, match="known optimum has a solution of 1"):
         bench_published(BenchOptions(data=folder, say=lambda line: None))
 
 
-def test_fewer_rolls_than_published_are_an_answer(folder, monkeypatch):
+def test_fewer_rolls_than_published_are_accepted(folder, monkeypatch):
     monkeypatch.setattr(module, "generated", lambda quick: ())
     (folder / "optima.csv").write_text("instance,rolls\n201_small,3\n", encoding="utf-8")
     said = []
@@ -48,13 +48,13 @@ def test_fewer_rolls_than_published_are_an_answer(folder, monkeypatch):
     assert "2 rolls are enough, 3 are published" in said[0]
 
 
-def test_a_folder_without_optima_is_refused(tmp_path):
+def test_a_folder_without_optima_is_an_error(tmp_path):
     with pytest.raises(InputError, match=r"optima\.csv"):
         list(published(tmp_path))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_families_are_what_they_are_said_to_be(seed):
+def test_families_have_their_documented_sizes(seed):
     wide, long = wide_pieces(seed), long_rolls(seed)
     assert (wide.roll, wide.num_items, set(wide.demands)) == (100_000, 200, {1})
     assert 20_000 <= min(wide.widths) < max(wide.widths) <= 35_000

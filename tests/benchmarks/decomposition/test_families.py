@@ -1,4 +1,4 @@
-"""Each family, at its smallest, against HiGHS."""
+"""Each family at its smallest size is compared with HiGHS."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from colgen.reporting.compared import solve_complete
 @pytest.mark.parametrize(
     ("name", "size"), [("assignment", 9), ("packing", 9), ("lots", 3), ("cutting", 3), ("median", 7)]
 )
-def test_each_family_is_solved_as_highs_solves_it(name, size):
+def test_each_family_has_the_optimum_of_highs(name, size):
     family = FAMILIES[name]
     model = family.build(size, 1)
     assert len(find_blocks(model).partition.names) > 1
@@ -21,7 +21,7 @@ def test_each_family_is_solved_as_highs_solves_it(name, size):
     assert result.objective == pytest.approx(solve_complete(compile_model(model)).objective)
 
 
-def test_a_dive_closes_no_bins_that_are_needed():
+def test_a_dive_keeps_the_needed_bins():
     # Of 21 bins 17.4 are in use at the root, and 18 are needed: to round up what is closed left 17.
     result = solve(decompose(FAMILIES["packing"].build(50, 1), "bin"), stop=IterationLimit(600))
     assert result.is_optimal

@@ -1,4 +1,4 @@
-"""What a column costs: the measurement runs, and counts every column."""
+"""The measurement of columns runs and counts every column."""
 
 from benchmarks.engine.columns import column_figures
 from benchmarks.harness import BenchOptions

@@ -1,4 +1,4 @@
-"""Set covering with many columns: bounds without a linear program, against scipy's on all columns at once."""
+"""Set covering with many columns: bounds are compared with scipy's optimum over all columns."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from colgen.bounding.volume import Volume
 
 
 def optimum(instance):
-    """Of the linear program over all columns, by scipy."""
+    """Return the optimum over all columns by scipy."""
     answer = optimize.linprog(
         instance.costs,
         A_ub=-instance.matrix.T,
@@ -26,7 +26,7 @@ def optimum(instance):
 
 @pytest.mark.parametrize(("bounding", "near"), [(Volume(250), 5e-3), (Bundle(100), 5e-3), (Subgradient(250), 3e-2)])
 @pytest.mark.parametrize("seed", range(2))
-def test_bounds_come_near_to_the_linear_program_and_do_not_pass_it(bounding, near, seed):
+def test_bounds_approach_the_linear_program_from_below(bounding, near, seed):
     instance = covers(60, 3000, seed)
     best = optimum(instance)
     result = solve(Covering(instance), relaxation=True, method=Method(bounding=bounding))

@@ -4,7 +4,7 @@ from benchmarks.engine import stabilization
 from colgen import Method, NoStabilization, ablation
 
 
-def test_there_are_sixty_instances_with_names_of_their_own():
+def test_there_are_sixty_instances_with_distinct_names():
     every = [name for several in stabilization.instances().values() for name, _ in several]
     assert len(every) == len(set(every)) == 60
 

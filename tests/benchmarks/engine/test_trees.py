@@ -1,4 +1,4 @@
-"""Trees without a subject: their optimum is that of the complete program."""
+"""Synthetic trees have the optimum of the complete program."""
 
 import numpy as np
 import pytest

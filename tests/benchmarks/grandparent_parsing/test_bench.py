@@ -1,4 +1,4 @@
-"""The benchmark on a small language: all figures, and the equalities that the source's tables rest on."""
+"""The benchmark on a small language: all figures, and the equalities behind the source's tables."""
 
 import numpy as np
 import pytest
@@ -51,8 +51,8 @@ def test_a_tree_is_drawn(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_multipliers_of_anything_change_no_tree(seed):
-    """They are guesses: those of another sentence, and numbers that nobody has found."""
+def test_initial_multipliers_do_not_change_the_tree(seed):
+    """Multipliers of another sentence and random numbers are guesses."""
     rng = np.random.default_rng(seed)
     one, other = (random(7, seed=2 * seed + k, siblings=True) for k in range(2))
     expected = solve(AutomataParsing(one))

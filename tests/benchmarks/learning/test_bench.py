@@ -1,4 +1,4 @@
-"""The benchmark of learning: what it promises holds on its smallest instances."""
+"""The benchmark of learning on its smallest instances."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Large masters in small: the oracle against all columns, both ways of bounding against the whole linear program."""
+"""Small instances of the large masters: oracle and bounds are compared with all columns."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def small():
     return problem, *all_columns(problem)
 
 
-def test_pricing_finds_the_best_chain_and_what_all_are_worth_together(small):
+def test_pricing_finds_the_best_chain_and_the_total(small):
     problem, costs, rows = small
     assert rows.max() == 1.0
     master, (oracle,) = restricted_master(problem.master()), problem.pricing()
@@ -59,7 +59,7 @@ def test_the_relaxation_is_that_of_all_columns(small):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_each_family_says_what_a_size_took(name):
+def test_each_family_reports_its_effort(name):
     family, counts = FAMILIES[name]
     one = family(60, 30.0)
     assert one.rows == 60

@@ -122,9 +122,9 @@ def test_contradictions_are_found():
     instance = random(3, 1, 0)
     weight = instance.objective((0,))
     good = PathResult("a", (0,), weight, math.inf)
-    with pytest.raises(AssertionError, match="b proves that none is better"):
+    with pytest.raises(AssertionError, match=r"bound .* of b"):
         check_results(instance, {"a": good, "b": PathResult("b", None, -math.inf, weight - 1.0)})
-    with pytest.raises(AssertionError, match="a says"):
+    with pytest.raises(AssertionError, match="the path of a"):
         check_results(instance, {"a": PathResult("a", (0,), weight + 1.0)})
     check_results(instance, {"a": good, "b": PathResult("b", None, -math.inf, weight)})
 
@@ -142,7 +142,7 @@ def test_random_graphs_are_scaled():
     assert one.seconds > 0
 
 
-def test_no_sections_are_said(tmp_path):
+def test_missing_data_are_an_error(tmp_path):
     with pytest.raises(InputError, match="OpenDSA"):
         bench_title_path(BenchOptions())
     with pytest.raises(InputError, match="jsonl"):

@@ -1,4 +1,4 @@
-"""Shares of the work in processes of their own."""
+"""Tasks run in separate processes."""
 
 import ctypes
 import math
@@ -10,8 +10,8 @@ import pytest
 from benchmarks.truth.bench import CrashError, _Task, _Workers
 
 
-def test_a_process_that_crashes_takes_its_share_with_it_and_no_other():
-    """Whose code it crashed in is said: in the solver that knows the truth that is no fault of the engine's."""
+def test_a_crash_loses_only_the_task_of_its_process():
+    """The error names the file of the crash, because a crash of the reference solver is not the engine's fault."""
     with closing(_Workers()) as workers:
         assert workers.run(_Task(math.gcd, (12, 18))) == 6
         with pytest.raises(CrashError, match=r"ctypes/__init__\.py:\d+$"):

@@ -1,4 +1,4 @@
-"""The benchmark: what it reads, and what it holds results against."""
+"""The benchmark reads instances and compares results with published optima."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def folder(tmp_path, distance):
 
 
 def test_it_needs_data():
-    with pytest.raises(InputError, match="--data DIR is needed"):
+    with pytest.raises(InputError, match="--data DIR"):
         bench_vehicle_routing(BenchOptions())
 
 
@@ -28,12 +28,12 @@ def test_instances_are_read_with_their_optima(tmp_path):
     assert found["cvrp"] == []
 
 
-def test_a_contradiction_is_never_counted():
+def test_a_contradiction_is_an_error():
     instance = random(1, customers=6)
     result = solve(VehicleRouting(instance))
     check_published(instance, result.objective, result.dual_bound, result.objective)
     for wrong in (result.objective + 1.0, result.objective - 1.0):
-        with pytest.raises(AssertionError, match="what is known"):
+        with pytest.raises(AssertionError, match="known optimum"):
             check_published(instance, result.objective, result.dual_bound, wrong)
 
 

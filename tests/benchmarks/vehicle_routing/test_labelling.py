@@ -53,7 +53,7 @@ def test_the_weight_of_the_depot_is_paid_once_and_the_optimum_is_matched(
     assert any("cspy is left out" in line for line in said)
 
 
-def test_instances_that_do_not_end_are_counted_among_those_asked() -> None:
+def test_unfinished_instances_are_counted() -> None:
     runs = [
         (Published("one", 8, -7.0, 0.5), Run("ng 8", "one", 0.1, -7.0, -7.0, True)),
         (Published("two", 8, None, None), Run("ng 8", "two", 120.0, math.nan, math.nan, False)),

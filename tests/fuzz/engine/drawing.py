@@ -27,29 +27,29 @@ _QUEUES = ("Plunging", "BestBound", "DepthFirst", "LevelWise")
 
 
 def draw_case(rng: Rng) -> tuple[Case, Truth]:
-    """A case, with the truth about its program."""
+    """Draw a case; return it with the truth about its program."""
     while True:
         program = draw_program(rng)
         truth = solve_complete(program)
         if truth is not None:
             way = _draw_way(rng, program, truth)
-            return _at_zero(rng.spawn(1)[0], Case(program, way), truth)
+            return _shift_to_zero(rng.spawn(1)[0], Case(program, way), truth)
 
 
-def _at_zero(rng: Rng, case: Case, truth: Truth) -> tuple[Case, Truth]:
-    """Now and then the same with a constant that makes the optimum zero, which changes no verdict."""
+def _shift_to_zero(rng: Rng, case: Case, truth: Truth) -> tuple[Case, Truth]:
+    """In 20% of cases add a constant that makes the optimum zero, which must not change the verdict."""
     program, shift = case.program, -truth.objective
     if truth.status != "optimal" or shift != round(shift) or rng.random() < 0.8:
         return case, truth
     if program.step and int(shift) % program.step:
         return case, truth
     moved = dataclasses.replace(program, offset=program.offset + int(shift))
-    there = dataclasses.replace(truth, objective=0.0, relaxed=truth.relaxed + shift)
-    return Case(moved, case.way), there
+    shifted = dataclasses.replace(truth, objective=0.0, relaxed=truth.relaxed + shift)
+    return Case(moved, case.way), shifted
 
 
 def draw_program(rng: Rng) -> Program:
-    """A small program; now and then a larger one."""
+    """Draw a small program, in 5% of cases a larger one."""
     kind = str(rng.choice(_KINDS))
     large = rng.random() < 0.05
     rows = int(rng.integers(3, 15 if large else 9))
@@ -62,13 +62,13 @@ def draw_program(rng: Rng) -> Program:
     program = _with_groups(rng, program)
     if rng.random() < 0.3:
         program = _with_lazy_rows(rng, program)
-    program = _with_others(rng.spawn(1)[0], program)
+    program = _with_other_sizes(rng.spawn(1)[0], program)
     if rng.random() < 0.2:
         program = dataclasses.replace(program, offset=int(rng.choice([-7, 3, 1000, 10**7])))
     if rng.random() < 0.4:
-        whole = all(part.integer or not part.cost for part in program.parts)
+        integer = all(part.integer or not part.cost for part in program.parts)
         step = math.gcd(program.offset, *(part.cost for part in program.parts))
-        program = dataclasses.replace(program, step=step if whole else 0)
+        program = dataclasses.replace(program, step=step if integer else 0)
     return _with_exchanges(rng.spawn(1)[0], _with_scales(rng, program))
 
 
@@ -79,7 +79,7 @@ def _draw_classic(rng: Rng, kind: str, rows: int, columns: int) -> Program:
         members = sorted(int(i) for i in rng.choice(rows, size, replace=False)) if rows else []
         top = 1 if kind == "partition" or rng.random() < 0.5 else 3
         parts.append(PoolColumn(1, {i: int(rng.integers(1, top + 1)) for i in members}))
-    if kind != "pack" and rng.random() < 0.7:  # so that there is an answer
+    if kind != "pack" and rng.random() < 0.7:  # so that it is feasible
         parts += [PoolColumn(1, {i: 1}) for i in range(rows)]
     side = 1 if kind == "partition" else int(rng.integers(1, 8))
     sides = [1 if kind == "partition" else int(rng.integers(1, side + 1)) for _ in range(rows)]
@@ -117,7 +117,7 @@ def _draw_general(rng: Rng, rows: int, columns: int) -> Program:
 
 
 def _with_costs(rng: Rng, program: Program) -> Program:
-    """Costs of all kinds: few, many, tied, nearly tied, penalties."""
+    """Draw costs of one style: small, tied, nearly tied, of different sizes, equal, or penalties."""
     style = str(rng.choice(["small", "tied", "near", "wide", "one", "penalties"], p=[0.35, 0.15, 0.15, 0.15, 0.1, 0.1]))
     if program.kind == "cutting":
         style = "one"
@@ -134,7 +134,7 @@ def _with_costs(rng: Rng, program: Program) -> Program:
         costs = np.ones(n, dtype=np.int64)
     worse = 1
     if program.kind == "general":
-        if rng.random() < 0.6:  # in either direction; some of these are unbounded
+        if rng.random() < 0.6:  # of both signs; some programs become unbounded
             costs = costs * rng.choice([-1, 1], n)
         worse = -1 if program.maximize else 1
     elif style != "one" and rng.random() < 0.3:
@@ -150,7 +150,7 @@ def _with_costs(rng: Rng, program: Program) -> Program:
 
 
 def _with_attributes(rng: Rng, program: Program) -> Program:
-    """Columns with bounds, columns that need not be whole, template variables, columns that bring rows."""
+    """Add bounds of columns, continuous columns, template variables, and columns with rows of their own."""
     columns = list(program.columns)
     if rng.random() < 0.2:
         columns = [dataclasses.replace(c, integer=bool(rng.random() < 0.5)) for c in columns]
@@ -162,7 +162,7 @@ def _with_attributes(rng: Rng, program: Program) -> Program:
             entries = {int(rng.integers(len(program.rows))): int(rng.choice([-2, -1, 1, 2])) for _ in range(2)}
             low, high = (0, int(rng.integers(1, 5))) if rng.random() < 0.7 else (None, int(rng.integers(0, 4)))
             cost = int(rng.integers(1, 10)) * (-1 if program.maximize else 1)
-            if low is None:  # else it would make most programs unbounded
+            if low is None:  # otherwise most programs would be unbounded
                 cost = -cost
             variables.append(PoolVariable(cost, entries, low, high, bool(rng.random() < 0.5)))
         if rng.random() < 0.5:
@@ -175,7 +175,7 @@ def _with_attributes(rng: Rng, program: Program) -> Program:
 
 
 def _with_groups(rng: Rng, program: Program) -> Program:
-    """Several pricing problems, with limits that rows of their own make true."""
+    """Divide the columns among several pricing problems, with multiplicities that additional rows enforce."""
     count = int(rng.choice([1, 2, 3], p=[0.6, 0.25, 0.15]))
     columns = [dataclasses.replace(c, group=int(rng.integers(count))) for c in program.columns]
     rows, groups = list(program.rows), []
@@ -203,10 +203,10 @@ def _with_groups(rng: Rng, program: Program) -> Program:
     return dataclasses.replace(program, columns=tuple(columns), rows=tuple(rows), groups=tuple(groups))
 
 
-def _with_others(rng: Rng, program: Program) -> Program:
-    """Now and then columns and variables in a row of their own, of which there may be many, at costs of another size.
+def _with_other_sizes(rng: Rng, program: Program) -> Program:
+    """In 20% of cases add columns or variables in a separate row with a large side, at costs of another size.
 
-    Sizes are from 1e-6 to 1e7 of what the costs were, which is as far apart as one linear program can hold them.
+    The new costs are 1e-6 to 1e7 of the old ones, which is the widest range that one linear program can represent.
     """
     largest = max((abs(part.cost) for part in program.parts), default=0)
     if rng.random() < 0.8 or largest > 10**6 or any(row.lazy for row in program.rows):
@@ -220,28 +220,28 @@ def _with_others(rng: Rng, program: Program) -> Program:
         (10 ** int(rng.integers(0, room + 1)), 1) if rng.random() < 0.6 else (1, 10 ** int(rng.integers(0, 7)))
     )
 
-    def drawn() -> tuple[int, dict[int, int]]:
+    def draw() -> tuple[int, dict[int, int]]:
         return better * own * int(rng.integers(1, 10)), {} if endless else {first: int(rng.integers(1, 4))}
 
     columns = tuple(dataclasses.replace(c, cost=theirs * c.cost) for c in program.columns)
     variables = tuple(dataclasses.replace(v, cost=theirs * v.cost) for v in program.variables)
     if rng.random() < 0.6:
-        columns += tuple(PoolColumn(*drawn(), group=group, integer=bool(rng.random() < 0.5)) for _ in range(many))
+        columns += tuple(PoolColumn(*draw(), group=group, integer=bool(rng.random() < 0.5)) for _ in range(many))
     else:
-        variables += tuple(PoolVariable(*drawn(), integer=bool(rng.random() < 0.5)) for _ in range(many))
+        variables += tuple(PoolVariable(*draw(), integer=bool(rng.random() < 0.5)) for _ in range(many))
     groups = (*program.groups, PoolGroup(None, False, bool(rng.random() < 0.7), int(rng.integers(1, 3))))
     rows = (*program.rows, row)
     return dataclasses.replace(program, columns=columns, variables=variables, rows=rows, groups=groups)
 
 
 def _with_lazy_rows(rng: Rng, program: Program) -> Program:
-    """Some rows come when they are violated, also those that make a multiplicity true."""
+    """Make some rows lazy, including rows that enforce multiplicities."""
     rows = [dataclasses.replace(row, lazy=bool(rng.random() < 0.4)) for row in program.rows]
     return dataclasses.replace(program, rows=tuple(rows))
 
 
 def _with_exchanges(rng: Rng, program: Program) -> Program:
-    """Now and then inequalities of dual values that hold, or do not; by a generator of its own."""
+    """In 20% of cases add dual inequalities, valid or invalid, from a separate generator."""
     if not program.rows or rng.random() < 0.8:
         return program
     worse = -1 if program.maximize else 1
@@ -253,7 +253,7 @@ def _with_exchanges(rng: Rng, program: Program) -> Program:
 
 
 def _with_scales(rng: Rng, program: Program) -> Program:
-    """The objective and single rows in units of their own, from 1e-9 to 1e9."""
+    """Scale the objective and rows by factors from 1e-9 to 1e9."""
     style = str(rng.choice(["plain", "costs", "rows", "row", "both"], p=[0.3, 0.3, 0.1, 0.15, 0.15]))
     scales = [1.0] * len(program.rows)
     if style in ("rows", "both"):
@@ -276,8 +276,8 @@ def _draw_way(rng: Rng, program: Program, truth: Truth) -> Way:
         2: ("Diving",),
         3: ("RestrictedMIP", "Diving"),
     }[int(rng.choice([0, 1, 2, 3], p=[0.35, 0.35, 0.15, 0.15]))]
-    whole = all(x == round(x) for x in truth.answer)
-    known = truth.status == "optimal" and truth.exact and whole and rng.random() < 0.15
+    integer = all(x == round(x) for x in truth.answer)
+    known = truth.status == "optimal" and truth.exact and integer and rng.random() < 0.15
     n = len(program.columns)
     start = sorted(int(j) for j in rng.choice(n, int(rng.integers(n + 1)), replace=False)) if n else []
     limited = rng.random() < 0.15

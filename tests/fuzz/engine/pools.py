@@ -1,4 +1,4 @@
-"""Programs whose columns can all be written down, in whole numbers times scales, and ways to solve them."""
+"""Programs with an explicit pool of integer columns, with scales, and ways to solve them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PoolColumn:
-    """A column of the pool: whole numbers, by row.
+    """A column of the pool, with integer entries by row.
 
     Attributes
     ----------
     group
-        The pricing problem that it belongs to.
+        Its pricing problem.
     upper
-        Bound of its variable; None for none.
+        Upper bound of its variable, or None.
     link
-        The column brings the row ``x_j ≤ 3 y_link`` for this template variable.
+        Template variable of the row ``x_j ≤ 3 y_link`` that the column adds, or None.
     """
 
     cost: int
@@ -44,7 +44,7 @@ class PoolVariable:
 
 @dataclass(frozen=True)
 class PoolExchange:
-    """A dual-optimal inequality that somebody believes in: whatever it says, nothing that is proved rests on it."""
+    """A dual inequality, which may be invalid; proofs must not depend on it."""
 
     cost: int
     entries: Mapping[int, int]
@@ -52,7 +52,7 @@ class PoolExchange:
 
 @dataclass(frozen=True)
 class PoolRow:
-    """A row with its sides; None for none.  A lazy one is not in the template: separation brings it."""
+    """A row with its sides, or None; lazy rows are added by separation."""
 
     lower: int | None = None
     upper: int | None = None
@@ -66,16 +66,16 @@ class PoolGroup:
     Attributes
     ----------
     multiplicity
-        Whole columns that an answer uses at most, as the rows make it true; None where nothing is known.
+        Maximum number of its columns in a solution, enforced by the rows; None if unknown.
     bounds_cost
-        Whether it states a bound on its columns' costs.
+        Whether it sets a bound on its columns' costs.
     states
-        Whether it states reduced costs.
+        Whether it returns reduced costs.
     many
-        How many columns it returns at most.
+        Maximum number of returned columns.
     prices
-        ``own``: reduced costs by its own arithmetic; ``engine``: by the context's; ``stages``: a heuristic goes first;
-        ``total``: it bounds the total instead of the multiplicity's product.
+        ``own``: computes reduced costs itself; ``engine``: by the context; ``stages``: calls a heuristic first;
+        ``total``: bounds the total instead of the product with the multiplicity.
     """
 
     multiplicity: int | None = None
@@ -87,14 +87,14 @@ class PoolGroup:
 
 @dataclass(frozen=True)
 class Program:
-    """A complete program.  What a master sees is these whole numbers times ``cost_scale`` and ``row_scales``.
+    """A complete program; the master contains these integers times ``cost_scale`` and ``row_scales``.
 
     Attributes
     ----------
     step
-        Every answer's objective is a multiple of it, in whole numbers; 0 where nothing is stated.
+        Divisor of the objective of every solution, unscaled; 0 if none is given.
     unit_artificials
-        Artificial variables have the coefficient 1 in their row, and not the row's scale.
+        Whether artificial variables have coefficient 1 instead of the row's scale.
     """
 
     kind: str
@@ -112,43 +112,43 @@ class Program:
 
     @property
     def parts(self) -> tuple[PoolColumn | PoolVariable, ...]:
-        """Columns, then variables."""
+        """Return columns, then variables."""
         return (*self.columns, *self.variables)
 
     @property
     def size(self) -> float:
-        """What costs are like, in the user's units: the largest but for penalties."""
+        """Return the largest cost without penalties, in the user's units."""
         costs = [abs(part.cost) for part in self.parts]
         ordinary = [cost for cost in costs if cost < PENALTY] or costs
         return float(self.cost_scale * max([1, *ordinary]))
 
 
 PENALTY = 10**4 * 2**10
-"""Costs from here on are penalties: no answer wants the column if there is another."""
+"""Costs of at least this are penalties, which an optimal solution avoids if it can."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """How a program is solved.
+    """Options of the solution of a program.
 
     Attributes
     ----------
     branching
-        ``pairs``: Ryan and Foster's rule first, then the columns themselves; ``columns``: these alone.
+        ``pairs``: Ryan and Foster's rule first, then on columns; ``columns``: on columns only.
     alpha
-        Of smoothing; None: adjusts itself; negative: no stabilization.
+        Smoothing parameter; None for adaptive, negative for no stabilization.
     turned
-        Smoothing is directional, at all nodes.
+        Whether smoothing is directional, at all nodes.
     real_costs
-        In phase 1 oracles are asked at real costs first.
+        Whether phase 1 prices at real costs first.
     branch_early
-        Of column generation.
+        Option of column generation.
     start
-        Columns given at the start.
+        Initial columns.
     duals
-        A guess, one number a row, times the program's scales.
+        Guess of the dual values, one per row, before scaling.
     answer
-        A right answer known before, as values of all columns and then of all variables.
+        Known optimal solution: values of all columns, then of all variables.
     """
 
     branching: str = "columns"
@@ -173,12 +173,12 @@ class Way:
 
 @dataclass(frozen=True)
 class Case:
-    """A program and the way to solve it: what a replay file holds.
+    """A program and the way to solve it, as stored in replay files.
 
     Attributes
     ----------
     truth
-        About the program, where it is known already; it is in no file.
+        Truth about the program if already known; not stored in files.
     """
 
     program: Program
@@ -186,12 +186,12 @@ class Case:
     truth: Any = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         return {"program": dataclasses.asdict(self.program), "way": dataclasses.asdict(self.way)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Case:
-        """What :meth:`to_dict` has made, also by way of JSON."""
+        """Build a case from the data of :meth:`to_dict`."""
 
         def entries(part: Mapping[str, Any]) -> dict[str, Any]:
             return {**part, "entries": {int(i): a for i, a in part["entries"].items()}}
@@ -209,14 +209,14 @@ class Case:
 
 
 def may_pair(program: Program) -> bool:
-    """Whether the rows partition, so that Ryan and Foster's rule applies."""
+    """Return whether the rows partition, so that Ryan and Foster's rule applies."""
     ones = all(part.integer and set(part.entries.values()) <= {1} for part in program.columns)
     alone = not any(variable.entries for variable in program.variables)
     return ones and alone and all(row == PoolRow(1, 1, row.lazy) for row in program.rows)
 
 
-def scaled(program: Program, cost_factor: float, row_factors: tuple[float, ...]) -> Program:
-    """The same program in other units."""
+def scale_units(program: Program, cost_factor: float, row_factors: tuple[float, ...]) -> Program:
+    """Return the program in other units."""
     factors = row_factors or (1.0,) * len(program.rows)
     return dataclasses.replace(
         program,

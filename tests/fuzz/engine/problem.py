@@ -1,4 +1,4 @@
-"""A program for column generation: oracles that look at each column of their pool, rows that come when violated."""
+"""A program as a problem for column generation: oracles enumerate their pools, lazy rows are separated."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from tests.fuzz.engine.pools import Case, PoolRow, Program
 Floats = NDArray[np.float64]
 
 _VIOLATED = 1e-6
-"""A lazy row is returned where it is violated by more than this, in the program's whole numbers."""
+"""Relative violation above which a lazy row is separated, before scaling."""
 
 
 class PoolOracle(Pricing):
-    """Looks at each column of a group: exact, and honest about branching, phase 1 and rows that come later."""
+    """Enumerates the columns of a group exactly, with branching, phase 1 and lazy rows."""
 
     def __init__(self, problem: PoolProblem, number: int, heuristic: bool = False) -> None:
         group = problem.program.groups[number]
@@ -45,8 +45,8 @@ class PoolOracle(Pricing):
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         self._check_signs(duals, context)
-        # Those with a bound of their own are the master's affair once it holds them.
-        columns = [c for c in self.columns if context.allows(c) and not self._is_at_home(c)]
+        # Bounded columns that are in the master already are priced there.
+        columns = [c for c in self.columns if context.allows(c) and not self._is_in_master(c)]
         if not columns:
             return PricingResult(bound=None if self.heuristic else context.sense.hopeless)
         if self.group.prices == "engine":
@@ -55,32 +55,32 @@ class PoolOracle(Pricing):
             reduced = self._reduced_costs(columns, duals, context)
         gains = context.sense.gains(reduced)
         order = np.argsort(-gains, kind="stable")
-        found = [columns[k] for k in order[: self.group.many]]
-        stated = reduced[order[: self.group.many]].tolist() if self.group.states else None
+        best = [columns[k] for k in order[: self.group.many]]
+        returned = reduced[order[: self.group.many]].tolist() if self.group.states else None
         if self.heuristic:
-            return PricingResult(found, None, stated)
+            return PricingResult(best, None, returned)
         bound = float(reduced[order[0]])
         if self.group.prices == "total" and math.isfinite(self.multiplicity):
             total = context.sense.best(0.0, bound) * self.multiplicity
-            return PricingResult(found, bound, stated, total)
-        return PricingResult(found, bound, stated)
+            return PricingResult(best, bound, returned, total)
+        return PricingResult(best, bound, returned)
 
     def _check_signs(self, duals: Duals, context: PricingContext) -> None:
-        """The law that no oracle is asked at dual values outside the signs of the template's rows."""
+        """Check that oracles are called only at dual values with the signs of the template's rows."""
         master = self.problem.latest
         if master is None or not isinstance(duals, Duals):
             return
         lower, upper = master.formulation.row_lower, master.formulation.row_upper
         pull = context.sense.sign * duals.values[: len(lower)]
         if ((pull > 0.0) & np.isneginf(lower)).any() or ((pull < 0.0) & np.isposinf(upper)).any():
-            raise AssertionError("an oracle was asked at dual values that the rows cannot have")
+            raise AssertionError("an oracle was called at dual values with signs that the rows do not allow")
 
-    def _is_at_home(self, column: Column) -> bool:
+    def _is_in_master(self, column: Column) -> bool:
         master = self.problem.latest
         return math.isfinite(column.upper) and master is not None and bool(master.find((column,))[0] >= 0)
 
     def _reduced_costs(self, columns: Sequence[Column], duals: Duals, context: PricingContext) -> Floats:
-        """Written out here, not asked of the engine: the engine compares them with its own."""
+        """Return reduced costs computed independently of the engine, which compares them with its own."""
         program = self.problem.program
         lazy = {int(str(i)): dual for i, dual in duals.items("lazy")}
         branch: Mapping[Hashable, float] = dict(duals.items("branch"))
@@ -98,13 +98,13 @@ class PoolOracle(Pricing):
 
 
 def _in_force(context: PricingContext, column: Column) -> float:
-    """What a column has in its own branching row."""
+    """Return the coefficient of a column in its own branching row."""
     decisions = [d for d in context.decisions if isinstance(d, Bound) and d.key[1] == column.structure]
     return 1.0 if any(d.row() is not None for d in decisions) else 0.0
 
 
 class LazyRows(Separation):
-    """Looks at each row that the template leaves out."""
+    """Separates violated lazy rows by enumeration."""
 
     def __init__(self, problem: PoolProblem) -> None:
         self.problem = problem
@@ -134,7 +134,7 @@ class LazyRows(Separation):
         def coefficient(column: Column) -> float:
             part = program.columns[column.structure]
             if column.integer is not part.integer or column.upper != _high(part.upper):
-                raise AssertionError(f"the row's function sees another column than {column.structure}: {column}")
+                raise AssertionError(f"the row's function got {column}, expected column {column.structure}")
             return problem.entry(i, part.entries.get(i, 0))
 
         coefficients: dict[Key, float] = {
@@ -147,7 +147,7 @@ class LazyRows(Separation):
 
 
 class PoolProblem(Problem):
-    """A program by column generation."""
+    """A program as a problem."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -157,12 +157,12 @@ class PoolProblem(Problem):
             self.objective_step = program.step * program.cost_scale
 
     def entry(self, row: int, value: int) -> float:
-        """A coefficient as the master sees it."""
+        """Return a scaled coefficient."""
         return value * self.program.row_scales[row]
 
     @cached_property
     def columns(self) -> list[Column]:
-        """The whole pool."""
+        """Return all columns of the pool."""
         program = self.program
         columns = []
         for j, part in enumerate(program.columns):
@@ -209,8 +209,8 @@ class PoolProblem(Problem):
         plain, trades = len(program.variables), len(program.exchanges)
         costs = [float(variable.cost) for variable in program.variables] + [0.0] * (len(names) - plain)
         for k, exchange in enumerate(program.exchanges):
-            there = [(position[i], i, a) for i, a in exchange.entries.items() if i in position]
-            entries += [(row, len(costs), self.entry(i, a)) for row, i, a in there]
+            present = [(position[i], i, a) for i, a in exchange.entries.items() if i in position]
+            entries += [(row, len(costs), self.entry(i, a)) for row, i, a in present]
             names.append(("trade", k))
             costs.append(float(exchange.cost))
         n = len(names)
@@ -285,7 +285,7 @@ class PoolProblem(Problem):
         ]
 
     def answer(self, solution: Solution) -> tuple[float, ...]:
-        """Values of all columns and then of all variables."""
+        """Return values of all columns, then of all variables."""
         program = self.program
         values = [0.0] * (len(program.columns) + len(program.variables))
         for column, value in solution.columns:

@@ -1,4 +1,4 @@
-"""Small programs, by hand and drawn."""
+"""Small programs, handwritten and random."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def cases(seed, count):
 
 
 def two_ways_to_cover():
-    """Rows 0 and 1 by one column of 3, or by two of 1 and 1."""
+    """Cover rows 0 and 1 by one column of cost 3, or by two columns of cost 1."""
     columns = (PoolColumn(3, {0: 1, 1: 1}), PoolColumn(1, {0: 1}), PoolColumn(1, {1: 1}))
     rows = (PoolRow(1, None), PoolRow(1, None))
     return Program("cover", False, columns, (), rows, (PoolGroup(),), row_scales=(1.0, 1.0))

@@ -1,4 +1,4 @@
-"""Smaller cases: fewer parts, rounder numbers, plainer ways."""
+"""Smaller cases: fewer parts, rounder numbers, simpler options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fuzz.engine.truth import arrays
 
 
 def is_correct(case: Case) -> bool:
-    """Whether what the case states of itself is so: multiplicities, step, known answer, pairs to branch on."""
+    """Return whether the data of a case are correct: multiplicities, step, known answer, pairs for branching."""
     program, way = case.program, case.way
     a = arrays(program)
     for k, group in enumerate(program.groups):
@@ -45,8 +45,8 @@ def is_correct(case: Case) -> bool:
     return True
 
 
-def smaller(case: Case) -> Iterator[Case]:
-    """Smaller cases, the most rewarding ones first."""
+def simplify(case: Case) -> Iterator[Case]:
+    """Yield smaller cases, the largest reductions first."""
     program, way = case.program, case.way
     n, v = len(program.columns), len(program.variables)
     for size in (n // 2, n // 4, 1):
@@ -68,7 +68,7 @@ def smaller(case: Case) -> Iterator[Case]:
     def other(**changes: Any) -> Case:
         return Case(dataclasses.replace(program, **changes), way)
 
-    yield from (other(**{name: value}) for name, value in _plainer(program).items())
+    yield from (other(**{name: value}) for name, value in _simplify_attributes(program).items())
     for k, group in enumerate(program.groups):
         for field in dataclasses.fields(PoolGroup):
             value = getattr(PoolGroup(), field.name)
@@ -81,13 +81,13 @@ def smaller(case: Case) -> Iterator[Case]:
     for name in ("columns", "variables", "rows", "exchanges"):
         parts = getattr(program, name)
         for k, part in enumerate(parts):
-            for simpler in _simpler(part):
+            for simpler in _simplify_part(part):
                 yield other(**{name: (*parts[:k], simpler, *parts[k + 1 :])})
 
 
-def _plainer(program: Program) -> dict[str, Any]:
-    """Attributes of the program that could be plainer."""
-    wanted = {
+def _simplify_attributes(program: Program) -> dict[str, Any]:
+    """Return simpler values of the program's attributes."""
+    defaults = {
         "offset": 0,
         "step": 0,
         "cost_scale": 1.0,
@@ -95,21 +95,21 @@ def _plainer(program: Program) -> dict[str, Any]:
         "unit_artificials": True,
         "exchanges": (),
     }
-    changes = {name: value for name, value in wanted.items() if getattr(program, name) != value}
+    changes = {name: value for name, value in defaults.items() if getattr(program, name) != value}
     if program.cost_scale != 1.0 and math.log10(program.cost_scale) % 1.0:
         changes["cost_scale"] = 10.0 ** round(math.log10(program.cost_scale))
     return changes
 
 
-def _simpler(part: Any) -> Iterator[Any]:
-    """A column, variable or row with a plainer number somewhere."""
+def _simplify_part(part: Any) -> Iterator[Any]:
+    """Yield copies of a column, variable or row with one simpler number."""
     if not isinstance(part, PoolRow):
         for i in part.entries:
             yield dataclasses.replace(part, entries={k: a for k, a in part.entries.items() if k != i})
-            for entry in _rounder(part.entries[i]):
+            for entry in _round_number(part.entries[i]):
                 if entry:
                     yield dataclasses.replace(part, entries={**part.entries, i: entry})
-        for cost in _rounder(part.cost):
+        for cost in _round_number(part.cost):
             yield dataclasses.replace(part, cost=cost)
     for name, plain in (("upper", None), ("integer", True), ("link", None), ("lazy", False), ("lower", 0)):
         if hasattr(part, name) and getattr(part, name) != plain and not (isinstance(part, PoolRow) and name == "lower"):
@@ -120,10 +120,10 @@ def _simpler(part: Any) -> Iterator[Any]:
                 sides: dict[str, Any] = {name: None}
                 yield dataclasses.replace(part, **sides)
         if part.lower == part.upper and part.lower is not None:
-            yield from (dataclasses.replace(part, lower=side, upper=side) for side in _rounder(part.lower))
+            yield from (dataclasses.replace(part, lower=side, upper=side) for side in _round_number(part.lower))
 
 
-def _rounder(number: int) -> list[int]:
+def _round_number(number: int) -> list[int]:
     sign = 1 if number > 0 else -1
     smaller = {0, sign, sign * 10 ** max(len(str(abs(number))) - 1, 0), int(number / 2)}
     return sorted((s for s in smaller if abs(s) < abs(number)), key=abs)

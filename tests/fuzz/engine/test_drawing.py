@@ -1,4 +1,4 @@
-"""Cases at random: the same for one seed, of every kind, and never without the truth about them."""
+"""Random cases are reproducible, of every kind, and have a truth."""
 
 import numpy as np
 import pytest
@@ -8,18 +8,18 @@ from tests.fuzz.engine.programs import cases
 from tests.fuzz.engine.truth import solve_complete
 
 
-def test_a_seed_is_a_case():
+def test_a_seed_determines_the_case():
     first, second = (draw_case(np.random.default_rng([7, 1]))[0] for _ in range(2))
     assert first == second
 
 
-def test_the_truth_comes_with_the_case():
+def test_cases_are_drawn_with_their_truth():
     for case, truth in cases(5, 10):
         again = solve_complete(case.program)
         assert (again.status, again.objective) == (truth.status, pytest.approx(truth.objective, nan_ok=True))
 
 
-def test_now_and_then_the_optimum_is_zero_and_costs_are_of_two_sizes():
+def test_some_optima_are_zero_and_some_costs_have_two_sizes():
     drawn = list(cases(5, 120))
     assert sum(truth.objective == 0.0 and case.program.offset != 0 for case, truth in drawn) > 5
     assert any(row.upper == 10**6 and not row.lazy for case, _ in drawn for row in case.program.rows)

@@ -15,7 +15,7 @@ def test_columns_and_rows_are_those_of_the_program():
     assert len(problem.master().formulation.row_keys) == 2
 
 
-def test_an_answer_says_how_often_each_column_is_used():
+def test_an_answer_contains_the_values_of_columns():
     result = solve(PoolProblem(Case(two_ways_to_cover(), Way())))
     assert result.is_optimal
     assert result.answer == (0.0, 1.0, 1.0)
@@ -23,12 +23,12 @@ def test_an_answer_says_how_often_each_column_is_used():
 
 
 @pytest.mark.parametrize("start", [(), (0,), (1, 2)])
-def test_columns_of_the_start_change_no_answer(start):
+def test_initial_columns_do_not_change_the_answer(start):
     result = solve(PoolProblem(Case(two_ways_to_cover(), Way(start=start))))
     assert result.answer == (0.0, 1.0, 1.0)
 
 
-def test_what_is_not_scaled_costs_what_the_program_says():
+def test_columns_have_the_scaled_costs_of_the_program():
     for case, _ in cases(8, 20):
         problem = PoolProblem(case)
         for column, drawn in zip(problem.columns, case.program.columns, strict=True):

@@ -1,4 +1,4 @@
-"""Failures are made small and replay."""
+"""Failures are shrunk and replayed."""
 
 import dataclasses
 import json
@@ -10,8 +10,8 @@ from tests.fuzz.harness import SUBJECTS, replay, shrink, write_failures
 from tests.fuzz.judging import Failure, Fault
 
 
-def test_a_failure_is_made_small_and_replays(tmp_path, monkeypatch):
-    """An engine that counts every answer twice."""
+def test_a_failure_is_shrunk_and_replayed(tmp_path, monkeypatch):
+    """The engine reports twice the objective."""
     real = subject.run
 
     def doubled(case):

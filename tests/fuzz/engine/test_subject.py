@@ -1,4 +1,4 @@
-"""Wrong answers and empty programs before the judge."""
+"""Wrong answers are detected; empty programs pass."""
 
 import dataclasses
 
@@ -6,20 +6,20 @@ import pytest
 
 from tests.fuzz.engine.pools import Case, PoolGroup, Program, Way
 from tests.fuzz.engine.programs import two_ways_to_cover
-from tests.fuzz.engine.subject import fault_of, judge, run
+from tests.fuzz.engine.subject import find_answer_fault, judge, run
 from tests.fuzz.engine.truth import solve_complete
 
 
-def test_a_wrong_answer_is_seen():
+def test_a_wrong_answer_is_detected():
     case = Case(two_ways_to_cover(), Way())
     result = run(case)
 
     assert result.objective == 2.0
-    assert fault_of(case.program, result) is None
+    assert find_answer_fault(case.program, result) is None
     uncovered = dataclasses.replace(result, answer=(0.0, 1.0, 0.0))
-    assert "row 1 has activity 0" in fault_of(case.program, uncovered)
+    assert "row 1 has activity 0" in find_answer_fault(case.program, uncovered)
     misstated = dataclasses.replace(result, objective=1.0)
-    assert "worth 2" in fault_of(case.program, misstated)
+    assert "objective 2" in find_answer_fault(case.program, misstated)
 
 
 @pytest.mark.parametrize("maximize", [False, True])

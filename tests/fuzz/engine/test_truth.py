@@ -1,4 +1,4 @@
-"""What a program's answers are, found without the engine."""
+"""Reference solutions of programs."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from tests.fuzz.engine.truth import _highs, arrays, solve_complete
 from tests.toys import DEMANDS, patterns
 
 
-def test_the_truth_of_a_program_done_by_hand():
+def test_truth_of_a_handwritten_program():
     truth = solve_complete(two_ways_to_cover())
 
     assert (truth.status, truth.objective, truth.answer, truth.exact) == ("optimal", 2, (0.0, 1.0, 1.0), True)
 
 
-def test_the_truth_of_the_textbook():
+def test_truth_of_the_textbook_example():
     columns = tuple(PoolColumn(1, {i: n for i, n in enumerate(p) if n}) for p in patterns())
     program = Program("cutting", False, columns, (), tuple(PoolRow(d, None) for d in DEMANDS), (PoolGroup(),))
 
@@ -24,7 +24,7 @@ def test_the_truth_of_the_textbook():
     assert truth.relaxed == pytest.approx(452.25)
 
 
-def test_looking_at_all_answers_agrees_with_the_solver():
+def test_enumeration_agrees_with_the_solver():
     compared = 0
     for case, truth in cases(3, 60):
         if truth.exact and max((abs(p.cost) for p in case.program.parts), default=0) < 10**4:
@@ -36,8 +36,8 @@ def test_looking_at_all_answers_agrees_with_the_solver():
     assert compared >= 5
 
 
-def test_what_is_called_infeasible_with_one_setting_alone_is_not_known():
-    """A program with the answer (5, 3, 1, 0, 0, 1), which scipy's presolve calls infeasible."""
+def test_contradicting_statuses_of_the_solver_are_uncertain():
+    """The program has the solution (5, 3, 1, 0, 0, 1), but scipy's presolve reports infeasible."""
     columns = (
         PoolColumn(2000010, {4: 1, 6: 1}, 1),
         PoolColumn(2000008, {2: 3, 3: 3, 7: 1}, 2),

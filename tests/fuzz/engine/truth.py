@@ -1,4 +1,4 @@
-"""The complete program, solved without column generation: by looking at all answers, or by HiGHS."""
+"""Solve complete programs without column generation: by enumeration, or by HiGHS."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from scipy.sparse import csgraph
 from tests.fuzz.engine.pools import Program
 
 Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 _MANY = 40_000
-"""Partial answers that are looked at together at most."""
+"""Maximum number of partial solutions in the enumeration."""
 
 
 class Arrays(NamedTuple):
-    """A program in its whole numbers: columns first, then variables; rows first, then those that columns bring."""
+    """An unscaled program: columns before variables, rows before rows added by columns."""
 
-    costs: Whole
-    matrix: Whole
+    costs: Ints
+    matrix: Ints
     lower: Floats
     upper: Floats
     row_lower: Floats
@@ -34,22 +34,22 @@ class Arrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Truth:
-    """What is so.
+    """The true results of a program.
 
     Attributes
     ----------
     status
-        ``optimal``, ``infeasible`` or ``unbounded``; of the whole answers.
+        ``optimal``, ``infeasible`` or ``unbounded``, of the integer program.
     objective
-        In whole numbers, the offset included.
+        Unscaled optimum, offset included.
     answer
-        One best answer.
+        An optimal solution.
     exact
-        Found by looking at all answers in whole numbers.
+        Whether it is found by enumeration in integer arithmetic.
     relaxation
         Status of the relaxation.
     relaxed
-        And its objective.
+        Objective of the relaxation.
     """
 
     status: str
@@ -61,7 +61,7 @@ class Truth:
 
 
 def arrays(program: Program) -> Arrays:
-    """A program as arrays."""
+    """Return a program as arrays."""
     parts = program.parts
     links = [(j, column.link) for j, column in enumerate(program.columns) if column.link is not None]
     m, n = len(program.rows), len(parts)
@@ -84,9 +84,9 @@ def arrays(program: Program) -> Arrays:
 
 
 def solve_complete(program: Program) -> Truth | None:
-    """The truth; None if it could not be found out beyond doubt.
+    """Return the truth, or None if it is uncertain.
 
-    Parts that no row connects are solved one by one: their costs may differ in size by more than a solver can see.
+    Independent components are solved separately, because their costs may differ by more than a solver's precision.
     """
     a = arrays(program)
     number, component = csgraph.connected_components(_links(a), directed=False)
@@ -94,7 +94,7 @@ def solve_complete(program: Program) -> Truth | None:
         return _solve_connected(program, a)
     m, n = a.matrix.shape
     rows, parts = component[:m], component[m:]
-    found: list[tuple[NDArray[np.bool_], Truth]] = []
+    components: list[tuple[NDArray[np.bool_], Truth]] = []
     for c in range(number):
         mine, own = parts == c, rows == c
         sides = (a.lower[mine], a.upper[mine], a.row_lower[own], a.row_upper[own])
@@ -102,22 +102,22 @@ def solve_complete(program: Program) -> Truth | None:
         truth = _solve_connected(program, small)
         if truth is None:
             return None
-        found.append((mine, truth))
-    return _joined(found, n, program.offset)
+        components.append((mine, truth))
+    return _join(components, n, program.offset)
 
 
 def _links(a: Arrays) -> sparse.csr_array:
-    """Rows first, then parts: what has an entry in what."""
+    """Return the bipartite graph of rows (first) and parts."""
     entries = sparse.csr_array(a.matrix != 0)
     return sparse.csr_array(sparse.block_array([[None, entries], [entries.T, None]]))
 
 
-def _joined(found: list[tuple[NDArray[np.bool_], Truth]], count: int, offset: int) -> Truth | None:
-    """The truth about a program from those about its components."""
-    statuses, relaxations = {t.status for _, t in found}, {t.relaxation for _, t in found}
+def _join(components: list[tuple[NDArray[np.bool_], Truth]], count: int, offset: int) -> Truth:
+    """Combine the truths of components."""
+    statuses, relaxations = {t.status for _, t in components}, {t.relaxation for _, t in components}
 
-    def worst(said: set[str]) -> str:
-        return next(word for word in ("infeasible", "unbounded", "optimal") if word in said)
+    def worst(values: set[str]) -> str:
+        return next(value for value in ("infeasible", "unbounded", "optimal") if value in values)
 
     def total(values: list[float], status: str) -> float:
         return math.fsum(values) - (len(values) - 1) * offset if status == "optimal" else math.nan
@@ -125,20 +125,20 @@ def _joined(found: list[tuple[NDArray[np.bool_], Truth]], count: int, offset: in
     status, relaxation = worst(statuses), worst(relaxations)
     answer = np.zeros(count)
     if status == "optimal":
-        for mine, truth in found:
+        for mine, truth in components:
             answer[mine] = truth.answer
     return Truth(
         status,
-        total([t.objective for _, t in found], status),
+        total([t.objective for _, t in components], status),
         tuple(answer.tolist()) if status == "optimal" else (),
-        all(t.exact for _, t in found),
+        all(t.exact for _, t in components),
         relaxation,
-        total([t.relaxed for _, t in found], relaxation),
+        total([t.relaxed for _, t in components], relaxation),
     )
 
 
 def _solve_connected(program: Program, given: Arrays) -> Truth | None:
-    """The truth about rows and parts that hang together, the offset included; None if it is in doubt."""
+    """Return the truth about a connected component, offset included; None if it is uncertain."""
     unit = int(np.gcd.reduce(given.costs, initial=0)) or 1
     a = given._replace(costs=given.costs // unit)
     relaxation = _highs(program, a, np.zeros_like(a.integer))
@@ -152,24 +152,24 @@ def _solve_connected(program: Program, given: Arrays) -> Truth | None:
             return Truth("infeasible", math.nan, (), True, status, relaxed)
         return Truth("optimal", unit * costs + program.offset, answer, True, status, relaxed)
     largest = np.abs(a.costs).max(initial=0)
-    if largest > 10**8:  # beyond what a solver's tolerances tell apart
+    if largest > 10**8:  # beyond the precision of a solver
         return None
-    found, again = (_highs(program, a, a.integer, backwards) for backwards in (False, True))
-    if found is None or again is None or found[0] != again[0]:
+    first, again = (_highs(program, a, a.integer, backwards) for backwards in (False, True))
+    if first is None or again is None or first[0] != again[0]:
         return None
-    whole, objective, values = found
-    if whole == "optimal" and abs(objective - again[1]) > 1e-9 * max(abs(objective), abs(again[1])):
+    outcome, objective, values = first
+    if outcome == "optimal" and abs(objective - again[1]) > 1e-9 * max(abs(objective), abs(again[1])):
         return None
-    return Truth(whole, unit * objective + program.offset, tuple(values.tolist()), False, status, relaxed)
+    return Truth(outcome, unit * objective + program.offset, tuple(values.tolist()), False, status, relaxed)
 
 
 def _highs(
     program: Program, a: Arrays, integer: NDArray[np.bool_], backwards: bool = False
 ) -> tuple[str, float, Floats] | None:
-    """The program by scipy, which shares nothing with the engine but HiGHS; None if it does not know.
+    """Solve the program by scipy, which shares only HiGHS with the engine; return None if undecided.
 
-    Without presolve, which has been met calling a program infeasible that has an answer, and going on for ever whatever
-    the time limit.  A second opinion is asked for with rows and columns in the opposite order.
+    Presolve is off, because it has reported feasible programs as infeasible and ignored time limits.  Callers verify
+    the result by a second run with rows and columns in reverse order.
     """
     if not len(a.costs):
         feasible = (a.row_lower <= 0).all() and (a.row_upper >= 0).all()
@@ -194,11 +194,11 @@ def _highs(
 
 
 def _list(program: Program, a: Arrays) -> tuple[int, tuple[float, ...] | None] | None:
-    """The best of all answers and its cost, looked for column by column; None where they are too many."""
+    """Return the best cost and solution by enumeration column by column; None if there are too many."""
     tops = _tops(program, a)
     if tops is None or not a.integer.all():
         return None
-    # What the columns from j on can still add to each row.
+    # Range of what columns j, j + 1, ... can add to each row.
     reach = a.matrix * tops
     low = np.minimum(reach, a.matrix * a.lower)[:, ::-1].cumsum(axis=1)[:, ::-1]
     high = np.maximum(reach, a.matrix * a.lower)[:, ::-1].cumsum(axis=1)[:, ::-1]
@@ -207,7 +207,7 @@ def _list(program: Program, a: Arrays) -> tuple[int, tuple[float, ...] | None] |
     cost = np.zeros(1, dtype=np.int64)
     if not ((low[:, 0] <= a.row_upper) & (high[:, 0] >= a.row_lower)).all():
         return 0, None
-    chosen: list[tuple[Whole, Whole]] = []
+    chosen: list[tuple[Ints, Ints]] = []
     for j in range(len(tops)):
         amounts = np.arange(int(a.lower[j]), int(tops[j]) + 1)
         if len(amounts) * len(cost) > _MANY:
@@ -231,7 +231,7 @@ def _list(program: Program, a: Arrays) -> tuple[int, tuple[float, ...] | None] |
 
 
 def _tops(program: Program, a: Arrays) -> Floats | None:
-    """The most that each part can be worth using; None where nothing limits one."""
+    """Return upper bounds of all parts in some optimal solution; None if one is unbounded."""
     tops = a.upper.copy()
     if not np.isfinite(a.lower).all():
         return None

@@ -11,7 +11,7 @@ from colgen.certificate.checker import check
 from colgen.core.result import Termination
 from colgen.problems.chain_map import ChainInstance, random
 from colgen.problems.chain_map.template import ChainMAP
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 
 def certified(instance, path, **options):
@@ -54,4 +54,4 @@ def test_optima_up_to_rounding_are_reported_within_tolerance(tmp_path):
 
 def test_forged_certificates_are_rejected(tmp_path):
     _, lines = certified(random(2, chains=3, length=4, labels=3), tmp_path / "proof.jsonl")
-    assert not unfound([lines], range(150))
+    assert not find_undetected([lines], range(150))

@@ -6,7 +6,7 @@ from colgen import Method, NodeLimit, Record, solve
 from colgen.certificate.checker import check
 from colgen.core.result import Termination
 from colgen.problems.colouring import Colouring, mycielski, random, write
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 
 def certified(instance, path, **settings):
@@ -31,7 +31,7 @@ def test_a_tree_of_pairs_is_checked_and_tampering_is_detected(tmp_path):
     assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", 4, 0)
     assert result.objective == 4
     assert verdict.leaves > 1
-    assert not unfound([lines], range(100))
+    assert not find_undetected([lines], range(100))
 
 
 def test_an_interrupted_run_proves_its_bound(tmp_path):

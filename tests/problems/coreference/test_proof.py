@@ -6,7 +6,7 @@ import pytest
 from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.problems.coreference import Coreference, CoreferenceInstance, random
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 
 def certified(instance, tmp_path):
@@ -65,4 +65,4 @@ def test_items_without_triangles_are_proved(tmp_path, items):
 
 def test_changed_certificates_are_rejected(tmp_path):
     _, lines = certified(random(6, 1), tmp_path)
-    assert not unfound([lines], range(60))
+    assert not find_undetected([lines], range(60))

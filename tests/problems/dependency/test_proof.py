@@ -15,7 +15,7 @@ from colgen.problems.grandparent_parsing import GrandparentParsing
 from colgen.problems.grandparent_parsing import random as random_chains
 from colgen.problems.nonlocal_parsing import NonlocalParsing
 from colgen.problems.nonlocal_parsing import random as random_factors
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 
 def certified(problem, path):
@@ -38,7 +38,7 @@ def test_trees_are_proved(tmp_path, problem):
     assert result.termination is Termination.OPTIMAL
     assert (verdict.proves, verdict.claims.trusted, verdict.stated) == ("optimal", 0, True)
     assert float(verdict.objective) == pytest.approx(result.objective)
-    assert not unfound([lines], range(30))
+    assert not find_undetected([lines], range(30))
 
 
 def test_wrong_potentials_are_refused(tmp_path):

@@ -166,13 +166,13 @@ def test_a_first_tree_with_a_forbidden_part_is_not_used(start):
 
 HARD = {
     name: GrandparentInstance(
-        np.array(drawn["arcs"]),
-        *(np.array(drawn[kind]) if kind in drawn else None for kind in ("grandparents", "siblings")),
-        drawn["single_root"],
+        np.array(sample["arcs"]),
+        *(np.array(sample[kind]) if kind in sample else None for kind in ("grandparents", "siblings")),
+        sample["single_root"],
     )
-    for name, drawn in json.loads(Path(__file__).with_name("hard_scores.json").read_text()).items()
+    for name, sample in json.loads(Path(__file__).with_name("hard_scores.json").read_text()).items()
 }
-"""Drawn instances that some solver once failed to prove, or proved wrongly."""
+"""Sample instances that some solver once failed to prove, or proved wrongly."""
 
 
 @pytest.mark.parametrize("name", HARD)
@@ -245,14 +245,14 @@ def test_forbidden_parts_are_in_no_tree(way):
     seen = set()
     for seed in range(examples(12, 40)):
         rng = np.random.default_rng(seed)
-        drawn = random(2 + seed % 3, seed, siblings=way != "dual", strength=1.5, single_root=seed % 5 == 0)
+        sample = random(2 + seed % 3, seed, siblings=way != "dual", strength=1.5, single_root=seed % 5 == 0)
         share = (0.1, 0.4, 0.8)[seed % 3]
         tables = [
             None if table is None else np.where(rng.random(table.shape) < share, -np.inf, table) * 1e3 ** (seed % 2)
-            for table in (drawn.grandparent_scores, drawn.sibling_scores)
+            for table in (sample.grandparent_scores, sample.sibling_scores)
         ]
-        raw = SimpleNamespace(arc_scores=drawn.arc_scores, grandparent_scores=tables[0], sibling_scores=tables[1])
-        instance = GrandparentInstance(drawn.arc_scores, *tables, drawn.single_root)
+        raw = SimpleNamespace(arc_scores=sample.arc_scores, grandparent_scores=tables[0], sibling_scores=tables[1])
+        instance = GrandparentInstance(sample.arc_scores, *tables, sample.single_root)
         trees = [heads for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1]
         best = max(worth(raw, heads) for heads in trees)
         found = parse(instance) if WAYS[way] is None else solve(GrandparentParsing(instance, **WAYS[way]))
@@ -271,9 +271,9 @@ def test_forbidden_parts_are_in_no_tree(way):
 
 
 def test_forbidden_parts_are_kept_in_files(tmp_path):
-    drawn = random(3, 1, siblings=True)
-    barred = np.where(np.arange(64).reshape(4, 4, 4) % 3 == 0, -np.inf, drawn.sibling_scores)
-    write(GrandparentInstance(drawn.arc_scores, drawn.grandparent_scores, barred), tmp_path / "barred.npz")
+    sample = random(3, 1, siblings=True)
+    barred = np.where(np.arange(64).reshape(4, 4, 4) % 3 == 0, -np.inf, sample.sibling_scores)
+    write(GrandparentInstance(sample.arc_scores, sample.grandparent_scores, barred), tmp_path / "barred.npz")
     again = read(tmp_path / "barred.npz")
     assert (again.ruled_out[1] == np.isinf(barred)).all()
     assert again.ruled_out[0] is None

@@ -218,9 +218,9 @@ def test_invalid_warm_starts_raise():
 
 def test_column_generation_resolves_scores_next_to_penalties():
     """The best tree of the local parts has a penalty of 1e12, beside which all other scores look like rounding."""
-    drawn = nonlocal_trees.draw(np.random.default_rng([1002, 693]))
-    assert Losses(nonlocal_trees._instance(drawn)).relative().blurred
-    failure, _ = judge(drawn)
+    sample = nonlocal_trees.draw(np.random.default_rng([1002, 693]))
+    assert Losses(nonlocal_trees._instance(sample)).relative().blurred
+    failure, _ = judge(sample)
     assert failure is None, failure.words
 
 

@@ -5,7 +5,7 @@ import pytest
 from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.problems.title_path import TitlePath, random
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 
 def certified(instance, tmp_path):
@@ -24,4 +24,4 @@ def test_paths_are_proved(tmp_path, seed):
 
 def test_changed_certificates_are_rejected(tmp_path):
     _, lines = certified(random(7, 4, 1, num_classes=5, attraction=3.0), tmp_path)
-    assert not unfound([lines], range(60))
+    assert not find_undetected([lines], range(60))

@@ -12,7 +12,7 @@ from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, euclidean, random, write
-from tests.fuzz.lies import unfound
+from tests.fuzz.alterations import find_undetected
 
 
 def certified(instance, path, **settings):
@@ -49,7 +49,7 @@ def test_tampered_lists_splits_and_cuts_are_rejected(tmp_path):
     assert '"left"' in lines[4]
     assert any('"split"' in line for line in lines)
     assert any('"cut"' in line for line in lines)
-    assert not unfound([lines], range(150))
+    assert not find_undetected([lines], range(150))
 
 
 def test_a_suboptimal_answer_is_not_proved_optimal():
