@@ -14,7 +14,7 @@ def read(path: Path) -> Assignment:
     """A file of ``machines tasks seed``."""
     words = path.read_text(encoding="utf-8").split()
     if len(words) != 3 or not all(word.isdigit() for word in words):
-        raise InputError(f"{path}, line 1: expected three whole numbers: machines, tasks, seed")
+        raise InputError(f"{path}, line 1: expected three integers: machines, tasks, seed")
     problem = assignment(*map(int, words))
     if words[2] == "9":
         problem.capacities[:] = 3  # no task fits

@@ -10,7 +10,7 @@ TRIANGLE = ColouringInstance(3, ((0, 1), (1, 2), (2, 0)))
 
 def test_an_answer_is_counted_and_checked():
     assert TRIANGLE.check([0, 1, 2]) == TRIANGLE.objective([0, 1, 2]) == 3
-    for answer, message in (([0, 1, 1], "have the same colour"), ([0, 1], "2 vertices"), ([0, 1, 0.5], "whole number")):
+    for answer, message in (([0, 1, 1], "have the same colour"), ([0, 1], "2 vertices"), ([0, 1, 0.5], "integer")):
         with pytest.raises(ValueError, match=message):
             TRIANGLE.check(answer)
 
@@ -19,7 +19,7 @@ def test_an_answer_is_counted_and_checked():
     ("data", "message"),
     [
         ((0, ()), "number of vertices"),
-        ((2.5, ()), "whole number"),
+        ((2.5, ()), "integer"),
         ((2, ((0, 2),)), "outside the vertices 0 to 1"),
         ((2, ((1, 1),)), "its own neighbour"),
         ((2, ((1,),)), "pair"),

@@ -286,7 +286,7 @@ def test_score_instance(folder, model, scorer):
         ({"scores": "odds"}, "option scores: expected probability or log_odds, not 'odds'"),
         ({"bias": "much"}, "option bias: expected tuned or a number, not 'much'"),
         ({"bias": "nan"}, "option bias: expected tuned or a number, not 'nan'"),
-        ({"mentions": "0"}, "option mentions: expected a whole number, one or more, not '0'"),
+        ({"mentions": "0"}, "option mentions: expected an integer ≥ 1, not '0'"),
         ({"document": "x"}, "no document is named 'x'; expected one of invented-3"),
     ],
 )

@@ -59,10 +59,10 @@ def test_scores_are_solved(tmp_path, capsys):
     ("arguments", "says"),
     [
         (["--option", "sentence=99"], "has 10 sentences"),
-        (["--option", "sentence=x"], "whole number"),
+        (["--option", "sentence=x"], "integer"),
         (["--option", "word=1"], "there is no option"),
         (["--option", "best=0"], "option best: expected an integer ≥ 1, not '0'"),
-        (["--option", "best=few"], "option best: expected a whole number"),
+        (["--option", "best=few"], "option best: expected an integer"),
         (["--option", "projective=maybe"], "option projective: expected yes or no, not 'maybe'"),
         (["--option", "roots=two"], "option roots: expected one or any, not 'two'"),
         (["--option", "roots=two", "--option", "sentence=1"], "option roots: expected one or any, not 'two'"),
@@ -251,7 +251,7 @@ def test_an_interrupted_training_continues(folder, tmp_path, monkeypatch):
     [
         ("aggressiveness=0", "option aggressiveness: expected a positive number, not '0'"),
         ("parts=all", "option parts: expected"),
-        ("epochs=x", "option epochs: expected a whole number"),
+        ("epochs=x", "option epochs: expected an integer"),
         ("speed=2", "there is no option 'speed'"),
     ],
 )

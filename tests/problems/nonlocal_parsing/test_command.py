@@ -73,8 +73,8 @@ def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
     assert np.mean([a == b for a, b in zip(result.answer, gold.heads, strict=True)]) > 0.7
     for options, sentence in (
         ({"sentence": "99"}, "no number 99"),
-        ({"sentence": "x"}, "whole number"),
-        ({"candidates": "0"}, "whole number"),
+        ({"sentence": "x"}, "integer"),
+        ({"candidates": "0"}, "integer"),
         ({"depth": "1"}, "no option 'depth'"),
     ):
         with pytest.raises(InputError, match=sentence):

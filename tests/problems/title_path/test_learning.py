@@ -174,8 +174,8 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     assert "Proved optimal." in capsys.readouterr().out
     for options, complaint in (
         ({"section": "61"}, "has 60 sections, there is no number 61"),
-        ({"section": "x"}, "option section: expected a whole number"),
-        ({"section": "1", "length": "0"}, "option length: expected a whole number"),
+        ({"section": "x"}, "option section: expected an integer"),
+        ({"section": "1", "length": "0"}, "option length: expected an integer"),
         ({"words": "3"}, "there is no option 'words'"),
     ):
         with pytest.raises(InputError, match=complaint):

@@ -105,7 +105,7 @@ def test_how_a_file_was_read_is_stated(options, objective, reading, tmp_path, ca
         ("vehicles=some", "option vehicles: expected file, name or an integer ≥ 1, not 'some'"),
         ("vehicles=0", "option vehicles: expected file, name or an integer ≥ 1, not '0'"),
         ("customers=4", "expected 1 to 3 customers, not 4"),
-        ("customers=all", "option customers: expected a whole number"),
+        ("customers=all", "option customers: expected an integer"),
         ("distances=round", "option distances: expected truncated, whole or exact, not 'round'"),
         ("fleet=1", "there is no option 'fleet'; there are vehicles"),
     ],

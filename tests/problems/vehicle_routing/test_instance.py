@@ -49,7 +49,7 @@ def test_sums_are_multiples_of_the_step():
         ({"demands": (0, 1)}, "3 demands.*2"),
         ({"demands": (1, 1, 1)}, "demand of the depot"),
         ({"demands": (0, 1, 11)}, "demand of customer 2 must be 0 to 10"),
-        ({"demands": (0, 1, 1.5)}, "whole number"),
+        ({"demands": (0, 1, 1.5)}, "integer"),
         ({"capacity": 0}, "capacity must be 1"),
         ({"vehicles": 0}, "vehicles must be at least 1"),
         ({"service": (0.0, 1.0, 1.0)}, "without time windows"),
