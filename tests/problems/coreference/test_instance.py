@@ -308,7 +308,7 @@ def of_a_folder(path):
         (of_a_folder, "expected a file, this is a directory"),
         (of_text, "expected a matrix written by numpy.save"),
         (of_nothing, "expected a matrix written by numpy.save"),
-        (of_part_of_an_array, "array: expected 72 bytes, there are 63"),
+        (of_part_of_an_array, "array: expected 72 bytes, got 63"),
         (of_part_of_an_archive, "expected a matrix written by numpy.save"),
         (of_objects, "array: expected numbers or strings, got objects"),
         (of_an_archive_of_objects, "array 'scores': expected numbers or strings, got objects"),
