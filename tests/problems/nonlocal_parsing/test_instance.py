@@ -9,7 +9,7 @@ from hypothesis import given
 from colgen import InputError
 from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance, Parts, random, read, write
 from colgen.solvers.trees.eisner import best_tree
-from tests.broken_files import broken_zips, claiming, npz
+from tests.broken_files import broken_zips, npy_with_header, npz
 from tests.problems.nonlocal_parsing.trees import answers, instances, plain
 
 
@@ -165,7 +165,7 @@ def test_broken_files_raise_one_sentence(how, tmp_path):
         read(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
-    path.write_bytes(npz({**WHOLE, "arcs": claiming("(1000000, 1000000)")}))
+    path.write_bytes(npz({**WHOLE, "arcs": npy_with_header("(1000000, 1000000)")}))
     with pytest.raises(InputError, match="'arcs'"):
         read(path)
 
