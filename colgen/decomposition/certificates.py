@@ -294,7 +294,6 @@ def _order_of(sub: Subproblem) -> Ints:
 
 
 def _rows_of(sub: Subproblem) -> Ints:
-    """Return the number of rows of each variable."""
     rows: Ints = np.diff(sub.matrix.indptr).astype(np.int64)
     return rows
 

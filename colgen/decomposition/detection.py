@@ -133,7 +133,6 @@ def find_in(reading: Reading) -> FoundBlocks | None:
 
 
 def _score_blocks(reading: Reading, blocks: Partition) -> FoundBlocks:
-    """Return blocks with their score and remarks."""
     said = remarks(split(reading, blocks))
     return FoundBlocks(reading, blocks, _families(reading, blocks), 0.0 if said else _score(reading, blocks), said)
 
