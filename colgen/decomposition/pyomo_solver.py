@@ -248,8 +248,8 @@ def _add_solution(found: SolverResults, problem: Decomposed | Benders, result: R
     if not isinstance(answer, Values):
         return
     symbols, solution, reading = SymbolMap(), PyomoSolution(), problem.reading
-    whole = reading.formulation.integer.tolist()
-    for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
+    integral = reading.formulation.integer.tolist()
+    for variable, value, integer in zip(reading.variables, answer.array.tolist(), integral, strict=True):
         symbols.addSymbol(variable, variable.name)
         solution.variable[variable.name] = {"Value": round(value) if integer else value}
     for constraint in reading.constraints:
