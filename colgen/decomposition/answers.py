@@ -83,9 +83,9 @@ def recompute_objective(reading: Reading, answer: Values) -> float:
 def load_values(reading: Reading, answer: Any) -> None:
     """Load an answer into the model's variables, if there is one."""
     if isinstance(answer, Values):
-        whole = reading.formulation.integer.tolist()
+        integral = reading.formulation.integer.tolist()
         StaleFlagManager.mark_all_as_stale()  # variables without a value in the answer become stale
-        for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
+        for variable, value, integer in zip(reading.variables, answer.array.tolist(), integral, strict=True):
             variable.set_value(round(value) if integer else value, skip_validation=True)
         StaleFlagManager.mark_all_as_stale(delayed=True)
 
@@ -133,7 +133,7 @@ def to_pyomo(result: Result) -> pyo.ConcreteModel:
 def objective_step(f: Rows) -> float | None:
     """Return a divisor of all objective values if costs and their variables are integer, else None."""
     costs = np.append(f.costs[f.costs != 0.0], f.offset)
-    whole = f.integer[f.costs != 0.0].all() and (costs == np.rint(costs)).all()
-    if not whole or not len(costs) or np.abs(costs).sum() >= EXACT:
+    integral = f.integer[f.costs != 0.0].all() and (costs == np.rint(costs)).all()
+    if not integral or not len(costs) or np.abs(costs).sum() >= EXACT:
         return None
     return float(math.gcd(*map(int, costs.tolist()))) or None

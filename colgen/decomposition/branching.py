@@ -66,10 +66,10 @@ class OnBlockVariables(BranchingRule):
         for sub, points, amounts in self._used(solution):
             if sub.unbounded:  # rays move the mean, and do not count in the convexity row
                 points, amounts = (amounts @ points)[None, :], np.ones(1)
-            whole = np.round(points[:, sub.integer])
+            integral = np.round(points[:, sub.integer])
             kinds = np.zeros(len(points), dtype=np.int64)
             if sub.count > 1:
-                kinds = np.unique(whole, axis=0, return_inverse=True)[1].reshape(-1)
+                kinds = np.unique(integral, axis=0, return_inverse=True)[1].reshape(-1)
             for kind in range(int(kinds.max()) + 1):
                 mine = kinds == kind
                 total = float(amounts[mine].sum())
@@ -85,9 +85,9 @@ class OnBlockVariables(BranchingRule):
         f = self.splitting.reading.formulation
         static = self.splitting.static.tolist()
         values = [(f.column_keys[k], solution.variables.get(f.column_keys[k], 0.0), bool(f.integer[k])) for k in static]
-        if any(whole and fractionality(value) for _, value, whole in values):
+        if any(integral and fractionality(value) for _, value, integral in values):
             return None
-        variables = {key: float(round(value)) if whole else value for key, value, whole in values if value}
+        variables = {key: float(round(value)) if integral else value for key, value, integral in values if value}
         cost = math.fsum(column.cost * amount for column, amount in columns)
         cost += math.fsum(f.costs[k] * variables.get(f.column_keys[k], 0.0) for k in static)
         return Solution(cost + f.offset, tuple(columns), variables, solution.integer)
@@ -125,9 +125,9 @@ class OnBlockVariables(BranchingRule):
 
     def _of_copies(self, sub: Subproblem, points: Floats, amounts: Floats) -> list[Candidate]:
         """Return fractional counts within component bounds, with one bound if possible, else more."""
-        whole = np.flatnonzero(sub.integer)
-        found = boxes(np.round(points[:, whole]), amounts)
-        named = [(tuple((int(whole[k]), low, high) for k, low, high in bounds), count) for bounds, count in found]
+        integral = np.flatnonzero(sub.integer)
+        found = boxes(np.round(points[:, integral]), amounts)
+        named = [(tuple((int(integral[k]), low, high) for k, low, high in bounds), count) for bounds, count in found]
         return [self._count(sub, bounds, count) for bounds, count in named]
 
     def _count(self, sub: Subproblem, bounds: Bounds, count: float) -> Candidate:

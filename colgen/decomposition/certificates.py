@@ -219,9 +219,9 @@ class BlockCertifier(Certifier):
             0.0 if sides[value < 0.0] is None else value
             for value, sides in zip((*values, *found.values()), allowed, strict=True)
         ]
-        for whole, unit in _scale_to_integers(every, self._size):
-            counts = zip(found, whole[len(rows) :], strict=True)
-            yield whole[: len(rows)], {place: dual for place, dual in counts if dual}, unit
+        for integers, unit in _scale_to_integers(every, self._size):
+            counts = zip(found, integers[len(rows) :], strict=True)
+            yield integers[: len(rows)], {place: dual for place, dual in counts if dual}, unit
 
     @cached_property
     def _size(self) -> Fraction:
@@ -294,7 +294,6 @@ def _order_of(sub: Subproblem) -> Ints:
 
 
 def _rows_of(sub: Subproblem) -> Ints:
-    """Return the number of rows of each variable."""
     rows: Ints = np.diff(sub.matrix.indptr).astype(np.int64)
     return rows
 

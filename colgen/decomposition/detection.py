@@ -133,7 +133,6 @@ def find_in(reading: Reading) -> FoundBlocks | None:
 
 
 def _score_blocks(reading: Reading, blocks: Partition) -> FoundBlocks:
-    """Return blocks with their score and remarks."""
     said = remarks(split(reading, blocks))
     return FoundBlocks(reading, blocks, _families(reading, blocks), 0.0 if said else _score(reading, blocks), said)
 
@@ -187,8 +186,8 @@ def _labels(reading: Reading, linking: NDArray[np.bool_]) -> Ints:
     size = matrix.shape[1]
     graph = sparse.coo_array(matrix)
     edges = (np.ones(graph.nnz), (graph.row + size, graph.col))
-    whole = sparse.csr_array(edges, shape=(size + matrix.shape[0], size + matrix.shape[0]))
-    labels = connected_components(whole, directed=False)[1][:size].astype(np.int64)
+    adjacency = sparse.csr_array(edges, shape=(size + matrix.shape[0], size + matrix.shape[0]))
+    labels = connected_components(adjacency, directed=False)[1][:size].astype(np.int64)
     alone = np.bincount(graph.col, minlength=size) == 0
     labels[alone] = MASTER
     order = {label: k for k, label in enumerate(dict.fromkeys(labels[~alone].tolist()))}

@@ -186,7 +186,6 @@ class PyomoSolver:
 
 
 def _check_names(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options, after checking their names."""
     for name in options:
         if name not in _OPTIONS:
             near = get_close_matches(str(name), _OPTIONS, 1)
@@ -216,7 +215,6 @@ def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
 
 
 def _as_results(model: pyo.ConcreteModel, problem: Decomposed | Benders, result: Result) -> SolverResults:
-    """Return a result in Pyomo's format."""
     found = SolverResults()
     condition = _CONDITIONS.get(result.termination, TerminationCondition.other)
     found.solver.name = "colgen"
@@ -245,13 +243,13 @@ def _as_results(model: pyo.ConcreteModel, problem: Decomposed | Benders, result:
 
 
 def _add_solution(found: SolverResults, problem: Decomposed | Benders, result: Result) -> None:
-    """Put what a run has found into results, for ``model.solutions.load_from``."""
+    """Add the answer to the results, for ``model.solutions.load_from``."""
     answer = result.answer
     if not isinstance(answer, Values):
         return
     symbols, solution, reading = SymbolMap(), PyomoSolution(), problem.reading
-    whole = reading.formulation.integer.tolist()
-    for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
+    integral = reading.formulation.integer.tolist()
+    for variable, value, integer in zip(reading.variables, answer.array.tolist(), integral, strict=True):
         symbols.addSymbol(variable, variable.name)
         solution.variable[variable.name] = {"Value": round(value) if integer else value}
     for constraint in reading.constraints:

@@ -145,8 +145,8 @@ class Splitting:
         keys = [self._key(sub, point) for sub, point in points]
         named = None if all(key is None for key in keys) else keys
         # The zero point is integer if the others are; a dive that fixed it would close blocks that are needed.
-        whole = [bool(point.any()) for _, point in points]
-        return Columns(costs, starts, rows, values, structures, named, integer=whole)
+        integral = [bool(point.any()) for _, point in points]
+        return Columns(costs, starts, rows, values, structures, named, integer=integral)
 
     def ray(self, sub: Subproblem, ray: Floats) -> Columns:
         """Return the column of a ray, with any amount ≥ 0, integer if the ray changes integer variables."""
@@ -154,8 +154,8 @@ class Splitting:
         rows = np.flatnonzero(row_entries)
         structure = BlockPoint(sub.name, sub.number, ray, is_ray=True)
         key = (self._points, ("ray", sub.number, ray.tobytes()))
-        cost, whole = sub.cost_of(ray), bool(ray[sub.integer].any())
-        return Columns([cost], [0, len(rows)], rows, row_entries[rows], [structure], [key], integer=[whole])
+        cost, integral = sub.cost_of(ray), bool(ray[sub.integer].any())
+        return Columns([cost], [0, len(rows)], rows, row_entries[rows], [structure], [key], integer=[integral])
 
     def column(self, sub: Subproblem, point: Floats) -> Column:
         """Return the column of one point, by row keys."""
@@ -191,8 +191,8 @@ class Splitting:
                 column, amount = columns.get(key) or (self.column(sub, x[members]), 0.0)
                 columns[key] = column, amount + 1.0
         static = {f.column_keys[k]: float(x[k]) for k in self.static.tolist() if x[k]}
-        whole = frozenset(f.column_keys[k] for k in self.static.tolist() if f.integer[k])
-        return Solution(objective, tuple(columns.values()), static, whole)
+        integral = frozenset(f.column_keys[k] for k in self.static.tolist() if f.integer[k])
+        return Solution(objective, tuple(columns.values()), static, integral)
 
     def values(self, solution: Solution) -> Floats:
         """Return a solution of the master in the model's own variables.

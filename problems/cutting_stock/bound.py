@@ -39,10 +39,10 @@ def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> F
     # A pattern has at most C / min w_i pieces, so its sum is exact if each p_i is below 2**52 divided by that number.
     pieces = max(instance.roll // min(instance.widths), 1)
     scale = integer_scale(float(values.max()), 52 - pieces.bit_length())
-    whole = np.floor(values * scale)
+    integers = np.floor(values * scale)
     net = layout.network
-    most = best_from(net, net.spread(whole[layout.item_of_rank]))[0, 0]
-    total = sum(int(p) * d for p, d in zip(whole.tolist(), instance.demands, strict=True))
+    most = best_from(net, net.spread(integers[layout.item_of_rank]))[0, 0]
+    total = sum(int(p) * d for p, d in zip(integers.tolist(), instance.demands, strict=True))
     return Fraction(total, int(most)) if most > 0 else Fraction(0)
 
 
@@ -67,9 +67,9 @@ def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: Pr
     # As in exact_bound, with one more bit: an arc earns the dual values of its item and of its row.
     pieces = max(layout.roll // int(layout.widths.min()), 1)
     scale = integer_scale(largest, 51 - pieces.bit_length())
-    whole = np.floor(demand * scale)
-    profits = net.spread(whole)
-    total = sum(int(p) * int(d) for p, d in zip(whole.tolist(), layout.demands.tolist(), strict=True))
+    integers = np.floor(demand * scale)
+    profits = net.spread(integers)
+    total = sum(int(p) * int(d) for p, d in zip(integers.tolist(), layout.demands.tolist(), strict=True))
     for arc, dual in paid.items():
         price = math.floor(dual * scale)
         side = sides.get(arc, (-math.inf, math.inf))[price < 0]

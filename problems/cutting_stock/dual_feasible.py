@@ -38,7 +38,9 @@ def dual_feasible(instance: CuttingStockInstance) -> list[Fraction]:
     for k in range(1, _MULTIPLES + 1):
         # In units of 1 / (k C).
         parts = [divmod(width * (k + 1), roll) for width in widths]
-        rounded = [whole * roll if rest else width * k for width, (whole, rest) in zip(widths, parts, strict=True)]
+        rounded = [
+            quotient * roll if rest else width * k for width, (quotient, rest) in zip(widths, parts, strict=True)
+        ]
         if (total := _total(rounded, demands, k * roll)) > best:
             best, values = total, [Fraction(part, k * roll) for part in rounded]
     return values

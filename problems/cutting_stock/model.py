@@ -32,7 +32,7 @@ def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -
     rows.add_entries(demand, unmet, 1.0)
     if exchanges:
         cut_down = rows.add_variables("cut_down", range(len(exchanges)), exchange=True)
-        rows.add_entries(demand[[whole for whole, _ in exchanges]], cut_down, -1.0)
+        rows.add_entries(demand[[item for item, _ in exchanges]], cut_down, -1.0)
         pieces = [part for _, parts in exchanges for part in parts]
         rows.add_entries(demand[pieces], np.repeat(cut_down, [len(parts) for _, parts in exchanges]), 1.0)
     return rows

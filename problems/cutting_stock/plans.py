@@ -77,7 +77,6 @@ def _fill(
     narrowing: Sequence[int] | None,
     conflicts: Mask | None,
 ) -> list[tuple[int, int]]:
-    """Fill a roll with the first items that fit."""
     cut: list[tuple[int, int]] = []
     barred = None if conflicts is None else np.zeros(len(widths), dtype=np.bool_)
     at = 0

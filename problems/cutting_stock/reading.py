@@ -74,7 +74,6 @@ def write(instance: CuttingStockInstance, path: Path | str) -> None:
 
 
 def _bpplib(path: Path, records: Records) -> CuttingStockInstance:
-    """Return the instance of a file in BPPLIB's format."""
     numbers = [(number, _numbers(path, number, words)) for number, words in records]
     if len(numbers) < 2 or len(numbers[0][1]) != 1 or len(numbers[1][1]) != 1:
         raise InputError(f"{path}: expected the number of items on the first line and the roll width on the second")

@@ -36,22 +36,26 @@ class Roundings:
         sizes = np.abs(slopes[one]) + np.abs(slopes[other])
         reach = np.maximum(np.abs(self._finite(self.lower)), np.abs(self._finite(self.upper)))
         lost = ROUNDING * (np.abs(constants[one]) + np.abs(constants[other]) + sizes @ reach)
-        whole, rest = self._counted, np.where(self._counted, 0.0, a)
+        integral, rest = self._counted, np.where(self._counted, 0.0, a)
         # Bound the other terms of a·x from below; their excess is added to s.
         ends = np.where(rest > 0.0, self.lower, self.upper)
         possible = (np.isfinite(ends) | (rest == 0.0)).all(axis=1)
         paid = (rest * self._finite(ends)).sum(axis=1)
-        start = self.lower[whole]
+        start = self.lower[integral]
         rests = cost - constants[other] + slopes[other] @ x + rest @ x - paid
         violations, found, sides = round_inequalities(
-            a[:, whole], b - lost - paid - a[:, whole] @ start, rests, x[whole] - start, self.upper[whole] - start
+            a[:, integral],
+            b - lost - paid - a[:, integral] @ start,
+            rests,
+            x[integral] - start,
+            self.upper[integral] - start,
         )
         violations = np.where(possible, violations, -np.inf)
         best = int(violations.argmax()) if len(violations) else 0
         if not len(violations) or violations[best] == -np.inf:
             return -np.inf, 0.0, np.zeros_like(x)
         steep = slopes[other[best]] + rest[best]
-        steep[whole] += found[best]
+        steep[integral] += found[best]
         constant = constants[other[best]] + paid[best] + sides[best] + found[best] @ start
         return float(violations[best]), float(constant), steep
 

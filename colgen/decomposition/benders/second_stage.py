@@ -22,7 +22,7 @@ from scipy import sparse
 from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.benders.known_bases import KnownBasis
-from colgen.decomposition.reading.arrays import Floats, Ints, without_rounding
+from colgen.decomposition.reading.arrays import Floats, without_rounding
 from colgen.solvers.linear.highs import basic_columns, basic_rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program
@@ -112,7 +112,7 @@ class SecondStage:
             bounds = (self.lower, self.upper, low, high)
             self._program = LinearProgram(Program(False, self.own, self.costs, *bounds), dual_first=True)
         else:
-            self._program.change_row_bounds(_every(low), low, high)
+            self._program.change_row_bounds(np.arange(len(low)), low, high)
         found = self._program.solve(seconds)
         self._last = (found.values, low, high) if found.status is LPStatus.OPTIMAL else None
         return found
@@ -149,9 +149,5 @@ class SecondStage:
                 ),
             )
         else:
-            self._violation.change_row_bounds(_every(low), low, high)
+            self._violation.change_row_bounds(np.arange(len(low)), low, high)
         return self._violation.solve(seconds)
-
-
-def _every(rows: Floats) -> Ints:
-    return np.arange(len(rows))

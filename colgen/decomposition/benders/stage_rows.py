@@ -152,7 +152,6 @@ class StageRows(Separation):
         return here - claimed if here - claimed > TOLERANCES.reduced_cost * room else 0.0
 
     def _row(self, number: int, constant: float, slopes: Floats, feasible: bool = True) -> Row:
-        """Return a bound as a row of the master."""
         model = self._model
         key, keys = (model.cost_name, next(self._numbers)), model.reading.formulation.column_keys
         used = np.flatnonzero(slopes)

@@ -51,11 +51,11 @@ class TwoStage:
         self.first = np.flatnonzero(partition.of_column == MASTER)
         if not len(self.first):
             raise InputError("every variable of the model is in a block, expected some outside as the first stage")
-        whole = np.flatnonzero(f.integer & (partition.of_column != MASTER))
-        if len(whole):
-            name = reading.names[whole[0]]
+        integral = np.flatnonzero(f.integer & (partition.of_column != MASTER))
+        if len(integral):
+            name = reading.names[integral[0]]
             raise InputError(
-                f"variable {name!r} in block {partition.names[partition.of_column[whole[0]]]} is integer, expected "
+                f"variable {name!r} in block {partition.names[partition.of_column[integral[0]]]} is integer, expected "
                 "continuous second stages; others have no dual values for rows"
             )
         self._of_row = _stage_of_rows(reading, partition)
@@ -148,8 +148,8 @@ class TwoStage:
             cost = self.sign * math.fsum(float(f.costs[own] @ answer.array[own]) for own in owned)
             above = max(cost - float(self.least[number]), 0.0)
             values[self.cost_name, number] = self.sign * above / float(self.units[number])
-        whole = frozenset(f.column_keys[k] for k in first[f.integer[first]].tolist())
-        return Solution(objective, variables={key: value for key, value in values.items() if value}, integer=whole)
+        integral = frozenset(f.column_keys[k] for k in first[f.integer[first]].tolist())
+        return Solution(objective, variables={key: value for key, value in values.items() if value}, integer=integral)
 
     # --- how they are made -------------------------------------------------------------------------------------------
 

@@ -129,10 +129,10 @@ def knapsack_of(sub: Subproblem) -> Knapsack | None:
     weights = matrix[[main], :].toarray()[0]
     if not all(_implied(sub, matrix, sides, weights, main, r) for r in range(len(sides)) if r != main):
         return None
-    whole = _scale_to_integers(weights, float(sides[main]))
-    if whole is None:
+    integers = _scale_to_integers(weights, float(sides[main]))
+    if integers is None:
         return None
-    found = Knapsack(*whole)
+    found = Knapsack(*integers)
     pieces = np.log2(np.maximum(sub.upper - sub.lower, 1.0)).sum() + len(sub.costs)
     base = np.where(found.weights < 0, sub.upper, sub.lower)
     room = max(found.capacity - float(found.weights @ base), 0.0) / max(int(np.gcd.reduce(np.abs(found.weights))), 1)
@@ -179,6 +179,6 @@ def _scale_to_integers(weights: Floats, capacity: float) -> tuple[Ints, int] | N
             return None
         if near.all():
             room = capacity * 10.0**decimals
-            whole = np.rint(room) if abs(room - np.rint(room)) <= 2.0**-40 * abs(room) else math.floor(room)
-            return np.rint(scaled).astype(np.int64), int(whole)
+            integers = np.rint(room) if abs(room - np.rint(room)) <= 2.0**-40 * abs(room) else math.floor(room)
+            return np.rint(scaled).astype(np.int64), int(integers)
     return None

@@ -105,8 +105,8 @@ class _Rows:
     @classmethod
     def of(cls, sub: Subproblem) -> _Rows | None:
         """Return the rows of a block, or None if a row or bound has another form."""
-        whole = sub.integer
-        if (sub.lower != 0.0).any() or (sub.upper[whole] != 1.0).any() or whole.all() or not whole.any():
+        integral = sub.integer
+        if (sub.lower != 0.0).any() or (sub.upper[integral] != 1.0).any() or integral.all() or not integral.any():
             return None
         matrix, upper = sparse.csr_array(sub.matrix), sub.upper.copy()
         switch, most = np.full(len(upper), NONE), np.full(len(upper), np.inf)
@@ -115,19 +115,19 @@ class _Rows:
             columns = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]].astype(np.int64)
             entries = matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]]
             columns, entries = columns[entries != 0.0], entries[entries != 0.0]
-            if len(columns) == 1 and not whole[columns[0]]:
+            if len(columns) == 1 and not integral[columns[0]]:
                 end = _end_of(float(entries[0]), low, high)
                 if end is None:
                     return None
                 upper[columns[0]] = min(upper[columns[0]], end)
-            elif low == high and not whole[columns].any() and len(np.unique(np.abs(entries))) == 1:
+            elif low == high and not integral[columns].any() and len(np.unique(np.abs(entries))) == 1:
                 balances.append((columns, np.sign(entries), low / float(abs(entries[0]))))
-            elif len(columns) == 2 and whole[columns].sum() == 1:
+            elif len(columns) == 2 and integral[columns].sum() == 1:
                 switches.append((columns, entries, low, high))
             else:
                 return None
         for columns, entries, low, high in switches:
-            at = int(whole[columns].argmax())
+            at = int(integral[columns].argmax())
             (ready, made), (b, a) = (columns[at], columns[1 - at]), (entries[at], entries[1 - at])
             if a < 0.0:
                 a, b, low, high = -a, -b, -high, -low

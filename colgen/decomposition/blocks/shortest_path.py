@@ -85,7 +85,6 @@ class ShortestPath:
         return usable
 
     def _bound(self, costs: Floats, usable: Mask, upper: Floats, potentials: Floats) -> float:
-        """Return the bound that node potentials prove."""
         most = np.where(usable, upper, 0.0)
         if self.place is not None:
             most = np.minimum(most, 1.0)  # without cycles each arc carries at most one unit

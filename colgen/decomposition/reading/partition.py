@@ -157,7 +157,6 @@ def _index_labels(reading: Reading, by: Any) -> list[Hashable | None]:
 
 
 def _part(index: Any, place: slice) -> Hashable:
-    """Return the part of an index at a place."""
     part = (index if isinstance(index, tuple) else (index,))[place]
     return part[0] if len(part) == 1 else part
 

@@ -112,8 +112,8 @@ class Subproblem:
         room, row_room = (TOLERANCES.feasibility * (1.0 + size) for size in (np.abs(values), sizes))
         within = (values >= lower - room) & (values <= upper + room)
         kept = (moved >= row_lower - row_room) & (moved <= row_upper + row_room)
-        whole = np.abs(values - np.rint(values))[self.integer] <= TOLERANCES.integrality
-        return bool(within.all() and kept.all() and whole.all())
+        integral = np.abs(values - np.rint(values))[self.integer] <= TOLERANCES.integrality
+        return bool(within.all() and kept.all() and integral.all())
 
     @cached_property
     def holds_zero(self) -> bool:

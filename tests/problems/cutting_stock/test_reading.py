@@ -77,10 +77,10 @@ def test_the_command_line_solves_orders(order, tmp_path, capsys):
     ]
     answer = uses if order.stock is not None else [use[:2] for use in uses]
     assert order.check(answer) == content["objective"] == content["dual_bound"]
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     if order.stock is not None:
         assert all(entry["roll"] == order.stock.widths[entry["kind"]] for entry in content["answer"])
-        assert "10: " in said or "6: " in said
+        assert "10: " in output or "6: " in output
     widths = order.rolls.widths
     for (pattern, _, kind), entry in zip(uses, content["answer"], strict=True):
         used = sum(order.widths[item] * copies for item, copies in pattern)

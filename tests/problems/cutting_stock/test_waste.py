@@ -296,19 +296,19 @@ def test_claims_with_cuts_agree_with_the_checker_and_enumeration(seed):
     bound = bound_of(program, CheckerState(), claim, Claims())
     assert bound <= fewest_rolls(instance)
     # At the scaled dual values no pattern earns more than a roll.
-    (said,) = claim["cuts"]
-    divisor, rows = said["cut"]
+    (cut_claim,) = claim["cuts"]
+    divisor, rows = cut_claim["cut"]
     for p in itertools.product(*(range(d + 1) for d in instance.demands)):
         if np.dot(p, instance.widths) <= instance.roll:
             earned = sum(d * k for d, k in zip(claim["duals"], p, strict=True))
-            earned += said["dual"] * (sum(p[row] for row in rows) // divisor)
+            earned += cut_claim["dual"] * (sum(p[row] for row in rows) // divisor)
             assert earned <= claim["unit"]
     for lie in (
         claim | {"unit": claim["unit"] - 1},
-        claim | {"cuts": [{"cut": [divisor, rows], "dual": said["dual"] + 1}]},
+        claim | {"cuts": [{"cut": [divisor, rows], "dual": cut_claim["dual"] + 1}]},
         claim | {"cuts": [{"cut": [divisor, rows], "dual": 1}]},
-        claim | {"cuts": [{"cut": [1, rows], "dual": said["dual"]}]},
-        claim | {"cuts": [{"cut": [divisor, [n]], "dual": said["dual"]}]},
+        claim | {"cuts": [{"cut": [1, rows], "dual": cut_claim["dual"]}]},
+        claim | {"cuts": [{"cut": [divisor, [n]], "dual": cut_claim["dual"]}]},
         claim | {"cuts": []},
     ):
         assert told(program, lie) in (None, bound)  # where it is the same bound it is as true, of other numbers
