@@ -575,7 +575,7 @@ class NotExact(Listed):
         return found
 
 
-@wrong_oracle("cost bound", "Farley's bound would be wrong_problem")
+@wrong_oracle("cost bound", "Farley's bound would be wrong")
 class CostBoundTooTight(Listed):
     cost_bound = 11.5
 

@@ -107,7 +107,9 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
         examples = examples_of(learn, task)
         epochs: dict[str, int] = {} if plan.epochs is None else {"epochs": plan.epochs}
         tagger = train_perceptron(name, examples, say=say_nothing, **epochs)
-        figures.append(_memory_figure(name, peak_bytes() - held, sum(len(sentence.words) for sentence in learn)))
+        held, tokens = peak_bytes() - held, sum(len(sentence.words) for sentence in learn)
+        note = "peak of the process minus memory before reading the training set"
+        figures.append(Figure(f"training_bytes_per_token_{name}", held / tokens, "bytes", tokens, note))
         accuracy = 100.0 * tagger.accuracy(test)
         figures.append(Figure(f"accuracy_{name}", accuracy, "%", len(test), f"of tokens, {len(tagger.tags)} tags"))
         options.say(f"{name}: {len(tagger.tags)} tags, {accuracy:.2f}% of the tokens right")
@@ -137,11 +139,6 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     if options.plot is not None:
         write_figure(draw(regularised, by_labels), options.plot)
     return figures
-
-
-def _memory_figure(name: str, held: int, tokens: int) -> Figure:
-    note = "peak of the process minus memory before reading the training set"
-    return Figure(f"training_bytes_per_token_{name}", held / tokens, "bytes", tokens, note)
 
 
 # --- words to tags ---------------------------------------------------------------------------------------------------

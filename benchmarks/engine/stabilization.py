@@ -36,6 +36,8 @@ _METHODS: Mapping[str, Method] = {
     _AHEAD: Method(stabilization=Wentges(real_costs=True)),
 }
 
+_AGAIN = {key: _METHODS[key] for key in (_DEFAULT, _NONE)}
+
 
 def _without_guesses(make: Callable[[], Problem]) -> Problem:
     """Return a problem without warm start, which could leave no columns to generate."""
@@ -86,7 +88,7 @@ def bench_stabilization(options: BenchOptions) -> Sequence[Figure]:
         for name, make in spread(every, share):
             # Seconds are the smaller of two successive runs, because of other load on the machine.
             taken.setdefault(problem, []).append(
-                _Taken(ablation({name: make}, _METHODS, relaxation=True), _again(name, make))
+                _Taken(*(ablation({name: make}, methods, relaxation=True) for methods in (_METHODS, _AGAIN)))
             )
             options.say(f"{name}: {taken[problem][-1]}")
     return _figures(taken)
@@ -106,10 +108,6 @@ class _Taken:
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {self.calls[name]} calls, {self.seconds[name]:.2f} s" for name in self.calls)
-
-
-def _again(name: str, make: Callable[[], Problem]) -> Ablation:
-    return ablation({name: make}, {key: _METHODS[key] for key in (_DEFAULT, _NONE)}, relaxation=True)
 
 
 def _figures(taken: Mapping[str, Sequence[_Taken]]) -> list[Figure]:

@@ -29,22 +29,10 @@ _PATIENCE = 60.0
 """Limit of the last run of a chain, in multiples of the time of an undisturbed run."""
 
 
-def _assignment(seed: int) -> Problem:
-    return Assignment(random_assignment(4, 14, seed), cuts=True)
-
-
-def _routing(seed: int) -> Problem:
-    return VehicleRouting(random_routing(seed, customers=16))
-
-
-def _rolls(seed: int) -> Problem:
-    return CuttingStock(triplets(12, seed))
-
-
 TEMPLATES: Mapping[str, Callable[[int], Problem]] = {
-    "assignment": _assignment,
-    "vehicle_routing": _routing,
-    "cutting_stock": _rolls,
+    "assignment": lambda seed: Assignment(random_assignment(4, 14, seed), cuts=True),
+    "vehicle_routing": lambda seed: VehicleRouting(random_routing(seed, customers=16)),
+    "cutting_stock": lambda seed: CuttingStock(triplets(12, seed)),
 }
 """Small instances by seed; a run takes a few tenths of a second."""
 

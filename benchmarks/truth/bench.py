@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from tests.fuzz.forgeries import make_forgeries
 from tests.fuzz.handmade import CERTIFICATES
 from tests.fuzz.harness import SUBJECTS, Tally, fuzz, write_failures
 from tests.fuzz.interrupts import interrupt
-from tests.fuzz.judging import Fault
+from tests.fuzz.judging import Fault, Outcome
 from tests.fuzz.limits import compare_threads, measure_overrun
 from tests.fuzz.templates import TEMPLATES
 from tests.fuzz.twenty_lines import run_programs
@@ -78,30 +78,7 @@ _ENGINE_PARTS = 3
 """Parts of each chunk; a crash of the reference solver loses only one part."""
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A part of the work for one process."""
-
-    run: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
 _INTERRUPTED, _BAD, _PROGRAMS, _CONFORMING = "interrupts", "bad inputs", "twenty lines", "conformance"
-
-
-@dataclass
-class _Count:
-    """Number of trials, descriptions of the wrong ones, and number of proofs."""
-
-    tried: int = 0
-    wrong: list[str] = field(default_factory=list)
-    proved: int = 0
-
-    def add(self, other: _Count) -> None:
-        """Add the counts of another part."""
-        self.tried += other.tried
-        self.wrong += other.wrong
-        self.proved += other.proved
 
 
 class CrashError(Exception):
@@ -116,7 +93,7 @@ class _Workers:
         self._all: list[ProcessPoolExecutor] = []
         self._crashes = tempfile.TemporaryDirectory()
 
-    def run(self, task: _Task) -> Any:
+    def run(self, task: Callable[[], Any]) -> Any:
         """Run the task in this thread's process and return its result."""
         process: ProcessPoolExecutor | None = getattr(self._own, "process", None)
         if process is None:
@@ -126,7 +103,7 @@ class _Workers:
             )
             self._all.append(process)
         try:
-            return process.submit(task.run, *task.arguments).result()
+            return process.submit(task).result()
         except BrokenExecutor:
             self._own.process = None
             frames = re.findall(r'^  File "(.*)", line (\d+)', self._own.crash.read_text(), re.MULTILINE)
@@ -160,7 +137,7 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     threads_failed, threads = compare_threads(seed, seconds=share * _THREAD_SECONDS, say=say)
     say("the engine, the templates, interrupts ...")
     tallies = {name: Tally() for name in SUBJECTS}
-    counts = {name: _Count() for name in (_INTERRUPTED, _BAD, _PROGRAMS, _CONFORMING)}
+    counts = {name: Outcome() for name in (_INTERRUPTED, _BAD, _PROGRAMS, _CONFORMING)}
     lost_tasks = 0
     alarms = [
         f"a correct certificate is rejected: {name}"
@@ -264,52 +241,37 @@ def _is_accepted(lines: Iterable[str]) -> bool:
         return False
 
 
-def _tasks(share: float, seed: int) -> list[tuple[str, _Task]]:
+def _tasks(share: float, seed: int) -> list[tuple[str, Callable[[], Any]]]:
     """Return all tasks; the longest kinds are split into many."""
 
     def count(full: float) -> int:
         return max(math.ceil(share * full / _CHUNKS), 1)
 
-    tasks = [(_INTERRUPTED, _Task(_interrupt, (share, seed)))]
+    number = max(math.ceil(share * _INTERRUPTS), 6)
+    tasks: list[tuple[str, Callable[[], Any]]] = [
+        (_INTERRUPTED, partial(interrupt, number, seed, share * _INTERRUPT_SECONDS + 30.0))
+    ]
     for k in range(_CHUNKS):
         own = 1000 * seed + k
         for part in range(_ENGINE_PARTS):
             number, seconds = count(_ENGINE_RUNS / _ENGINE_PARTS), share * _ENGINE_SECONDS / _CHUNKS / _ENGINE_PARTS
-            tasks.append(("engine", _Task(_fuzz, ("engine", own + 100 * part, number, seconds))))
+            tasks.append(("engine", partial(fuzz, "engine", own + 100 * part, count=number, seconds=seconds)))
         for name in TEMPLATES:
             full, most = _COUNTED.get(name, (None, _TEMPLATE_SECONDS))
             answers = None if full is None else count(full)
-            tasks.append((name, _Task(_fuzz, (name, own, answers, share * most / _CHUNKS))))
+            tasks.append((name, partial(fuzz, name, own, count=answers, seconds=share * most / _CHUNKS)))
         numbers = range(k, max(math.ceil(share * _TWENTY_LINES), 1), _CHUNKS)
-        tasks.append((_PROGRAMS, _Task(_run_programs, (numbers, seed, share * _TWENTY_LINES_SECONDS / _CHUNKS))))
-        tasks.append((_CONFORMING, _Task(_conform, (own, count(_CONFORMANCE)))))
-    tasks.append((_BAD, _Task(_try_bad_inputs, (max(math.ceil(share * _BAD_INPUTS), 10), seed))))
+        tasks.append((_PROGRAMS, partial(run_programs, numbers, seed, share * _TWENTY_LINES_SECONDS / _CHUNKS)))
+        tasks.append((_CONFORMING, partial(_conform, own, count(_CONFORMANCE))))
+    tasks.append((_BAD, partial(try_bad_inputs, max(math.ceil(share * _BAD_INPUTS), 10), seed)))
     return tasks
 
 
-def _interrupt(share: float, seed: int) -> _Count:
-    outcome = interrupt(max(math.ceil(share * _INTERRUPTS), 6), seed, share * _INTERRUPT_SECONDS + 30.0)
-    return _Count(outcome.runs, list(outcome.lost))
-
-
-def _try_bad_inputs(count: int, seed: int) -> _Count:
-    return _Count(*try_bad_inputs(count, seed))
-
-
-def _run_programs(numbers: Iterable[int], seed: int, seconds: float) -> _Count:
-    outcome = run_programs(numbers, seed, seconds)
-    return _Count(outcome.tried, outcome.wrong, outcome.proved)
-
-
-def _fuzz(name: str, seed: int, count: int | None, seconds: float) -> Tally:
-    return fuzz(name, seed, count=count, seconds=seconds)
-
-
-def _conform(seed: int, count: int) -> _Count:
+def _conform(seed: int, count: int) -> Outcome:
     """Run ``check_problem`` on correct problems; every finding is a false alarm."""
     alarms = []
     for number in range(count):
         case, _ = draw_case(np.random.default_rng([seed, 7, number]))
         report = check_problem(PoolProblem(case), seconds=0.3, seed=number)
         alarms += [f"check_problem, seed {seed}, case {number}: {finding}"[:300] for finding in report.findings[:1]]
-    return _Count(count, alarms)
+    return Outcome(count, alarms)

@@ -96,7 +96,7 @@ def test_a_seed_without_effect_is_reported(capsys, registry, seeded, said):
 def test_minutes_limit_the_share_of_instances(minutes, share):
     said = []
     assert BenchOptions(minutes=minutes, say=said.append).share(10.0) == share
-    assert (["cut short" in line for line in said] == [True]) is (share < 1.0)
+    assert (["% of the instances" in line for line in said] == [True]) is (share < 1.0)
 
 
 def test_a_share_of_instances_is_spread_over_all():

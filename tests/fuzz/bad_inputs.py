@@ -35,6 +35,7 @@ from colgen.problems.vehicle_routing import write as write_customers
 from tests.fuzz import bad_programs
 from tests.fuzz.bad_texts import FORMATS, treebank
 from tests.fuzz.interrupts import fork_run, wait_for_exit
+from tests.fuzz.judging import Outcome
 
 Rng = np.random.Generator
 
@@ -51,9 +52,9 @@ _NUMBERS = ("scores", "tables", "arcs", "grandparents", "siblings", "parent", "s
 """Names of numeric arrays in the file formats."""
 
 
-def try_bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
-    """Run ``count`` invalid inputs; return their number and descriptions of wrong reactions."""
-    wrong: list[str] = []
+def try_bad_inputs(count: int, seed: int) -> Outcome:
+    """Run ``count`` invalid inputs."""
+    outcome = Outcome(count)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         good = good_files(directory)
@@ -66,8 +67,8 @@ def try_bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
                 change, arguments = _draw(rng, good, directory)
                 fault = _run_command(arguments, directory)
             if fault is not None:
-                wrong.append(f"{change}: {fault}")
-    return count, wrong
+                outcome.wrong.append(f"{change}: {fault}")
+    return outcome
 
 
 def _run_program(run: Callable[[], str | None], directory: Path) -> str | None:

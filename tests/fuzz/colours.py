@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.colouring import Colouring, ColouringInstance
-from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.judging import Claims, Truths, claims_of
 from tests.fuzz.scores import Rng, Sample
 from tests.twins.colouring import fewest_colours
 
@@ -61,8 +61,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
     if result.answer is not None:
         proper = len(result.answer) == n and all(result.answer[u] != result.answer[v] for u, v in edges)
         worth = -float(len(set(result.answer))) if proper else float("nan")
-    ended = result.termination
-    return truths, single(-result.objective, -result.dual_bound, worth, ended.is_proof, ended.name)
+    return truths, claims_of(result, worth, -1.0)
 
 
 def simplify(sample: Sample) -> Iterator[Sample]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from colgen import Termination, TimeLimit, decompose, solve
-from tests.fuzz.judging import UNKNOWN, Claims, Truths, single
+from tests.fuzz.judging import UNKNOWN, Claims, Truths, claims_of, single
 from tests.fuzz.scores import Rng, Sample, draw_scale
 
 NAME = "decompose"
@@ -109,7 +109,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
         # The search over unbounded integers may be infinite, so only the correctness of the claims is judged.
         claimed = worth if math.isnan(worth) else max(worth, best)
         return truths, single(claimed, min(s * result.dual_bound, best), claimed, True)
-    return truths, single(s * result.objective, s * result.dual_bound, worth, ended.is_proof, ended.name)
+    return truths, claims_of(result, worth, s)
 
 
 def simplify(sample: Sample) -> Iterator[Sample]:

@@ -18,7 +18,6 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from typing import Any
 import colgen
 from colgen.cli import solve
 from colgen.core.result import Iteration
+from tests.fuzz.judging import Outcome
 from tests.fuzz.long import write_all
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -38,16 +38,7 @@ _PATIENCE = 5.0
 """Seconds that a run may take to end after the signal."""
 
 
-@dataclass
-class Interrupts:
-    """Number of interrupted runs, and descriptions of those that ended wrongly."""
-
-    runs: int = 0
-    lost: list[str] = field(default_factory=list)
-    slowest: float = 0.0
-
-
-def interrupt(count: int, seed: int, seconds: float = math.inf) -> Interrupts:
+def interrupt(count: int, seed: int, seconds: float = math.inf) -> Outcome:
     """Interrupt runs of all templates in turn, in a separate process."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -55,15 +46,15 @@ def interrupt(count: int, seed: int, seconds: float = math.inf) -> Interrupts:
     process.start()
     sender.close()
     try:
-        outcome: Interrupts = receiver.recv()
+        outcome: Outcome = receiver.recv()
     except EOFError:
-        outcome = Interrupts(0, ["the process that starts the runs ended"])
+        outcome = Outcome(0, ["the process that starts the runs ended"])
     process.join()
     return outcome
 
 
 def _serve(count: int, seed: int, seconds: float, sender: Any) -> None:
-    outcome, rng, deadline = Interrupts(), random.Random(seed), time.monotonic() + seconds
+    outcome, rng, deadline = Outcome(), random.Random(seed), time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         files = write_all(directory)
@@ -74,14 +65,14 @@ def _serve(count: int, seed: int, seconds: float, sender: Any) -> None:
                 sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         names = list(files)
         tries = 0
-        while outcome.runs < count and tries < 3 * count and time.monotonic() < deadline:
+        while outcome.tried < count and tries < 3 * count and time.monotonic() < deadline:
             template = names[tries % len(names)]
             tries += 1
             _interrupt_one(template, files[template], directory, rng, outcome)
     sender.send(outcome)
 
 
-def _interrupt_one(template: str, file: Path, directory: Path, rng: random.Random, outcome: Interrupts) -> None:
+def _interrupt_one(template: str, file: Path, directory: Path, rng: random.Random, outcome: Outcome) -> None:
     by_command = rng.random() < 0.7
     sent = signal.SIGINT if rng.random() < 0.8 or not by_command else signal.SIGTERM
     delay = rng.uniform(0.0, _LONGEST)
@@ -94,18 +85,15 @@ def _interrupt_one(template: str, file: Path, directory: Path, rng: random.Rando
     known = _parse_rounds(begun + _drain(pipe))
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, sent)
-    signalled = time.monotonic()
     code = wait_for_exit(child, _PATIENCE)
     os.close(pipe)
-    took = time.monotonic() - signalled
     what = f"{template}, {'command' if by_command else 'library'}, {sent.name} after {delay:.3f} s"
     if code in (0, 1, 3) and known.get("begun") and _termination(directory) not in (None, "INTERRUPTED"):
         return  # it ended before the signal
-    outcome.runs += 1
-    outcome.slowest = max(outcome.slowest, took)
+    outcome.tried += 1
     fault = _find_fault(code, CODES[sent], known, directory)
     if fault is not None:
-        outcome.lost.append(f"{what}: {fault}")
+        outcome.wrong.append(f"{what}: {fault}")
 
 
 def _find_fault(code: int | None, expected: int, known: dict[str, Any], directory: Path) -> str | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import traceback
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from colgen import Result
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -33,6 +35,21 @@ class Failure:
 
     fault: Fault
     words: str
+
+
+@dataclass
+class Outcome:
+    """Number of trials, descriptions of wrong reactions, and number of proofs."""
+
+    tried: int = 0
+    wrong: list[str] = field(default_factory=list)
+    proved: int = 0
+
+    def add(self, other: Outcome) -> None:
+        """Add the counts of another outcome."""
+        self.tried += other.tried
+        self.wrong += other.wrong
+        self.proved += other.proved
 
 
 def attempt(run: Callable[[], T]) -> T | Failure:
@@ -151,6 +168,12 @@ def find_fault(truths: Truths, claims: Claims) -> Failure | None:
 def single(objective: float, bound: float, worth: float, proved: bool, words: str = "") -> Claims:
     """Return the claims about a single answer."""
     return Claims(np.array([objective]), np.array([bound]), np.array([worth]), proved, words)
+
+
+def claims_of(result: Result, worth: float, sign: float = 1.0) -> Claims:
+    """Return the claims of a result of the engine; ``sign`` is -1 if it minimises."""
+    ended = result.termination
+    return single(sign * result.objective, sign * result.dual_bound, worth, ended.is_proof, ended.name)
 
 
 def _first(mask: NDArray[np.bool_]) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.assignment import Assignment, AssignmentInstance
-from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.judging import Claims, Truths, claims_of
 from tests.fuzz.scores import Rng, Sample, draw_constants, draw_scale, draw_scores, with_penalties
 from tests.twins.assignment import all_answers
 
@@ -42,8 +42,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
     if result.answer is not None:
         place = np.flatnonzero((answers == np.array(result.answer)).all(axis=1))
         worth = -float(costs[place[0]]) if len(place) else float("nan")
-    ended = result.termination
-    return truths, single(-result.objective, -result.dual_bound, worth, ended.is_proof, ended.name)
+    return truths, claims_of(result, worth, -1.0)
 
 
 def simplify(sample: Sample) -> Iterator[Sample]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
-from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.judging import Claims, Truths, claims_of
 from tests.fuzz.scores import Rng, Sample
 from tests.twins.orders import cheapest
 
@@ -53,8 +53,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
     worth = -np.inf
     if result.answer is not None:
         worth = -_worth(instance, result.answer)
-    ended = result.termination
-    return truths, single(-result.objective, -result.dual_bound, worth, ended.is_proof, ended.name)
+    return truths, claims_of(result, worth, -1.0)
 
 
 def simplify(sample: Sample) -> Iterator[Sample]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.title_path import LazyPath, PathInstance, TitlePath
-from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.judging import Claims, Truths, claims_of
 from tests.fuzz.scores import Rng, Sample, draw_scale, draw_scores, with_penalties
 from tests.twins.title_path import all_paths, weigh
 
@@ -48,8 +48,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
         valid = path.shape[1] == length and len({how["classes"][v] for v in path[0].tolist()}) == length
         worth = float(weigh(instance, path)[0]) if valid else float("nan")
         worth = worth if worth > -np.inf else float("nan")
-    ended = result.termination
-    return truths, single(result.objective, result.dual_bound, worth, ended.is_proof, ended.name)
+    return truths, claims_of(result, worth)
 
 
 def simplify(sample: Sample) -> Iterator[Sample]:

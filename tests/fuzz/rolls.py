@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from tests.fuzz.judging import Claims, Truths, single
+from tests.fuzz.judging import Claims, Truths, claims_of
 from tests.fuzz.scores import Rng, Sample
 from tests.twins.cutting_stock import optimum
 
@@ -46,8 +46,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
             for item, copies in pattern:
                 cut[item] += copies * rolls
         worth = -float(sum(rolls for _, rolls in result.answer)) if fits and (cut >= demands).all() else float("nan")
-    ended = result.termination
-    return truths, single(-result.objective, -result.dual_bound, worth, ended.is_proof, ended.name)
+    return truths, claims_of(result, worth, -1.0)
 
 
 def simplify(sample: Sample) -> Iterator[Sample]:

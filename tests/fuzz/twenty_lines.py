@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 import pyomo.environ as pyo
@@ -13,6 +12,7 @@ from colgen import Column, Duals, OraclePricing, PricingContext, Problem, TimeLi
 from colgen.problems.cutting_stock import CuttingStock as Template
 from colgen.problems.cutting_stock import CuttingStockInstance
 from colgen.solvers.knapsack import bounded_knapsack
+from tests.fuzz.judging import Outcome
 
 SECONDS = 30.0
 """Time limit per instance."""
@@ -52,23 +52,6 @@ class Knapsack(OraclePricing):
 
     def encode(self, pattern: np.ndarray) -> Column:
         return Column(1.0, {("demand", i): n for i, n in enumerate(pattern.tolist()) if n}, pattern)
-
-
-@dataclass
-class Outcome:
-    """Results on some instances.
-
-    Attributes
-    ----------
-    tried, proved
-        Number of instances, and of those solved to proved optimality.
-    wrong
-        One line per contradiction with the template.
-    """
-
-    tried: int = 0
-    proved: int = 0
-    wrong: list[str] = field(default_factory=list)
 
 
 def run_programs(numbers: Iterable[int], seed: int, seconds: float) -> Outcome:

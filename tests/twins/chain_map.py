@@ -32,10 +32,6 @@ def best_scores(instance, rank=0):
     return np.array([([*scores_of(instance, k), -np.inf])[rank] for k in range(instance.num_trees)])
 
 
-def second_scores(instance):
-    return best_scores(instance, 1)
-
-
 def draw(seed, forbidden=True, dtype=float):
     """Draw one chain, several, several with transitions per step, or a tree; with ties, flat and peaked scores."""
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from colgen.problems.vehicle_routing import RoutingInstance
 from tests.fuzz import routes
 from tests.twins import vehicle_routing
 from tests.twins.assignment import all_answers
-from tests.twins.chain_map import best_scores, scores_of, second_scores
+from tests.twins.chain_map import best_scores, scores_of
 from tests.twins.colouring import fewest_colours
 from tests.twins.coreference import partitions
 from tests.twins.cutting_stock import optimum as fewest_rolls
@@ -84,6 +84,6 @@ def test_paths_do_not_repeat_a_class():
 def test_labellings_of_a_chain():
     instance = ChainInstance.from_chain(np.array([[1.0, 0.0], [0.0, 3.0]]), np.array([[0.0, -4.0], [0.0, 0.0]]))
     assert scores_of(instance, 0) == [3.0, 1.0, 0.0, 0.0]
-    assert (best_scores(instance), second_scores(instance)) == ([3.0], [1.0])
+    assert (best_scores(instance), best_scores(instance, 1)) == ([3.0], [1.0])
     alone = ChainInstance.from_chain(np.zeros((2, 1)), np.zeros((1, 1)))
-    assert second_scores(alone) == [-np.inf]
+    assert best_scores(alone, 1) == [-np.inf]

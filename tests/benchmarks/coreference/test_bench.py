@@ -120,10 +120,10 @@ def test_duals_are_those_of_a_run_from_scratch():
 
 def test_oracles_are_compared(monkeypatch):
     monkeypatch.setattr("benchmarks.coreference.oracles.bounded", bounded)
-    said = []
-    figure = compare_oracles([random(8, 0)], 20.0, 20.0, said.append)
+    lines = []
+    figure = compare_oracles([random(8, 0)], 20.0, 20.0, lines.append)
     assert figure.value > 0
-    assert figure.n == len(said) >= 1
+    assert figure.n == len(lines) >= 1
 
 
 def test_proofs_are_counted():
@@ -170,10 +170,10 @@ def test_quick_benchmark_runs(tmp_path):
     for seed in range(10):
         document = invented(seed)
         write_conll(document, document.gold, tmp_path / f"{seed}.conll")
-    said = []
-    options = BenchOptions(tmp_path, quick=True, say=said.append, plot=tmp_path / "times.png")
+    lines = []
+    options = BenchOptions(tmp_path, quick=True, say=lines.append, plot=tmp_path / "times.png")
     figures = {figure.name: figure for figure in bench_coreference(options)}
-    assert said
+    assert lines
     assert options.plot.stat().st_size > 0
     assert figures["documents_proved"].value == figures["documents_proved"].n
     wanted = {

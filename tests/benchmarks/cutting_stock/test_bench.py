@@ -6,11 +6,11 @@ from benchmarks.harness import BenchOptions
 
 @pytest.mark.slow
 def test_benchmark_of_hard_instances_runs():
-    said = []
-    figures = {figure.name: figure for figure in bench_cutting_stock(BenchOptions(quick=True, say=said.append))}
+    lines = []
+    figures = {figure.name: figure for figure in bench_cutting_stock(BenchOptions(quick=True, say=lines.append))}
     assert figures["solved"].value == figures["solved"].n == 3
     assert figures["proved_by_engine"].value == 1.0
-    assert len(said) == 12
+    assert len(lines) == 12
     assert figures["proved_wide_pieces"].value == figures["proved_long_rolls"].value == 1
 
 

@@ -11,13 +11,13 @@ FAMILIES = ("several_widths", "conflicts", "few_patterns")
 
 
 def test_each_family_is_measured_and_proved():
-    said = []
-    figures = {figure.name: figure for figure in bench_variants(BenchOptions(quick=True, say=said.append))}
+    lines = []
+    figures = {figure.name: figure for figure in bench_variants(BenchOptions(quick=True, say=lines.append))}
     for family in FAMILIES:
         assert figures[f"proved_{family}"].value == figures[f"proved_{family}"].n == 1
         assert figures[f"speedup_{family}_vs_milp"].value > 0
         assert figures[f"median_seconds_{family}"].value <= figures[f"worst_seconds_{family}"].value
-    assert len(said) == 6
+    assert len(lines) == 6
     assert {family for family, _ in orders(False)} == set(FAMILIES)
 
 

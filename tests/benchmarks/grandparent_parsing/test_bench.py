@@ -17,8 +17,8 @@ from tests.problems.dependency.treebank import sentences
 def test_bench(tmp_path):
     for seed, kind in enumerate(("train", "dev", "test")):
         write_conll(sentences(40, seed), tmp_path / f"xx-ud-{kind}.conllu")
-    said = []
-    options = BenchOptions(tmp_path, quick=True, say=said.append, plot=tmp_path / "seconds.png")
+    lines = []
+    options = BenchOptions(tmp_path, quick=True, say=lines.append, plot=tmp_path / "seconds.png")
     figures = {figure.name: figure for figure in bench_grandparent_parsing(options)}
     name = tmp_path.name
     assert figures[f"{name}.objective_difference"].value < 1e-6
@@ -34,7 +34,7 @@ def test_bench(tmp_path):
     assert 0.0 < figures[f"own_duals_{name}"].value < 1.0
     assert figures[f"kept_duals_{name}"].value > figures[f"own_duals_{name}"].value
     assert (tmp_path / "seconds.png").stat().st_size > 0
-    assert said
+    assert lines
 
 
 def test_bench_needs_data(tmp_path):

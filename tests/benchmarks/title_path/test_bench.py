@@ -152,10 +152,10 @@ def test_missing_data_are_an_error(tmp_path):
 def quick(folder, picture):
     pytest.importorskip("sklearn")
     pytest.importorskip("matplotlib")
-    said = []
-    options = BenchOptions(folder, quick=True, say=said.append, plot=picture)
+    lines = []
+    options = BenchOptions(folder, quick=True, say=lines.append, plot=picture)
     figures = {figure.name: figure for figure in bench_title_path(options)}
-    assert said
+    assert lines
     assert picture.stat().st_size > 0
     wanted = {"speedup_colour_coding_vs_ilp", "speedup_exact_vs_ilp", "exact_vs_colour_coding", "worst_seconds"}
     assert wanted <= figures.keys()

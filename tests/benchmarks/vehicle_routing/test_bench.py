@@ -41,8 +41,8 @@ def test_a_contradiction_is_an_error():
 def test_a_quick_run(tmp_path):
     instance = random(1, customers=30).first(25)
     optimum = solve(VehicleRouting(instance)).objective
-    said = []
-    figures = bench_vehicle_routing(BenchOptions(folder(tmp_path, optimum), quick=True, say=said.append))
+    lines = []
+    figures = bench_vehicle_routing(BenchOptions(folder(tmp_path, optimum), quick=True, say=lines.append))
     by_name = {figure.name: figure.value for figure in figures}
     assert by_name["proved_25"] == by_name["proved_by_engine_25"] == 1
     assert 0.0 <= by_name["root_gap_25"] <= by_name["root_gap_without_cuts_25"] + 1e-9
