@@ -1,9 +1,9 @@
 """Time limits of long computations, and the amount of work per kernel call.
 
-Kernels do not read the clock.  Their callers give each call a few hundredths of a second of work, and check the time in
-between with one of two functions that the user passes:
+Kernels do not read the clock.  Their callers give each call a few hundredths of a second of work.  In between they
+check the time with one of two functions that the user passes:
 
-* ``expired``, for computations with a partial result: it returns True, and the computation returns its result so far;
+* ``expired``, for computations with a partial result: it returns True, and the computation returns its result so far.
 * ``look``, for computations without one: it raises an exception of the user's, which is not caught here.
 """
 
@@ -40,19 +40,14 @@ class Pace:
 
     Parameters
     ----------
-    work
-        Work of the first call, whose speed is unknown.
-    seconds
-        Target time of each further call.
-    growth
-        Maximum factor from one call to the next.
-    least
-        Minimum work per call.
+    work : work of the first call, whose speed is unknown
+    seconds : target time of each further call
+    growth : maximum factor from one call to the next
+    least : minimum work per call
 
     Attributes
     ----------
-    work
-        Work of the next call, in any unit that the kernel counts.
+    work : work of the next call, in any unit that the kernel counts
     """
 
     def __init__(self, work: float, seconds: float, growth: float = 4.0, least: float = 1.0) -> None:

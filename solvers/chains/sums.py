@@ -50,12 +50,11 @@ class ChainSums:
 
     Attributes
     ----------
-    log_partition
-        log Z per chain; -inf if every labelling is forbidden (all else is then zero).
+    log_partition : log Z per chain; -inf if every labelling is forbidden (all else is then zero)
     labels : (tokens, labels) array μ
-    pairs
-        ν, shape (chains, labels, labels).  If transitions are given per step: the probabilities of the step from each
-        token to the next, shape (tokens, labels, labels).
+    pairs : (chains, labels, labels) array ν
+        If transitions are given per step, (tokens, labels, labels): probabilities of the step from each token to the
+        next.
     """
 
     log_partition: Floats
@@ -67,7 +66,7 @@ class ChainSums:
     def tangent(self, scores: ArrayLike, transitions: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Return derivatives of ``log_partition``, ``labels`` and ``pairs`` in a direction of scores and transitions.
 
-        Second derivatives are symmetric.  So these are also the gradient, with respect to the scores, of a function
+        Second derivatives are symmetric.  So these are also a gradient with respect to the scores: that of a function
         whose gradient with respect to ``labels`` and ``pairs`` is the direction.
         """
         direction = as_floats(scores, "scores", shape=self._scores.shape)

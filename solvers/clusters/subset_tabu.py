@@ -44,12 +44,10 @@ def tabu(
     ----------
     scores : (n, n) array w, symmetric, zero diagonal
     profits : (n,) array c
-    items, flips
-        One search per item, of this many flips.
-    least
-        Subsets of at most this value are not returned.  Default: the possible size of rounding errors.
-    expired
-        Checked between searches; the remaining searches are skipped once it returns True.
+    items : one search per item
+    flips : number of flips per search
+    least : subsets of at most this value are not returned; by default the possible size of rounding errors
+    expired : checked between searches; True skips the remaining ones
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")))
     profits = np.ascontiguousarray(as_floats(profits, "profits", shape=(len(scores),)))

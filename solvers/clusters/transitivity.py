@@ -29,15 +29,12 @@ def violated_triangles(x: Floats, tolerance: float) -> tuple[Ints, Floats]:
     Parameters
     ----------
     x : (n, n) array, symmetric, entries in [0, 1], diagonal ignored
-    tolerance
-        An inequality is violated if x_ik + x_kj - x_ij - 1 exceeds this.
+    tolerance : least violation that counts as one
 
     Returns
     -------
-    triangles
-        Rows (i, j, k) with closing pair i < j and third item k, in the order of the pairs.
-    violations
-        x_ik + x_kj - x_ij - 1.
+    triangles : rows (i, j, k) in the order of the closing pairs i < j, with third item k
+    violations : x_ik + x_kj - x_ij - 1 of each row
     """
     x = as_floats(x, "x", shape=("n", "n"))
     tolerance = as_float(tolerance, "tolerance")

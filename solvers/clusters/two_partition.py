@@ -34,17 +34,15 @@ def violated_stars(x: Floats, size: int, tolerance: float, starts: int) -> tuple
     Parameters
     ----------
     x : (n, n) array, symmetric, entries in [0, 1], zero diagonal
-    size
-        Maximum size of T, at least 3.
-    tolerance
-        An inequality is violated if its left-hand side exceeds 1 by more than this.
-    starts
-        Number of first items per item i from which a set T is grown.
+    size : maximum size of T, at least 3
+    tolerance : an inequality is violated if its left-hand side exceeds 1 by more than this
+    starts : number of first items per item i from which a set T is grown
 
     Returns
     -------
-    centres, members, violations
-        The item i; the items of T, ascending, padded with -1 up to ``size``; the violation.
+    centres : the item i of each inequality
+    members : the items of T, ascending, padded with -1 up to ``size``
+    violations : amounts by which the left-hand sides exceed 1
     """
     x = as_floats(x, "x", shape=("n", "n"))
     size, starts = as_integer(size, "size", low=3), as_integer(starts, "starts", low=0)

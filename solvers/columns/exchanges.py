@@ -112,18 +112,12 @@ def exchange(
 
     Parameters
     ----------
-    start
-        Initial number of uses of each column.
-    target
-        Maximum cost of a solution.
-    step
-        Minimum cost difference from each solution to the next.
-    bound
-        Lower bound on the cost of a solution: the search ends once the next target is below it.
-    steps
-        Maximum number of steps.
-    expired
-        Checked several times per second; the search ends once it returns True.
+    start : initial number of uses of each column
+    target : maximum cost of a solution
+    step : minimum cost difference from each solution to the next
+    bound : lower bound on the cost of a solution: the search ends once the next target is below it
+    steps : maximum number of steps
+    expired : checked several times per second; the search ends once it returns True
     """
     entries = _entries(program)
     walk = _begin(program, start, entries.weights, target, seed)

@@ -55,12 +55,11 @@ def find(given, numbers, slots, held_numbers, held):  # type: ignore[no-untyped-
 
     Parameters
     ----------
-    given, held
-        Costs, starts, rows and values of the given columns and of those held.
-    numbers, held_numbers
-        Their :func:`signatures`.
-    slots
-        Hash table with open addressing and linear probing, a power of two in length; see :func:`claim`.
+    given : costs, starts, rows and values of the given columns
+    numbers : their :func:`signatures`
+    slots : hash table with open addressing and linear probing, a power of two in length; see :func:`claim`
+    held_numbers : :func:`signatures` of the columns held
+    held : costs, starts, rows and values of the columns held
     """
     costs, starts, rows, values = given
     held_costs, held_starts, held_rows, held_values = held

@@ -56,16 +56,11 @@ def violated_capacity(
 
     Parameters
     ----------
-    flow : (customers, customers) array, without the depot
-        Flow of the solution from each customer to each other.
-    demands
-        Demands of the customers, from 0 to the capacity.
-    capacity
-        Capacity of a vehicle, in the same unit.
-    least
-        Smallest violation of interest.
-    limit
-        Maximum number of sets.
+    flow : (customers, customers) array, without the depot: flow from each customer to each other
+    demands : demands of the customers, from 0 to the capacity
+    capacity : capacity of a vehicle, in the same unit
+    least : smallest violation of interest
+    limit : maximum number of sets
     """
     demands = as_floats(demands, "demands", shape=("customers",), low=0.0)
     flow = as_floats(flow, "flow", shape=(len(demands), len(demands)), low=0.0)
@@ -170,12 +165,7 @@ def _move(both: Floats, demands: Floats, chosen: _Chosen, v: int) -> None:
 def _best_move(demands: Floats, capacity: float, chosen: _Chosen, before: int, growing: bool) -> int:
     """Return the customer whose move leads to the largest violation, or -1 if none may move.
 
-    Parameters
-    ----------
-    before
-        Customers that moved at this move or later stay.
-    growing
-        Whether customers with flow to the set may only join.
+    Customers that moved at move ``before`` or later stay.  If ``growing``, those with flow to the set may only join.
     """
     inside, towards, last = chosen.inside, chosen.towards, chosen.last
     demand, size = chosen.sums[_DEMAND], chosen.sums[_SIZE]

@@ -32,12 +32,9 @@ def heavy(
 
     Parameters
     ----------
-    adjacency
-        A symmetric mask with a false diagonal, shape (n, n).
-    weights
-        Nonnegative integers, shape (n,).
-    kicks
-        Random perturbations per start; each vertex is a start.
+    adjacency : (n, n) mask, symmetric with a false diagonal
+    weights : (n,) array of nonnegative integers
+    kicks : random perturbations per start; each vertex is a start
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))

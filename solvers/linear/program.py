@@ -14,16 +14,11 @@ class Program(NamedTuple):
 
     Attributes
     ----------
-    maximize
-        Direction of the objective.
-    matrix
-        Sparse matrix of shape (rows, columns).
-    costs, lower, upper
-        One entry per column.
-    row_lower, row_upper
-        One entry per row.
-    offset
-        Constant term of the objective.
+    maximize : direction of the objective
+    matrix : sparse matrix of shape (rows, columns)
+    costs : one entry per column, like ``lower`` and ``upper``
+    row_lower : one entry per row, like ``row_upper``
+    offset : constant term of the objective
     """
 
     maximize: bool

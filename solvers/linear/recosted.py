@@ -41,12 +41,9 @@ class Points:
 
     Attributes
     ----------
-    status
-        Why it ended.
-    bound
-        Lower bound on the objective, also after a limit.
-    points : (points, columns) array
-        Each improving solution found, best first; integer columns are rounded.
+    status : why it ended
+    bound : lower bound on the objective, also after a limit
+    points : (points, columns) array of the improving solutions found, best first; integer columns are rounded
     """
 
     status: LPStatus
@@ -57,14 +54,7 @@ class Points:
 class RecostedMIP:
     """``min costs·x`` over rows and bounds with some integer columns: built in HiGHS once, solved with changing costs.
 
-    Parameters
-    ----------
-    matrix
-        Shape (rows, columns).
-    lower, upper, integer
-        One entry per column.
-    row_lower, row_upper
-        One entry per row.
+    ``matrix`` has shape (rows, columns).  Bounds and ``integer`` have one entry per column, sides one per row.
     """
 
     def __init__(

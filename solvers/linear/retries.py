@@ -15,12 +15,9 @@ def run_or_retry(
 
     Parameters
     ----------
-    tolerance
-        Tolerance of the program, restored after a retry.
-    by_dual
-        Whether to try the dual simplex method first.
-    deadline
-        Deadline of all attempts together, by :func:`time.monotonic`.
+    tolerance : tolerance of the program, restored after a retry
+    by_dual : whether to try the dual simplex method first
+    deadline : deadline of all attempts together, by :func:`time.monotonic`
     """
     status = _run(backend, by_dual, deadline, stopped)
     if status in (LPStatus.OPTIMAL, LPStatus.LIMIT):

@@ -17,14 +17,7 @@ _OPTIMUM = types.Tuple((FLOAT, FLOAT[::1], FLOAT[::1], FLOAT[::1]))
 
 @typed(*(_ENTRIES(FLOATS, rows, FLOATS, FLOATS, FLOAT) for rows in (NUMBERS, POSITIONS)))
 def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-untyped-def]
-    """Convert columns to the solver's units.
-
-    Parameters
-    ----------
-    rows, values
-        Row numbers and values of the entries, in the caller's units.
-    row_factors, factor
-        Factors of rows and costs.
+    """Convert columns to the solver's units; ``row_factors`` applies to rows, ``factor`` to costs.
 
     Returns
     -------
@@ -50,10 +43,7 @@ def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-unty
 def from_solver(values, duals, reduced_costs, costs, units, row_factors, factor):  # type: ignore[no-untyped-def]
     """Convert an optimum to the caller's units, and return the size of its costs.
 
-    Parameters
-    ----------
-    costs, units
-        Costs of the columns, and their units in the solver.
+    ``costs`` are those of the columns, and ``units`` their units in the solver.
 
     Returns
     -------

@@ -31,12 +31,10 @@ def least_by_duals(
 
     Parameters
     ----------
-    transposed
-        Transposed matrix, shape (columns, rows).
-    duals
-        One per row, of any sign; one without a finite side in its direction counts as zero.
-    row_sides, bounds
-        Lower and upper sides of rows, and bounds of columns.
+    transposed : transposed matrix, shape (columns, rows)
+    duals : one per row, of any sign; one without a finite side in its direction counts as zero
+    row_sides : lower and upper sides of rows
+    bounds : lower and upper bounds of columns
     """
     sides = np.where(duals > 0.0, row_sides[0], row_sides[1])
     duals = np.where(np.isfinite(sides), duals, 0.0)

@@ -6,7 +6,7 @@ The table over items and loads, n C_j cells, is filled row by row, which process
 needed, a byte per cell is kept.  Use it for moderate capacities.  For large capacities with few reachable sums of
 sizes, :mod:`colgen.solvers.packing.knapsack` is better.
 
-Sources: R. Bellman, *Dynamic Programming* (1957); for items forced in, by tables from both ends, H. Kellerer, U.
+Sources: R. Bellman, *Dynamic Programming* (1957).  For items forced in, by tables from both ends: H. Kellerer, U.
 Pferschy, D. Pisinger, *Knapsack Problems* (2004), section 2.3.
 """
 
@@ -38,19 +38,14 @@ def best_sets(
 
     Parameters
     ----------
-    profits
-        Shape (knapsacks, items); -inf for forbidden items.
-    sizes
-        Nonnegative integers, shape (knapsacks, items).
-    capacities
-        Nonnegative integers, one per knapsack.
+    profits : (knapsacks, items) array; -inf for forbidden items
+    sizes : (knapsacks, items) array of nonnegative integers
+    capacities : nonnegative integers, one per knapsack
 
     Returns
     -------
-    values
-        Values of the best sets, 0 for the empty set.
-    chosen
-        Mask of shape (knapsacks, items).
+    values : values of the best sets, 0 for the empty set
+    chosen : (knapsacks, items) mask
 
     Raises
     ------
@@ -74,12 +69,9 @@ def best_with_each(
 
     Returns
     -------
-    values
-        Values of the best sets, one per knapsack.
-    inside
-        Values with the item, shape (knapsacks, items); :data:`NEVER` if it cannot be packed.
-    outside
-        Values without the item, shape (knapsacks, items).
+    values : values of the best sets, one per knapsack
+    inside : (knapsacks, items) array, values with the item; :data:`NEVER` if it cannot be packed
+    outside : (knapsacks, items) array, values without the item
     """
     gains, weights, room = validate(profits, sizes, capacities)
     values, inside, outside = np.zeros(len(gains)), np.empty(gains.shape), np.empty(gains.shape)
@@ -171,9 +163,9 @@ def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ign
 
     Parameters
     ----------
-    rows, taken, items
-        Buffers of shapes (2, more than capacity), (items, more than capacity) and (items,); ``taken`` of type
-        ``uint8``.
+    rows : buffer of shape (2, more than capacity)
+    taken : ``uint8`` buffer of shape (items, more than capacity)
+    items : buffer of shape (items,)
     """
     here, other, count = rows[0, : capacity + 1], rows[1, : capacity + 1], 0
     for c in range(capacity + 1):

@@ -19,13 +19,10 @@ class Completion:
 
     Attributes
     ----------
-    arcs
-        Least cost for each arc: infinity if no route uses it, minus infinity if the search was stopped.  At most the
-        cutoff if one was given, except for forbidden arcs.
-    bound
-        Least cost of all routes; None if the search was stopped.
-    finished
-        Whether the search was completed.
+    arcs : least cost for each arc; infinity if no route uses it, minus infinity if the search was stopped
+        At most the cutoff if one was given, except for forbidden arcs.
+    bound : least cost of all routes; None if the search was stopped
+    finished : whether the search was completed
     """
 
     arcs: Floats
@@ -39,19 +36,14 @@ class Routes:
 
     Attributes
     ----------
-    starts, vertices
-        Route k visits ``vertices[starts[k]:starts[k + 1]]``, including source and sink.
-    arcs
-        Route k uses ``arcs[starts[k] - k : starts[k + 1] - k - 1]``.
-    costs
-        Costs of the arcs, overflowing rank-1 cuts and boxes.
-    bound
-        Lower bound on all routes of the relaxation, at most the cutoff; infinity if there are none.  None: no bound,
-        from a heuristic or a stopped search.
-    finished
-        Whether the search was completed.
-    labels
-        Number of settled labels.
+    starts : route k visits ``vertices[starts[k]:starts[k + 1]]``
+    vertices : vertices of all routes, including source and sink
+    arcs : route k uses ``arcs[starts[k] - k : starts[k + 1] - k - 1]``
+    costs : costs of the arcs, overflowing rank-1 cuts and boxes
+    bound : lower bound on all routes of the relaxation, at most the cutoff; infinity if there are none
+        None: no bound, from a heuristic or a stopped search.
+    finished : whether the search was completed
+    labels : number of settled labels
     """
 
     starts: Ints
