@@ -92,15 +92,21 @@ def as_floats(
 
     Parameters
     ----------
-    value : floats, integers or booleans
-    name : name of the argument, for messages
-    shape : expected lengths of the axes, see :data:`Shape`; None for any
-    low : least expected value
-    high : largest expected value
-    finite : whether infinities are rejected
-    minus_infinity : whether -inf is accepted in any case: it marks forbidden entries
-    dtype : expected type, of 32 or 64 bits; None keeps float32 and float64 and converts the rest to float64
-        Numbers are rounded to the precision of the type; an overflow to infinity is an error.
+    value : array_like
+        Floats, integers or booleans.
+    name : str
+        Name of the argument, for messages.
+    shape : Shape, optional
+        Expected lengths of the axes, see :data:`Shape`; None for any.
+    low, high : float
+        Expected range, ends included.
+    finite : bool
+        Whether infinities are rejected.
+    minus_infinity : bool
+        Whether -inf is accepted in any case: it marks forbidden entries.
+    dtype : dtype, optional
+        Expected type, of 32 or 64 bits.  None keeps float32 and float64 and converts the rest to float64.  Numbers are
+        rounded to the precision of the type; an overflow to infinity is an error.
     """
     array = _array(value, name, "numbers")
     if array.dtype is (_DOUBLE if dtype is np.float64 else _SINGLE if dtype is np.float32 else None):
@@ -179,13 +185,8 @@ def as_integers(
 ) -> NDArray[Any]:
     """Return an array of integers; floats are accepted if integral and at most 2⁵³ (a larger one may be rounded).
 
-    Other parameters are as for :func:`as_floats`.
-
-    Parameters
-    ----------
-    low : least expected value; by default that of the type
-    high : largest expected value; by default that of the type
-    dtype : expected type; None keeps signed integers and converts the rest to int64
+    The range ``low`` to ``high`` includes its ends and is by default that of the type.  ``dtype`` None keeps signed
+    integers and converts the rest to int64.  Other parameters are as for :func:`as_floats`.
     """
     return _integers(value, name, shape, low, high, dtype, "integers")
 
@@ -199,14 +200,10 @@ def as_indices(
     low: int = 0,
     dtype: DTypeLike | None = np.int64,
 ) -> NDArray[Any]:
-    """Return an array of indices i with ``low`` ≤ i < ``upper``.
+    """Return an array of indices i with ``low`` ≤ i < ``upper``, the number of indexed objects.
 
-    Other parameters are as for :func:`as_integers`, but booleans are rejected: a mask is not a list of indices.
-
-    Parameters
-    ----------
-    upper : number of indexed objects
-    low : -1 if that value means "no index"
+    ``low`` is -1 if that value means "no index".  Booleans are rejected: a mask is not a list of indices.  Other
+    parameters are as for :func:`as_integers`.
     """
     return _integers(value, name, shape, low, upper - 1, dtype, "indices")
 

@@ -38,16 +38,9 @@ def look_away() -> None:
 class Pace:
     """Amount of work per kernel call, adjusted so that a call takes a given time.
 
-    Parameters
-    ----------
-    work : work of the first call, whose speed is unknown
-    seconds : target time of each further call
-    growth : maximum factor from one call to the next
-    least : minimum work per call
-
-    Attributes
-    ----------
-    work : work of the next call, in any unit that the kernel counts
+    The speed of the first call, with ``work``, is unknown.  Each further call should take ``seconds``.  Its work grows
+    at most by the factor ``growth`` and is at least ``least``.  The attribute ``work`` is the work of the next call, in
+    any unit that the kernel counts.
     """
 
     def __init__(self, work: float, seconds: float, growth: float = 4.0, least: float = 1.0) -> None:

@@ -38,12 +38,9 @@ def find_extremes(
 ) -> None:
     """Find the largest number of rows ``first`` to ``end - 1``, and the largest distance from it to a row's smallest.
 
-    Parameters
-    ----------
-    scores : (rows, numbers) array, numbers or -inf
-    tops : output for these rows: the row's largest number, 0 if all are -inf
-    places : output for these rows: its first position
-    lowest : two numbers, lowered to minus that distance: over all numbers including -inf, and over finite ones
+    ``scores`` may contain -inf.  ``tops`` receives each row's largest number, 0 if all are -inf, and ``places`` its
+    first position.  ``lowest`` has two numbers, lowered to minus that distance: over all numbers including -inf, and
+    over finite ones.
     """
     num = scores.shape[1]
     for i in range(first, end):

@@ -48,13 +48,9 @@ class _Forwards(NamedTuple):
 class ChainSums:
     """Sums over the labellings of chains.
 
-    Attributes
-    ----------
-    log_partition : log Z per chain; -inf if every labelling is forbidden (all else is then zero)
-    labels : (tokens, labels) array μ
-    pairs : (chains, labels, labels) array ν
-        If transitions are given per step, (tokens, labels, labels): probabilities of the step from each token to the
-        next.
+    ``log_partition`` is log Z per chain; -inf if every labelling is forbidden (all else is then zero).  ``labels`` is
+    μ, shape (tokens, labels), and ``pairs`` is ν, shape (chains, labels, labels).  If transitions are given per step,
+    ``pairs`` has the probabilities of the step from each token to the next, shape (tokens, labels, labels).
     """
 
     log_partition: Floats

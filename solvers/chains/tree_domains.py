@@ -79,12 +79,8 @@ def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scor
     """Return E of each table: the largest gain above a node from exchanging its label.
 
     Row ``table · labels + x``, column x'.  The number of columns is a multiple of 16, padded with -inf.  The diagonal
-    is -inf: no label removes itself.
-
-    Parameters
-    ----------
-    tables : (tables, labels, labels) array τ by the node's label and its parent's; -inf forbids a pair
-    require : called several times per second; raises an exception if time is up
+    is -inf: no label removes itself.  A table τ has the node's label as row, its parent's as column; -inf forbids a
+    pair.  ``require`` is called several times per second, and raises an exception if time is up.
     """
     tables = as_floats(tables, "tables", shape=("tables", "labels", "labels"), minus_infinity=True, dtype=None)
     num_tables, num, _ = tables.shape

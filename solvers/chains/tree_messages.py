@@ -93,18 +93,10 @@ def pass_messages(
 ) -> None:
     """Compute messages of the active trees, and their best labellings within the domains.
 
-    With many labels one tree takes seconds, so a call may stop inside a tree, where the next call continues.
-
-    Parameters
-    ----------
-    duals : output for the active trees
-    active : numbers of the trees
-    both_ways : whether to compute downward messages too
-    labels : output: labels of all nodes of the active trees
-    values : output: scores of the active trees under the model
-    position : number of finished trees, and of nodes done in the next tree, upwards and downwards
-        Initially zeros, updated.
-    work : approximate number of sums after which a call ends
+    With many labels one tree takes seconds, so a call ends after about ``work`` sums, perhaps inside a tree, where the
+    next call continues.  For the active trees it writes ``duals``, the labels of all nodes, and the scores under the
+    model.  ``both_ways`` adds downward messages.  ``position`` is updated: the number of finished trees, and of nodes
+    done in the next tree, upwards and downwards; initially zeros.
     """
     done = 0.0
     while position[0] < len(active):

@@ -44,13 +44,9 @@ def local_search(
 ) -> tuple[Ints, float]:
     """Improve a partition by local search; return cluster numbers by first item, and the score.
 
-    Parameters
-    ----------
-    scores : (n, n) array, symmetric, zero diagonal
-    start : (n,) array of cluster numbers, 0 to n - 1
-    kicks : number of random restarts from a local optimum
-    seed : seed of the kicks and of the item orders
-    expired : checked between kicks; True skips the remaining ones
+    ``scores`` are symmetric with a zero diagonal.  ``start`` has cluster numbers from 0 to n - 1.  ``kicks`` is the
+    number of random restarts from a local optimum.  ``seed`` draws the kicks and the item orders.  ``expired`` is
+    checked between kicks.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
@@ -92,13 +88,8 @@ def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: 
 def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Ints:
     """Return the best partition found, with arbitrary cluster numbers: :func:`local_search` for other kernels.
 
-    ``labels`` may be changed.
-
-    Parameters
-    ----------
-    orders : (kicks + 1, n) array of numbers in [0, 1)
-        Row k draws the k-th kick.  Every eighth row orders the items of the descents up to the next such row.
-    largest : largest absolute score, positive
+    Row k of ``orders``, numbers in [0, 1), draws the k-th kick.  Every eighth row orders the items of the descents up
+    to the next such row.  ``largest`` is the largest absolute score, positive.  ``labels`` may be changed.
     """
     state = _begin(scores, labels)
     _advance(scores, state, orders, int64(0), _GAIN * largest)

@@ -72,11 +72,8 @@ def raise_low_scores(scores: Floats) -> Floats:
 def compute_curvature(scores: Floats, candidates: Ints, m: int, gain: Floats, curvature: Floats) -> int:
     """Compute D for the first ``m`` of ``candidates``; return the number of entries visited.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    gain : (n,) array g, on which the best D depends
-    curvature : (n,) array, output: D of these items
+    D depends on g, which is ``gain``.  Output is ``curvature``, shape (n,), at these items.  ``scores`` is symmetric
+    with a zero diagonal, shape (n, n).
     """
     quadratic = _homogeneous(scores, candidates, m, gain)
     vectors = np.empty((m + 1, _RANK))
@@ -172,13 +169,8 @@ def concave_bound(
 ) -> float:
     """Return an upper bound on f, tightened only while it may still fall to ``wanted``.
 
-    Other parameters are as for :func:`compute_curvature`.
-
-    Parameters
-    ----------
-    value : value without any of the items
-    point : (n,) array, start point y, moved in place
-    attracted : (n,) array, workspace for Wy
+    ``value`` is the value without any of the items.  ``point`` is the start point y, moved in place.  ``attracted`` is
+    a workspace for Wy.  Other arguments are as for :func:`compute_curvature`.
     """
     for a in range(m):
         i = candidates[a]

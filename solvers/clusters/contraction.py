@@ -181,11 +181,8 @@ def find_contractible(scores: Floats, weights: Floats, items: Ints, others: Ints
 def passes(scores: Floats, weights: Floats, groups: Ints) -> bool:
     """Return whether every group of at least two items passes the test.
 
-    Parameters
-    ----------
-    scores : (n, n) array of all items that could share a cluster, symmetric, zero diagonal
-    weights : (n,) array from which μ is computed
-    groups : (n,) array of group numbers
+    ``scores`` has all items that could share a cluster; it is symmetric with a zero diagonal.  μ is computed from
+    ``weights``.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     weights = as_floats(weights, "weights", shape=(len(scores),), low=0.0)

@@ -100,13 +100,9 @@ def find_persistent(
 ) -> Persistent:
     """Apply the reductions until a round decides little.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    smallest : components with fewer items are not contracted
-    kicks : kicks per item of the local search after contraction
-    seed : seed of the local search
-    expired : checked several times per second; once True, the rest stays undecided
+    ``scores`` is w, shape (n, n).  Components with fewer than ``smallest`` items are not contracted.  ``kicks`` are
+    those per item of the local search after contraction, and ``seed`` is its seed.  ``expired`` is checked several
+    times per second; once True, the rest stays undecided.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     smallest, kicks = as_integer(smallest, "smallest"), as_integer(kicks, "kicks", low=0)

@@ -81,13 +81,8 @@ class Join(NamedTuple):
 def find_joins(scores: Floats, labels: Ints, stars: Rows, duals: Floats, *, expired: Expired = never) -> list[Join]:
     """Return pairs that are together, in the order in which they are merged.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels : (n,) array, cluster numbers of a good clustering, 0 to n - 1
-    stars : rows at which the sweeps start
-    duals : dual values of these rows
-    expired : checked several times per second; once True, the pairs found so far are returned
+    ``labels`` are the cluster numbers, 0 to n - 1, of a good clustering.  The sweeps start at ``stars`` and ``duals``.
+    ``expired`` is checked several times per second; once True, the pairs found so far are returned.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),)).astype(np.int64)

@@ -77,13 +77,9 @@ _WORK = 1_500_000_000
 def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired = never) -> TriangleBound:
     """Bound the scores of all clusterings by dual ascent over stars and triangles, the rows of the result.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels : (n,) array, cluster numbers of a good clustering, 0 to n - 1
-        Better ones are sought near the ascent's x.
-    seed : seed of the local search
-    expired : checked several times per second; once True, the bound so far is returned
+    ``labels`` are the cluster numbers, 0 to n - 1, of a good clustering.  Better ones are sought near the ascent's x,
+    by a local search with this ``seed``.  ``expired`` is checked several times per second; once True, the bound so far
+    is returned.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
@@ -126,12 +122,8 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
 def recompute_bound(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
     """Return the bound that dual values of stars prove, recomputed from the scores.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    stars : one row per inequality: the centre, the items of T ascending, -1 as padding
-    duals : one dual value per row; negative entries count as zero
-    labels : (n,) array of cluster numbers
+    A row of ``stars`` has the centre, the items of T ascending, and -1 as padding.  Negative ``duals`` count as zero.
+    ``labels`` are cluster numbers.
 
     Raises
     ------

@@ -30,15 +30,9 @@ def ascend(
     """For each given item, return a good subset that contains it, found by chains of flips (Kernighan and Lin, 1970).
 
     A chain flips one item after the other, each at most once, always the one that gains most or loses least.  It passes
-    through losses, because a cluster may only gain once half of it is included.
-
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    profits : (n,) array c
-    items : one search each, which keeps this item included so that the subsets differ
-    least : subsets of at most this value are not returned; by default the possible size of rounding errors
-    expired : checked between searches; True skips the remaining ones
+    through losses, because a cluster may only gain once half of it is included.  Each of ``items`` has one search,
+    which keeps it included so that the subsets differ.  Subsets of at most ``least`` are not returned, by default the
+    possible size of rounding errors.  ``expired`` is checked between searches; True skips the remaining ones.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))

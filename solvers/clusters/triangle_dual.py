@@ -143,14 +143,9 @@ def triangle_bound(
 ) -> TriangleBound:
     """Bound the scores of all clusterings by dual ascent, until the bound decides most items.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels : (n,) array, cluster numbers of a good clustering, 0 to n - 1
-        Better ones are sought near the ascent's x.
-    seed : seed of the local search
-    visits : maximum number of triangle visits, over all sweeps
-    expired : checked several times per second; once True, the bound so far is returned
+    ``labels`` are the cluster numbers, 0 to n - 1, of a good clustering.  Better ones are sought near the ascent's x,
+    by a local search with this ``seed``.  ``visits`` limits the triangle visits over all sweeps.  ``expired`` is
+    checked several times per second; once True, the bound so far is returned.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
@@ -201,13 +196,8 @@ def step_sizes(scores: Floats) -> Floats:
 def recompute_bound(scores: Floats, rows: Rows, duals: Floats, labels: Ints) -> TriangleBound:
     """Return the bound that dual values of triangle inequalities prove, recomputed from the scores.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    rows : (rows, 4) array, one row per inequality x_ik + x_kj - x_ij ≤ 1
-        The flat indices i n + j, i < j, of the pairs ij, ik and kj, and k.
-    duals : one dual value per row; negative entries count as zero
-    labels : (n,) array of cluster numbers
+    A row is an inequality x_ik + x_kj - x_ij ≤ 1: the flat indices i n + j, i < j, of the pairs ij, ik and kj, and k.
+    Negative ``duals`` count as zero.  ``labels`` are cluster numbers.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     n = len(scores)
@@ -305,18 +295,10 @@ def _compute_reduced(scores: Floats, rows: Rows, duals: Floats) -> Floats:
 
 @njit(cache=True)
 def _gather(pairs: Floats, rows: Rows, duals: Floats, begin: int, end: int) -> tuple[Rows, Floats, int]:
-    """Return the rows of the items ``begin`` to ``end`` with positive dual values, and violated rows, moved at once.
+    """Return rows, dual values and the number of visited rows, for the items ``begin`` to ``end``, ordered by k.
 
-    Parameters
-    ----------
-    pairs : (n, n, 2) array, reduced score and 1 / ε of each pair i < j, updated in place
-    rows : rows of these k so far, ordered by k: flat indices of the pairs ij, ik, kj, and k
-    duals : their dual values
-
-    Returns
-    -------
-    rows, duals, visited
-        Rows ordered by k, their dual values, and the number of rows visited.
+    These are the rows with positive dual values, and violated rows, moved at once.  ``pairs`` has the reduced score and
+    1 / ε of each pair i < j, shape (n, n, 2), updated in place.
     """
     n = len(pairs)
     flat = pairs.reshape(n * n, 2)

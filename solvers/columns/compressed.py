@@ -243,17 +243,13 @@ def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
 def box_terms(costs, earned, lower, upper, weights, origins, template, sign, theta, allowed):  # type: ignore[no-untyped-def]
     """Return Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j, as if minimising, for columns without an oracle.
 
-    These are variables of the template, columns with an upper bound, and the part of any column due to its lower bound.
-    If x_j has no bound in the direction of its minimum, its reduced cost must vanish; otherwise the sum is -inf.
+    These are variables of the template (those with origin ``template``), columns with an upper bound, and the part of
+    any column due to its lower bound.  If x_j has no bound in the direction of its minimum, its reduced cost must
+    vanish; otherwise the sum is -inf.
 
-    Parameters
-    ----------
-    origins : origin of each column
-    template : the origin that marks a variable of the template
-    allowed : tolerances (clean, share, rounding)
-        A reduced cost vanishes if it is at most ``clean`` times the column's weight, at least 1, and at most ``share``
-        of the terms of the difference.  If something is subtracted from the cost, ``rounding`` times the weight is
-        allowed.
+    It vanishes within the tolerances ``allowed`` = (clean, share, rounding).  It is at most ``clean`` times the
+    column's weight, at least 1, and at most ``share`` of the terms of the difference.  If something is subtracted from
+    the cost, ``rounding`` times the weight is allowed.
     """
     clean, share, rounding = allowed
     boxes = 0.0

@@ -52,15 +52,9 @@ def violated_capacity(
 ) -> tuple[Mask, Floats]:
     """Return sets of customers with violated rounded capacity cuts, and their violations, largest first.
 
-    The sets have shape (sets, customers).  A violation is the excess of arcs inside a set.
-
-    Parameters
-    ----------
-    flow : (customers, customers) array, without the depot: flow from each customer to each other
-    demands : demands of the customers, from 0 to the capacity
-    capacity : capacity of a vehicle, in the same unit
-    least : smallest violation of interest
-    limit : maximum number of sets
+    The sets have shape (sets, customers).  A violation is the excess of arcs inside a set.  ``flow`` is the solution's
+    flow from each customer to each other, without the depot.  Demands, from 0 to the capacity, are in the unit of
+    ``capacity``.  At most ``limit`` sets with a violation of at least ``least`` are returned.
     """
     demands = as_floats(demands, "demands", shape=("customers",), low=0.0)
     flow = as_floats(flow, "flow", shape=(len(demands), len(demands)), low=0.0)

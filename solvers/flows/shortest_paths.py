@@ -95,14 +95,9 @@ def search(tails, heads, costs, order, source, sink, potentials, found):  # type
     """Find the shortest path and others with arcs of their own; return their number, or -1 if no potentials exist.
 
     Each path but the first is a shortest one through an arc that no earlier path has.  Those that repeat a node are
-    skipped.
-
-    Parameters
-    ----------
-    costs : costs of any sign; infinite for an unusable arc
-    order : all arcs, if possible those into a node before those out of it
-    potentials : output, one entry per node
-    found : output of shape (maximum number, arcs), initially all false
+    skipped.  Costs have any sign; infinity marks an unusable arc.  ``order`` has all arcs, if possible those into a
+    node before those out of it.  Output: ``potentials``, one per node, and ``found``, a mask of shape (maximum number,
+    arcs), initially all false.
     """
     nodes, arcs = len(potentials), len(tails)
     far = 0.0

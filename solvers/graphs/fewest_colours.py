@@ -33,10 +33,8 @@ _CHUNK = 1 << 15
 class Fewest(NamedTuple):
     """The result of a search.
 
-    Attributes
-    ----------
-    colours : the best colouring, from 0, shape (n,); None if none with few enough colours exists or was found
-    finished : whether the search was completed: no colouring has fewer colours
+    ``colours`` is the best colouring, from 0, shape (n,); None if none with few enough colours exists or was found.  If
+    the search is ``finished``, no colouring has fewer colours.
     """
 
     colours: Ints | None

@@ -28,13 +28,8 @@ def heavy(
 ) -> Mask:
     """Return distinct stable sets heavier than ``above``, heaviest first, shape (sets, n).
 
-    No vertex of positive weight can be added to a set.
-
-    Parameters
-    ----------
-    adjacency : (n, n) mask, symmetric with a false diagonal
-    weights : (n,) array of nonnegative integers
-    kicks : random perturbations per start; each vertex is a start
+    No vertex of positive weight can be added to a set.  ``adjacency`` is a symmetric mask with a false diagonal;
+    weights are nonnegative integers.  Each vertex is a start, with ``kicks`` random perturbations.
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))

@@ -142,13 +142,10 @@ def run(
     nodes: int | None,
     expired: Expired,
 ) -> StableSets:
-    """Advance a search over some of n vertices until it ends or reaches a limit of :func:`heaviest`.
+    """Advance a search over some of n vertices (``items``) until it ends or reaches a limit of :func:`heaviest`.
 
-    Parameters
-    ----------
-    advance : search a number of nodes; return whether the search is completed
-    items : the search's vertices
-    chunk : nodes before the first call of ``expired``
+    ``advance`` searches a number of nodes and returns whether the search is completed.  ``chunk`` is the number of
+    nodes before the first call of ``expired``.
     """
     limit = LARGEST_SUM if nodes is None else as_integer(nodes, "nodes", low=0)
     pace = Pace(min(chunk, limit), _LOOK)

@@ -61,13 +61,8 @@ __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 class LPSolution:
     """Result of one solve of a linear program.
 
-    Attributes
-    ----------
-    status : why the solve ended; the arrays are valid for ``OPTIMAL`` only
-    objective : the optimum, including the constant term
-    values : one entry per column
-    duals : one entry per row
-    reduced_costs : one entry per column
+    ``status`` is why the solve ended; the arrays are valid for ``OPTIMAL`` only.  ``objective`` includes the constant
+    term.  ``values`` and ``reduced_costs`` have one entry per column, ``duals`` one per row.
     """
 
     status: LPStatus
@@ -385,12 +380,8 @@ class LinearProgram:
     ) -> MIPSolution:
         """Solve a copy of the program in which the columns of ``integer`` are integer.
 
+        ``start`` is a feasible point.  ``upper`` replaces the upper bounds of the program (zero removes a column).
         Limits are as for :meth:`solve`.
-
-        Parameters
-        ----------
-        start : feasible start point, one value per column
-        upper : upper bounds that replace those of the program (zero removes a column)
         """
         lp = self._backend.program()
         if upper is not None:

@@ -10,15 +10,10 @@ from colgen.solvers.linear.scaling import Floats, scaled
 
 
 class Program(NamedTuple):
-    """A linear program.
+    """A linear program to minimise or ``maximize``; ``offset`` is the constant term of the objective.
 
-    Attributes
-    ----------
-    maximize : direction of the objective
-    matrix : sparse matrix of shape (rows, columns)
-    costs : one entry per column, like ``lower`` and ``upper``
-    row_lower : one entry per row, like ``row_upper``
-    offset : constant term of the objective
+    ``matrix`` is sparse, of shape (rows, columns).  ``costs``, ``lower`` and ``upper`` have one entry per column,
+    ``row_lower`` and ``row_upper`` one per row.
     """
 
     maximize: bool

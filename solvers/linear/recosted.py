@@ -37,13 +37,10 @@ _INTEGRALITY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Solutions found by a solve.
+    """Solutions found by a solve, and why it ended (``status``).
 
-    Attributes
-    ----------
-    status : why it ended
-    bound : lower bound on the objective, also after a limit
-    points : (points, columns) array of the improving solutions found, best first; integer columns are rounded
+    ``points`` has shape (points, columns): each improving solution found, best first; integer columns are rounded.
+    ``bound`` is a lower bound on the objective, also after a limit.
     """
 
     status: LPStatus

@@ -42,13 +42,9 @@ def chain(begin, first, after, tails, heads, profits, taken, states, sums):  # t
 def slide(ends, states, sums, most, window, best):  # type: ignore[no-untyped-def]
     """Improve ``best``, the values of the states, by the best of the last ``most + 1`` states of a sweep.
 
-    Parameters
-    ----------
-    ends : value of each state at which the pieces end, or begin
-    states : the chain in sweep order
-    sums : profit up to each state; differences are the profits of the pieces between
-    most : most pieces
-    window : buffer with one entry per state
+    ``states`` is the chain in sweep order.  ``ends`` is the value of each state at which the pieces, at most ``most``,
+    end or begin.  ``sums`` is the profit up to each state; differences are the profits of the pieces between.
+    ``window`` is a buffer with one entry per state.
     """
     # The window has candidate ends by decreasing value, nearest last.
     front, back = 0, 0

@@ -51,12 +51,8 @@ _SAFE = 1.0 + 1e-12
 class Compatible:
     """The result of a search.
 
-    Attributes
-    ----------
-    members : masks of sets above the given value, best first, at most one per first item
-    values : their values
-    bound : upper bound on all sets
-        The best value, or the given one; infinity if the search was not completed.
+    ``members`` are masks of sets above the given value, best first, at most one per first item.  ``bound`` is an upper
+    bound on all sets: the best value, or the given one.  It is infinite if the search was not completed.
     """
 
     members: Mask

@@ -64,11 +64,8 @@ _ITEM, _WITHOUT, _WITHIN, _KEPT, _OLD = range(5)
 class Counted:
     """The best set of each knapsack.
 
-    Attributes
-    ----------
-    values : values of the sets, charges subtracted
-    chosen : (knapsacks, items) mask
-    bounds : no set of a knapsack is worth more than both this and the required value
+    ``chosen`` is a (knapsacks, items) mask, and ``values`` have charges subtracted.  No set of a knapsack is worth more
+    than both its entry of ``bounds`` and the required value.
     """
 
     values: Floats

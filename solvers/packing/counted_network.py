@@ -47,12 +47,9 @@ _ITEM, _NUMBER, _PIECES, _WORK = range(4)
 class CountedPackings(NamedTuple):
     """Packings above a threshold.
 
-    Attributes
-    ----------
-    profits : profit of each packing, charges subtracted
-    packings : (packings, items) array of copies: the best packing, and the best one found for each first item
-    bound : no packing earns more than both this and the threshold
-    overflowed : whether the search stopped because of too many labels
+    The first row of ``packings``, shape (packings, items), is the best; the others are the best found for each first
+    item.  ``profits`` have charges subtracted.  No packing earns more than both ``bound`` and the threshold.  If
+    ``overflowed``, the search stopped because of too many labels.
     """
 
     profits: Floats

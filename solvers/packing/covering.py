@@ -43,11 +43,8 @@ _WORK = 5_000_000
 class Cover:
     """The result of a search.
 
-    Attributes
-    ----------
-    chosen : numbers of the sets of a cover within the target; empty if none was found
-    found : whether a cover was found
-    finished : whether the search was completed; without a cover, none exists
+    ``chosen`` has the numbers of the sets of a cover within the target.  If the search is ``finished`` without a cover,
+    none exists.
     """
 
     chosen: Ints

@@ -88,10 +88,8 @@ def packings_by_first_item(
 ) -> tuple[Floats, Ints]:
     """Return for each item the best packing that begins with it, from the table of :func:`best_from`.
 
-    Returns
-    -------
-    profit : (items,) array; ``NEVER`` for items that begin no packing
-    packings : (items, items) array of copies by first item; zeros unless the profit exceeds ``threshold``
+    The profits, shape (items,), are ``NEVER`` for items that begin no packing.  The copies, shape (items, items), are
+    zeros unless the profit exceeds ``threshold``.
     """
     check(net, values, profits)
     profit, packings = _by_first_item(*arcs_of(net), values, profits, as_float(threshold, "threshold", finite=False))

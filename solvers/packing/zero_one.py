@@ -65,13 +65,8 @@ def best_with_each(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the best value of each knapsack, and its best values with and without each item.
 
-    The arguments are those of :func:`best_sets`.
-
-    Returns
-    -------
-    values : values of the best sets, one per knapsack
-    inside : (knapsacks, items) array, values with the item; :data:`NEVER` if it cannot be packed
-    outside : (knapsacks, items) array, values without the item
+    The latter two have shape (knapsacks, items); values with an item that cannot be packed are :data:`NEVER`.  The
+    arguments are those of :func:`best_sets`.
     """
     gains, weights, room = validate(profits, sizes, capacities)
     values, inside, outside = np.zeros(len(gains)), np.empty(gains.shape), np.empty(gains.shape)
@@ -159,13 +154,8 @@ def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ign
     """Return the value of one knapsack's best set; write the set to ``chosen``.
 
     Two rows of values and a byte per cell fit into a processor's own cache, unlike a table of values.  Processors then
-    do not compete for memory.
-
-    Parameters
-    ----------
-    rows : buffer of shape (2, more than capacity)
-    taken : ``uint8`` buffer of shape (items, more than capacity)
-    items : buffer of shape (items,)
+    do not compete for memory.  Buffers have shapes (2, more than capacity) for ``rows``, (items, more than capacity)
+    for ``taken``, of type ``uint8``, and (items,) for ``items``.
     """
     here, other, count = rows[0, : capacity + 1], rows[1, : capacity + 1], 0
     for c in range(capacity + 1):

@@ -52,12 +52,9 @@ _PORTION = 30_000_000
 
 
 class Coloured(NamedTuple):
-    """The result of some iterations.
+    """The heaviest path of some iterations, empty if there is none, and the weight of each iteration's heaviest path.
 
-    Attributes
-    ----------
-    weights : weight of each iteration's heaviest colourful path; minus infinity if there is none
-    path : the heaviest path of all iterations; empty if there is none
+    Paths are colourful.  An iteration without one has weight minus infinity.
     """
 
     weights: Floats

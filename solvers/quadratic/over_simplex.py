@@ -33,10 +33,7 @@ _DEPENDENT = 2.0**-36
 class ActiveSet:
     """The columns seen so far with the optimum over them.
 
-    Attributes
-    ----------
-    members : numbers of the active columns, in the order of the factor
-    weights : their p, all positive
+    ``members`` has the numbers of the active columns in the order of the factor, and ``weights`` their p, all positive.
     """
 
     def __init__(self) -> None:

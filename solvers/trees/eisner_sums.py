@@ -44,10 +44,8 @@ Means = tuple[Floats, Floats, Floats, Floats]
 class TreeSums:
     """Sums over the projective trees of a sentence.
 
-    Attributes
-    ----------
-    log_partition : -inf if there is no tree; all means are then zero
-    means : expected number of occurrences of each part, in the names and shapes of the given parts
+    ``log_partition`` is -inf if there is no tree; all means are then zero.  ``means`` has the expected number of
+    occurrences of each part, in the names and shapes of the given parts.
     """
 
     log_partition: float

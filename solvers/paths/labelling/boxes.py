@@ -33,12 +33,9 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 class BoxDuals(NamedTuple):
     """Boxes of routes with nonzero dual values.
 
-    Attributes
-    ----------
-    visited : (boxes, vertices) mask of vertices that routes of a box must visit; not the source or sink
-    unvisited : (boxes, vertices) mask of vertices that they must avoid, likewise
-    charges : addition to the reduced cost of a route in the box when minimising
-        Minus the dual value, of any sign.  Infinity forbids the routes.
+    ``visited`` and ``unvisited`` are the vertices that routes of each box must visit, and must avoid, shape (boxes,
+    vertices); not the source or sink.  ``charges`` are added to the reduced cost of a route in the box when minimising:
+    minus the dual value, of any sign.  Infinity forbids the routes.
     """
 
     visited: ArrayLike

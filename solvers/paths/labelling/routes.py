@@ -15,14 +15,10 @@ from colgen.solvers.paths.labelling.rank_one import RankOneDuals, coefficients
 
 @dataclass(frozen=True, eq=False)
 class Completion:
-    """Least costs of routes through each arc.
+    """Least costs of routes through each arc, and ``bound``, that of all routes (None unless ``finished``).
 
-    Attributes
-    ----------
-    arcs : least cost for each arc; infinity if no route uses it, minus infinity if the search was stopped
-        At most the cutoff if one was given, except for forbidden arcs.
-    bound : least cost of all routes; None if the search was stopped
-    finished : whether the search was completed
+    A cost is infinity if no route uses the arc, minus infinity if the search was stopped.  It is at most the cutoff if
+    one was given, except for forbidden arcs.
     """
 
     arcs: Floats
