@@ -9,10 +9,10 @@ Otherwise they raise :class:`ArrayError`.
         widths = as_integers(widths, "widths", shape=profits.shape, low=1)
         capacity = as_integer(capacity, "capacity", low=0)
 
-They accept lists, objects with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, integers of any width, and
-arrays that are not contiguous or have foreign byte order.  A contiguous array of the expected type is returned without
-a copy, so results may share memory with arguments and may be read-only.  Its check costs a few microseconds and two
-passes over the numbers.
+They accept lists, objects with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, and integers of any width.
+Arrays need not be contiguous and may have foreign byte order.  A contiguous array of the expected type is returned
+without a copy, so results may share memory with arguments and may be read-only.  Its check costs a few microseconds and
+two passes over the numbers.
 """
 
 from __future__ import annotations
@@ -51,13 +51,11 @@ class ArrayError(ValueError):
 def integral_bounds(
     lower: NDArray[np.float64], upper: NDArray[np.float64], integer: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Round the bounds of integer variables inward, to integers.
+    """Round the bounds of integer variables inward, to integers; return the arguments themselves if nothing changes.
 
     No integer value is lost.  HiGHS 1.15 presolves some programs with fractional bounds of integer columns to wrong
     solutions, and must not receive such bounds.  A bound within rounding of an integer becomes that integer.  If the
     lower bound then exceeds the upper one, the variable has no value.
-
-    The arguments themselves are returned if nothing changes.
     """
     if not integer.any():
         return lower, upper
@@ -94,20 +92,20 @@ def as_floats(
 
     Parameters
     ----------
-    value
+    value : array_like
         Floats, integers or booleans.
-    name
+    name : str
         Name of the argument, for messages.
-    shape
+    shape : Shape, optional
         Expected lengths of the axes, see :data:`Shape`; None for any.
-    low, high
+    low, high : float
         Expected range, ends included.
-    finite
+    finite : bool
         Whether infinities are rejected.
-    minus_infinity
+    minus_infinity : bool
         Whether -inf is accepted in any case: it marks forbidden entries.
-    dtype
-        Expected type, of 32 or 64 bits; None keeps float32 and float64 and converts the rest to float64.  Numbers are
+    dtype : dtype, optional
+        Expected type, of 32 or 64 bits.  None keeps float32 and float64 and converts the rest to float64.  Numbers are
         rounded to the precision of the type; an overflow to infinity is an error.
     """
     array = _array(value, name, "numbers")
@@ -148,10 +146,7 @@ def as_floats(
 def as_batch(value: Any, name: str, *, lengths: Any = None, root: int = 0) -> list[NDArray[Any]] | None:
     """Return the square arrays of a batch of shape (instances, n, n), cut to their lengths; None if it is not a batch.
 
-    Parameters
-    ----------
-    root
-        Number of leading rows and columns that the lengths do not count.
+    ``root`` is the number of leading rows and columns that the lengths do not count.
 
     Raises
     ------
@@ -190,14 +185,8 @@ def as_integers(
 ) -> NDArray[Any]:
     """Return an array of integers; floats are accepted if integral and at most 2⁵³ (a larger one may be rounded).
 
-    Parameters
-    ----------
-    value, name, shape
-        As for :func:`as_floats`.
-    low, high
-        Expected range, ends included; by default that of the type.
-    dtype
-        Expected type; None keeps signed integers and converts the rest to int64.
+    The range ``low`` to ``high`` includes its ends and is by default that of the type.  ``dtype`` None keeps signed
+    integers and converts the rest to int64.  Other parameters are as for :func:`as_floats`.
     """
     return _integers(value, name, shape, low, high, dtype, "integers")
 
@@ -211,16 +200,10 @@ def as_indices(
     low: int = 0,
     dtype: DTypeLike | None = np.int64,
 ) -> NDArray[Any]:
-    """Return an array of indices i with ``low`` ≤ i < ``upper``.
+    """Return an array of indices i with ``low`` ≤ i < ``upper``, the number of indexed objects.
 
-    Parameters
-    ----------
-    value, name, shape, dtype
-        As for :func:`as_integers`; booleans are rejected, since a mask is not a list of indices.
-    upper
-        Number of indexed objects.
-    low
-        -1 if that value means "no index".
+    ``low`` is -1 if that value means "no index".  Booleans are rejected: a mask is not a list of indices.  Other
+    parameters are as for :func:`as_integers`.
     """
     return _integers(value, name, shape, low, upper - 1, dtype, "indices")
 

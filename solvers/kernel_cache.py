@@ -1,7 +1,7 @@
 """Numba's ``njit`` for every kernel of colgen, with three differences.
 
 1. Cached code depends on all sources that a kernel uses.  Numba compiles called functions and constants into a kernel,
-   but only compares the time stamp of the kernel's own file, so it loads outdated code after a change in another
+   but only compares the time stamp of the kernel's own file.  So it loads outdated code after a change in another
    module.  Here a cache entry is valid for one digest of the kernel's module and all modules that it imports, directly
    or indirectly, from its package and from colgen.
 2. ``fastmath``, ``error_model`` and ``forceinline`` are fixed per kernel.  By default Numba uses the options of the

@@ -22,8 +22,8 @@ if not _NO_RESERVE and sys.platform == "linux" and platform.machine() in ("x86_6
 def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """Return an array of zeros that uses memory only where it is written to, and may exceed the memory of the machine.
 
-    numpy's large arrays use large pages, one for each row that is written to, and numpy rejects arrays that exceed the
-    memory of the machine even if little of them is used.
+    numpy's large arrays use large pages, one for each row that is written to.  numpy also rejects arrays larger than
+    the memory of the machine even if little of them is used.
     """
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize

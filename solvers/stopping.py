@@ -1,9 +1,9 @@
 """Time limits of long computations, and the amount of work per kernel call.
 
-Kernels do not read the clock.  Their callers give each call a few hundredths of a second of work, and check the time in
-between with one of two functions that the user passes:
+Kernels do not read the clock.  Their callers give each call a few hundredths of a second of work.  In between they
+check the time with one of two functions that the user passes:
 
-* ``expired``, for computations with a partial result: it returns True, and the computation returns its result so far;
+* ``expired``, for computations with a partial result: it returns True, and the computation returns its result so far.
 * ``look``, for computations without one: it raises an exception of the user's, which is not caught here.
 """
 
@@ -38,21 +38,9 @@ def look_away() -> None:
 class Pace:
     """Amount of work per kernel call, adjusted so that a call takes a given time.
 
-    Parameters
-    ----------
-    work
-        Work of the first call, whose speed is unknown.
-    seconds
-        Target time of each further call.
-    growth
-        Maximum factor from one call to the next.
-    least
-        Minimum work per call.
-
-    Attributes
-    ----------
-    work
-        Work of the next call, in any unit that the kernel counts.
+    The speed of the first call, with ``work``, is unknown.  Each further call should take ``seconds``.  Its work grows
+    at most by the factor ``growth`` and is at least ``least``.  The attribute ``work`` is the work of the next call, in
+    any unit that the kernel counts.
     """
 
     def __init__(self, work: float, seconds: float, growth: float = 4.0, least: float = 1.0) -> None:

@@ -23,16 +23,15 @@ NONE = -1
 
 
 class Forest(NamedTuple):
-    """Trees in one numbering.
+    """Trees in one numbering; links are ``NONE`` if missing.
 
     Attributes
     ----------
-    starts
-        Tree k has the nodes ``starts[k]`` to ``starts[k + 1] - 1``, at least one.
-    parent, first_child, next_sibling
-        For each node, ``NONE`` if missing.
-    table
-        Number of the table that scores the labels of a node and its parent; arbitrary for a root.
+    starts : tree k has the nodes ``starts[k]`` to ``starts[k + 1] - 1``, at least one
+    parent : parent of each node
+    first_child : first child of each node
+    next_sibling : next child of the same parent
+    table : number of the table that scores the labels of a node and its parent; arbitrary for a root
     """
 
     starts: Offsets

@@ -36,18 +36,11 @@ def _largest(bits: NDArray[Any], infinity: Any, magnitude: Any, forbidden: Any) 
 def find_extremes(
     scores: NDArray[Any], first: int, end: int, tops: NDArray[np.float64], places: NDArray[np.int32], lowest: Any
 ) -> None:
-    """Find the largest number of some rows, and the largest distance of any row's smallest number below it.
+    """Find the largest number of rows ``first`` to ``end - 1``, and the largest distance from it to a row's smallest.
 
-    Parameters
-    ----------
-    scores
-        Shape (rows, numbers), numbers or -inf.
-    first, end
-        The rows first to end - 1.
-    tops, places
-        Output for these rows: the largest number, 0 if all are -inf, and its first position.
-    lowest
-        Two numbers, lowered to minus that distance: over all numbers including -inf, and over finite ones.
+    ``scores`` may contain -inf.  ``tops`` receives each row's largest number, 0 if all are -inf, and ``places`` its
+    first position.  ``lowest`` has two numbers, lowered to minus that distance: over all numbers including -inf, and
+    over finite ones.
     """
     num = scores.shape[1]
     for i in range(first, end):
@@ -71,11 +64,7 @@ def low_step(*parts: NDArray[Any]) -> float:
     """Return the lowest decile of the positive differences between the best entry of a row and the others; 0 if none.
 
     Not the median: in small tables half of the entries may be penalties, which are unlike the other differences.
-
-    Parameters
-    ----------
-    parts
-        Arrays of shape (rows, entries), float32 or float64; entries of -inf are ignored.
+    ``parts`` are arrays of shape (rows, entries), float32 or float64; entries of -inf are ignored.
     """
     counts = sum(part.size for part in parts)
     steps, count = np.empty(counts), 0

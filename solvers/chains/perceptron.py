@@ -65,17 +65,13 @@ def perceptron_pass(
 
     Parameters
     ----------
-    features
-        Features of all tokens, shape (tokens, kinds of features); -1 is no feature.
-    offsets
-        Start of each chain.
-    correct
-        Correct labels.
-    kinds
-        Kind of each chain; each kind has its own transitions.
-    weights, transitions
-        Shapes (features, labels) and (kinds, labels or labels + 1, labels); row ``labels`` applies to the first token
-        of a chain.  The sums add each change times the number of its step, starting at ``number``.
+    features : (tokens, kinds of features) array; -1 is no feature
+    offsets : start of each chain
+    correct : correct labels
+    kinds : kind of each chain; each kind has its own transitions
+    weights : (features, labels) array
+    weight_sums : changes times their step numbers, which begin with ``number``; likewise ``transition_sums``
+    transitions : (kinds, labels or labels + 1, labels) array; row ``labels`` applies to the first token of a chain
     """
     num = weights.shape[1]
     with_first = transitions.shape[1] > num

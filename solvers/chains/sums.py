@@ -48,14 +48,9 @@ class _Forwards(NamedTuple):
 class ChainSums:
     """Sums over the labellings of chains.
 
-    Attributes
-    ----------
-    log_partition
-        log Z per chain; -inf if every labelling is forbidden (all else is then zero).
-    labels : (tokens, labels) array μ
-    pairs
-        ν, shape (chains, labels, labels).  If transitions are given per step: the probabilities of the step from each
-        token to the next, shape (tokens, labels, labels).
+    ``log_partition`` is log Z per chain; -inf if every labelling is forbidden (all else is then zero).  ``labels`` is
+    μ, shape (tokens, labels), and ``pairs`` is ν, shape (chains, labels, labels).  If transitions are given per step,
+    ``pairs`` has the probabilities of the step from each token to the next, shape (tokens, labels, labels).
     """
 
     log_partition: Floats
@@ -67,7 +62,7 @@ class ChainSums:
     def tangent(self, scores: ArrayLike, transitions: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Return derivatives of ``log_partition``, ``labels`` and ``pairs`` in a direction of scores and transitions.
 
-        Second derivatives are symmetric.  So these are also the gradient, with respect to the scores, of a function
+        Second derivatives are symmetric.  So these are also a gradient with respect to the scores: that of a function
         whose gradient with respect to ``labels`` and ``pairs`` is the direction.
         """
         direction = as_floats(scores, "scores", shape=self._scores.shape)

@@ -2,16 +2,16 @@
 
     max  Σ_i θ_i(x_i) + Σ_{i, p = parent(i)} τ_i(x_i, x_p)
 
-Let F_i(x) be the best score of the subtree of node i if i has label x: its local score plus the message
+Let F_i(x) be the best score of the subtree of node i if i has label x.  It is the local score plus the message
 max_{x_c} F_c(x_c) + τ_c(x_c, x) of each child c.  Above i, the label of i matters only through τ_i(x_i, ·).  So
 
     F_i(x') + E(x, x') ≤ F_i(x),   where  E(x, x') = max_y τ_i(x', y) - τ_i(x, y),
 
 proves that replacing x' at i by x, with the best labels below, loses nothing: x' is removed from the domain of i.  In
-terms of linear programming, with F as dual values no pair of labels with x' at i has a positive reduced cost, for any
-dual values above i.  The sweep goes up the tree.  Messages are maxima over domains only, which mostly contain one
-label.  E depends on the tables only and is computed once per model, O(L³).  A sweep takes O(n L) while domains are
-small, and O(n L²), with about the constant of Viterbi's algorithm, if no label can be removed.
+terms of linear programming, take F as dual values.  Then no pair of labels with x' at i has a positive reduced cost,
+for any dual values above i.  The sweep goes up the tree.  Messages are maxima over domains only, which mostly contain
+one label.  E depends on the tables only and is computed once per model, O(L³).  A sweep takes O(n L) while domains are
+small.  If no label can be removed it takes O(n L²), with about the constant of Viterbi's algorithm.
 
 x may be any label.  If it is the label of best local score, it does not depend on the subtree, and a processor can
 overlap several nodes.  This is tried first, at nodes with a single child with one or two labels.  Otherwise x is the
@@ -20,17 +20,17 @@ label of best F.
 With a slack Δ, labels are kept if the left side exceeds the right one by more than -Δ.  Then every labelling with a
 score above the optimum minus Δ has all its labels in the domains.
 
-The slack includes a bound on rounding errors, so removals are proved in single precision too; kept labels are then
+The slack includes a bound on rounding errors, so removals are proved in single precision too.  Kept labels are then
 compared in double precision.  F is measured from the best label's, so that numbers do not grow along a tree.  Let u be
-half the distance from 1 to the next number, T the largest |τ|, a the sum of T - min F_c over the children c of a node,
-with F_c over c's domain, and k the number of sums in which a number takes part.  The error that a node adds to F(x') or
-F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the label x and every x' in doubt.  The reason is that partial sums are no
-larger: |θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T.  Values below F(x) - 4 T have a margin of half
-their distance.  The errors of the nodes below add up.
+half the distance from 1 to the next number, T the largest |τ|, and k the number of sums in which a number takes part.
+Let a be the sum of T - min F_c over the children c of a node, with F_c over c's domain.  The error that a node adds to
+F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the label x and every x' in doubt.  The reason is that partial
+sums are no larger: |θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T.  Values below F(x) - 4 T have a
+margin of half their distance.  The errors of the nodes below add up.
 
-Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), whose rule (14)
-bounds the same difference by separate maxima and minima over the neighbours' labels; for exchange of one label by
-another Goldstein, Efficient rotamer elimination applied to protein side-chains (1994).
+Sources: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012).  Its rule (14)
+bounds the same difference by separate maxima and minima over the neighbours' labels.  For exchange of one label by
+another: Goldstein, Efficient rotamer elimination applied to protein side-chains (1994).
 """
 
 from __future__ import annotations
@@ -79,14 +79,8 @@ def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scor
     """Return E of each table: the largest gain above a node from exchanging its label.
 
     Row ``table · labels + x``, column x'.  The number of columns is a multiple of 16, padded with -inf.  The diagonal
-    is -inf: no label removes itself.
-
-    Parameters
-    ----------
-    tables : (tables, labels, labels) array τ
-        Row: the node's label; column: its parent's; -inf forbids a pair.
-    require
-        Called several times per second; raises an exception if time is up.
+    is -inf: no label removes itself.  A table τ has the node's label as row, its parent's as column; -inf forbids a
+    pair.  ``require`` is called several times per second, and raises an exception if time is up.
     """
     tables = as_floats(tables, "tables", shape=("tables", "labels", "labels"), minus_infinity=True, dtype=None)
     num_tables, num, _ = tables.shape
@@ -169,23 +163,17 @@ class Sweep:
 
     Parameters
     ----------
-    forest
-        Trees, numbered as in :mod:`colgen.solvers.chains.forest`.
-    scores : (nodes, labels) array θ, C order, float32 or float64
-        -inf forbids a label.
+    forest : trees, numbered as in :mod:`colgen.solvers.chains.forest`
+    scores : (nodes, labels) array θ, C order, float32 or float64; -inf forbids a label
     tables : (tables · labels, labels) array τ
         Row ``table · labels + x``; column: the parent's label.
-    exchanges
-        E of the tables, see :func:`exchange`.
-    slack
-        Δ of each tree; by default 0: domains keep only what the optimum needs.
-    size
-        Largest magnitude of the finite numbers in ``tables``, by default computed.
+    exchanges : E of the tables, see :func:`exchange`
+    slack : Δ of each tree; by default 0: domains keep only labels that the optimum needs
+    size : largest magnitude of the finite numbers in ``tables``, by default computed
 
     Attributes
     ----------
-    doubtful
-        Number of labels kept only because of possible rounding errors.
+    doubtful : number of labels kept only because of possible rounding errors
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 With D_i the domain of node i, c a child of p, and F, G as below, the messages along their edge are
 
     up_c(y)   = max_{x in D_c} F_c(x) + τ_c(x, y)        for all labels y of p,   F_c = θ_c + Σ_{children d of c} up_d
-    down_c(x) = max_{y in D_p} G_c(y) + τ_c(x, y)        for all labels x of c,   G_c = θ_p + down_p + Σ_{d ≠ c} up_d
+    down_c(x) = max_{y in D_p} G_c(y) + τ_c(x, y)        for all labels x of c,   G_c = θ_p + down_p + Σ_{d ≠ c} up_d.
 
 In a chain up is the forward message α and down the backward message β.  F_c on D_c and G_c on D_p determine both for
 all labels, so only these few numbers are stored, one per label of a domain.  A message for all labels is recomputed as
@@ -93,22 +93,10 @@ def pass_messages(
 ) -> None:
     """Compute messages of the active trees, and their best labellings within the domains.
 
-    With many labels one tree takes seconds, so a call may stop inside a tree, where the next call continues.
-
-    Parameters
-    ----------
-    duals
-        Output for the active trees.
-    active
-        Numbers of the trees.
-    both_ways
-        Whether to compute downward messages too.
-    labels, values
-        Labels of all nodes and scores of all trees under the model, written for the active trees.
-    position
-        Number of finished trees, and of nodes done in the next tree, upwards and downwards; initially zeros, updated.
-    work
-        Approximate number of sums after which a call ends.
+    With many labels one tree takes seconds, so a call ends after about ``work`` sums, perhaps inside a tree, where the
+    next call continues.  For the active trees it writes ``duals``, the labels of all nodes, and the scores under the
+    model.  ``both_ways`` adds downward messages.  ``position`` is updated: the number of finished trees, and of nodes
+    done in the next tree, upwards and downwards; initially zeros.
     """
     done = 0.0
     while position[0] < len(active):

@@ -5,7 +5,7 @@
 O(n L²) per chain.  One array holds the local scores of all chains in sequence; ``offsets`` gives their starts.
 Source: Viterbi, Error bounds for convolutional codes (1967).
 
-The inner loop runs over contiguous labels, processes four predecessors at a time, and stores no back pointers: it
+The inner loop runs over contiguous labels, processes four predecessors at a time, and stores no back pointers.  It
 computes only maxima of sums, which compile to a few vector instructions.  The best predecessors are found afterwards,
 only for the labels of the best path.
 """
@@ -34,13 +34,11 @@ def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints
 
     Parameters
     ----------
-    scores : (tokens, labels) array θ, float32 or float64
-        -inf forbids a label.
-    offsets
-        Chain k has the tokens ``offsets[k]`` to ``offsets[k + 1] - 1``, at least one.
-    transitions
-        τ, shape (labels, labels) and type as the scores, row: the earlier label.  Or one such matrix per token, shape
-        (tokens, labels, labels), for the step to the next token (that of a chain's last token is ignored).
+    scores : (tokens, labels) array θ, float32 or float64; -inf forbids a label
+    offsets : chain k has the tokens ``offsets[k]`` to ``offsets[k + 1] - 1``, at least one
+    transitions : (labels, labels) array τ of the scores' type, row: the earlier label
+        Or one such matrix per token, shape (tokens, labels, labels), for the step to the next token.  That of a
+        chain's last token is ignored.
     """
     scores, offsets, transitions = check_chains(scores, offsets, transitions)
     labels = np.empty(len(scores), dtype=np.int32)

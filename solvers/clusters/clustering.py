@@ -1,14 +1,14 @@
-"""Local search for clusterings: a partition of n items that maximises the sum of the scores within its clusters.
+"""Local search for clusterings: partitions of n items that maximise the sum of the scores within clusters.
 
     max Σ_{clusters S} Σ_{i<j in S} w_ij,        w symmetric, of any sign, each pair counted once.
 
-The problem (correlation clustering, clique partitioning) is NP-hard.  This heuristic proves no bound.  From a given
-partition it moves single items to the cluster where they gain most, and joins pairs of clusters while that gains.  At
-a local optimum it throws out a few items at random and continues.  The scores of every item towards every cluster are
-kept up to date, O(n) per move, so a pass over all items takes O(n) time per cluster.
+The problem (correlation clustering, clique partitioning) is NP-hard.  This heuristic proves no bound.  It moves single
+items to the cluster where they gain most, and joins pairs of clusters while that gains.  At a local optimum it throws
+out a few items at random and continues.  The scores of every item towards every cluster are updated in O(n) per move.
+A pass over all items takes O(n) time per cluster.
 
 Sources: B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell System Technical
-Journal 49 (1970); H. R. Lourenço, O. C. Martin and T. Stützle, *Iterated local search*, in Handbook of Metaheuristics
+Journal 49 (1970).  H. R. Lourenço, O. C. Martin and T. Stützle, *Iterated local search*, in Handbook of Metaheuristics
 (2003).
 """
 
@@ -44,14 +44,9 @@ def local_search(
 ) -> tuple[Ints, float]:
     """Improve a partition by local search; return cluster numbers by first item, and the score.
 
-    Parameters
-    ----------
-    scores : (n, n) array, symmetric, zero diagonal
-    start : (n,) array of cluster numbers, 0 to n - 1
-    kicks, seed
-        Number of random restarts from a local optimum, and seed of the kicks and the item orders.
-    expired
-        Checked between kicks; the remaining kicks are skipped once it returns True.
+    ``scores`` are symmetric with a zero diagonal.  ``start`` has cluster numbers from 0 to n - 1.  ``kicks`` is the
+    number of random restarts from a local optimum.  ``seed`` draws the kicks and the item orders.  ``expired`` is
+    checked between kicks.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
@@ -91,16 +86,10 @@ def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Ints:
-    """Return the best partition found, with arbitrary cluster numbers: :func:`local_search` for use in other kernels.
+    """Return the best partition found, with arbitrary cluster numbers: :func:`local_search` for other kernels.
 
-    Parameters
-    ----------
-    scores, labels
-        As in :func:`local_search`; ``labels`` may be changed.
-    orders : (kicks + 1, n) array of numbers in [0, 1)
-        Row k draws the k-th kick.  Every eighth row orders the items of the descents up to the next such row.
-    largest
-        Largest absolute score, positive.
+    Row k of ``orders``, numbers in [0, 1), draws the k-th kick.  Every eighth row orders the items of the descents up
+    to the next such row.  ``largest`` is the largest absolute score, positive.  ``labels`` may be changed.
     """
     state = _begin(scores, labels)
     _advance(scores, state, orders, int64(0), _GAIN * largest)
@@ -231,9 +220,9 @@ def _empty_cluster(sizes: Ints) -> int:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _kick(scores: Floats, state: _State, draw: Floats) -> float:
-    """Throw some items out of their clusters and return the (negative) gain.
+    """Throw neighbours in the random order out of their clusters; return the (negative) gain.
 
-    The items are neighbours in the random order; those of one cluster leave together, so that large parts can change.
+    Items of one cluster leave together, so that large parts can change.
     """
     labels, towards = state.labels, state.towards
     n = len(labels)
@@ -261,7 +250,7 @@ def _kick(scores: Floats, state: _State, draw: Floats) -> float:
 def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
     """Move items and join clusters until nothing gains; return the gain.
 
-    An item that had no gaining move can have one only if its own cluster or the target cluster has changed since.
+    An item without a gaining move gets one only if its own cluster or the target cluster changes.
     """
     labels, sizes, towards, changed = state.labels, state.sizes, state.towards, state.changed
     gained = 0.0

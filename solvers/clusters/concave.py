@@ -1,17 +1,18 @@
-r"""A bound on the largest value of a subset that uses negative scores too: the maximum of a concave function.
+r"""Upper bound on the value of any subset, by a concave function that uses negative scores too.
 
     f(x) = value + Σ_j g_j x_j + ½ Σ_jk w_jk x_j x_k        over x in {0, 1}^m
 
-Since x_j² = x_j, for every diagonal D ≥ 0 the function Σ_j (g_j + ½ D_j) x_j + ½ xᵀ(W - D)x has the same values on
-{0, 1}^m.  If W - D is negative semidefinite it is concave, and its tangent at any point y of the cube is a bound:
+Since x_j² = x_j, every diagonal D ≥ 0 gives another function with the same values on {0, 1}^m:
+Σ_j (g_j + ½ D_j) x_j + ½ xᵀ(W - D)x.  It is concave if W - D is negative semidefinite.  Its tangent at any point y of
+the cube is then a bound:
 
     f(x) ≤ φ(y) + Σ_j max(v_j (1 - y_j), -v_j y_j)        v = ∇φ(y).
 
-Bounds from shares of positive scores (:mod:`colgen.solvers.clusters.subset`) ignore negative scores.  Where scores are
-dense and of both signs this bound is far smaller.  The same D is valid for every subset of the items.
+Bounds from shares of positive scores (:mod:`colgen.solvers.clusters.subset`) ignore negative scores.  This bound is far
+smaller where scores are dense and of both signs.  The same D is valid for every subset of the items.
 
 *Point.*  Coordinate ascent from the parent node's point, O(m²) per sweep.  It stops when the tangent bound is low
-enough, or when φ(y) itself exceeds the target, which no point can then reach.
+enough.  It also stops when φ(y) exceeds the target, because no point can then reach it.
 
 *Curvature.*  The best D is the dual solution of the semidefinite relaxation in s = 2x - 1, with one extra item for the
 linear terms.  The mixing method finds nearly optimal vectors; their lengths give D.  A multiple of the identity is
@@ -21,8 +22,8 @@ Scores may be raised before D is computed; the bound stays valid.  A very negati
 apart would require a large D.
 
 Sources: A. Billionnet, S. Elloumi, *Using a mixed integer quadratic programming solver for the unconstrained quadratic
-0-1 problem*, Mathematical Programming 109 (2007), for the concave function; P.-W. Wang, W.-C. Chang, J. Z. Kolter, *The
-mixing method: low-rank coordinate descent for semidefinite programming with diagonal constraints* (2017).
+0-1 problem*, Mathematical Programming 109 (2007), for the concave function.  P.-W. Wang, W.-C. Chang, J. Z. Kolter,
+*The mixing method: low-rank coordinate descent for semidefinite programming with diagonal constraints* (2017).
 """
 
 from __future__ import annotations
@@ -69,15 +70,10 @@ def raise_low_scores(scores: Floats) -> Floats:
 
 @njit(cache=True)
 def compute_curvature(scores: Floats, candidates: Ints, m: int, gain: Floats, curvature: Floats) -> int:
-    """Compute D for some items; return the number of entries visited.
+    """Compute D for the first ``m`` of ``candidates``; return the number of entries visited.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    candidates, m
-        The items are the first ``m`` entries of ``candidates``.
-    gain : (n,) array g, on which the best D depends
-    curvature : (n,) array, output: D of these items
+    D depends on g, which is ``gain``.  Output is ``curvature``, shape (n,), at these items.  ``scores`` is symmetric
+    with a zero diagonal, shape (n, n).
     """
     quadratic = _homogeneous(scores, candidates, m, gain)
     vectors = np.empty((m + 1, _RANK))
@@ -171,16 +167,10 @@ def concave_bound(
     point: Floats,
     attracted: Floats,
 ) -> float:
-    """Return an upper bound on f; it is tightened only while it may still fall to ``wanted`` or below.
+    """Return an upper bound on f, tightened only while it may still fall to ``wanted``.
 
-    Parameters
-    ----------
-    scores, candidates, m, gain, curvature
-        As for :func:`compute_curvature`.
-    value
-        Value without any of the items.
-    point : (n,) array, start point y, moved in place
-    attracted : (n,) array, workspace for Wy
+    ``value`` is the value without any of the items.  ``point`` is the start point y, moved in place.  ``attracted`` is
+    a workspace for Wy.  Other arguments are as for :func:`compute_curvature`.
     """
     for a in range(m):
         i = candidates[a]

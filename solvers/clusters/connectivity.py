@@ -4,10 +4,10 @@ With weights w ≥ 0 of pairs, a set S of items has cut weight Σ_{i in S, j not
 a threshold t if every set that contains exactly one of them has cut weight above t.
 
 *Search.*  Items are visited in maximum adjacency order: the next item has the largest weight a(v) to those already
-visited.  Let u be the item just visited, with its weights added.  For each unvisited v, a(v) is the degree of v in the
-graph of the visited items and v, where u and v end such an order.  The smallest cut between u and v has weight a(v)
-there (Nagamochi and Ibaraki), and no less in the full graph.  So u and v are equivalent if a(v) > t.  Equivalent items
-are contracted, and the search repeats until nothing is contracted.  O(n²) per pass, with few passes.
+visited.  Let u be the item just visited, with its weights added.  Each unvisited v has degree a(v) in the graph of the
+visited items and v, where u and v end such an order.  The smallest cut between u and v has weight a(v) there (Nagamochi
+and Ibaraki), and no less in the full graph.  So u and v are equivalent if a(v) > t.  Equivalent items are contracted,
+and the search repeats until nothing is contracted.  O(n²) per pass, with few passes.
 
 Some equivalent items may be missed, since each pass uses the bound of one order.
 
@@ -31,14 +31,9 @@ ROUNDED = 1e-12
 
 
 def find_inseparable(weights: Floats, threshold: float) -> Ints:
-    """Return the class of each item, numbered by first item: every cut between two items of a class weighs more than t.
+    """Return the class of each item, numbered by first item: cuts between two items of a class weigh more than t.
 
-    Parameters
-    ----------
-    weights : (n, n) array, symmetric
-        Negative entries and the diagonal count as zero.
-    threshold
-        t, at least 0.
+    ``weights`` is symmetric, shape (n, n); negative entries and the diagonal count as zero.  ``threshold`` is t ≥ 0.
     """
     weights = np.ascontiguousarray(as_floats(weights, "weights", shape=("n", "n")), dtype=np.float64)
     threshold = as_float(threshold, "threshold", low=0.0)

@@ -1,43 +1,43 @@
 r"""Contraction of items that some optimal clustering keeps together, by a sufficient condition.
 
-Let w be scores of pairs and U a set of items.  Give its items weights μ_u ≥ 0, Σ_u μ_u = 1, and for each item k
+Let w be scores of pairs and U a set of items.  Give its items weights μ_u ≥ 0 with Σ_u μ_u = 1.  For each item k
 outside of U let
 
     δ_uk = w_uk - μ_u Σ_{v in U} w_vk,        Δ_u = Σ_{k not in U} |δ_uk|.
 
 These measure how far k's scores with U are from proportional to μ.
 
-**Theorem.**  If for every non-empty A ⊂ U with |A| ≤ |U|/2
+**Theorem.**  Some optimal clustering has U in one cluster if for every non-empty A ⊂ U with |A| ≤ |U|/2
 
-    ½ Σ_{u in A} Σ_{v in U \ A} w_uv ≥ Σ_{u in A} Δ_u,
+    ½ Σ_{u in A} Σ_{v in U \ A} w_uv ≥ Σ_{u in A} Δ_u.
 
-then some optimal clustering has U in one cluster.  If U has two items i and j then w_ij ≥ Δ_i = Δ_j suffices.
+If U has two items i and j then w_ij ≥ Δ_i = Δ_j suffices.
 
-*Proof.*  Let an optimal clustering split U into U_1, ..., U_m, m ≥ 2, with U_1 the largest, and let H_a be the other
-items in the cluster of U_a.  Moving all of U into the cluster of U_a gains
+*Proof.*  Let an optimal clustering split U into U_1, ..., U_m, m ≥ 2, with U_1 the largest.  Let H_a be the other items
+in the cluster of U_a.  Moving all of U into the cluster of U_a gains
 
     G_a = Σ_{b<c} w(U_b, U_c) + Σ_{b≠a} (w(U_b, H_a) - w(U_b, H_b)).
 
 Take the average with weights λ_a = μ(U_a).  As w(U \ U_a, k) = w(U, k) - w(U_a, k), item k in H_a contributes
-λ_a w(U, k) - w(U_a, k) = -Σ_{u in U_a} δ_uk to it.  Each k is in at most one H_a, and Σ_u δ_uk = 0, so k subtracts at
+λ_a w(U, k) - w(U_a, k) = -Σ_{u in U_a} δ_uk to it.  Each k is in at most one H_a, and Σ_u δ_uk = 0.  So k subtracts at
 most max_a |Σ_{u in U_a} δ_uk| ≤ Σ_{a≥2} Σ_{u in U_a} |δ_uk|.  Hence
 
-    Σ_a λ_a G_a ≥ Σ_{b<c} w(U_b, U_c) - Σ_{a≥2} Σ_{u in U_a} Δ_u,
+    Σ_a λ_a G_a ≥ Σ_{b<c} w(U_b, U_c) - Σ_{a≥2} Σ_{u in U_a} Δ_u.
 
-and Σ_{b<c} w(U_b, U_c) = ½ Σ_a w(U_a, U \ U_a).  Its term a = 1 is not negative (if |U_1| > |U|/2, by the condition
-for its complement), and its other terms outweigh the Δ.  So some G_a ≥ 0: the clustering with U in one cluster is no
+Here Σ_{b<c} w(U_b, U_c) = ½ Σ_a w(U_a, U \ U_a).  The term a = 1 is not negative (if |U_1| > |U|/2, by the condition
+for its complement).  The other terms outweigh the Δ.  So some G_a ≥ 0: the clustering with U in one cluster is no
 worse.  With two items m = 2 and the factor ½ is not needed.  ∎
 
 The condition is tested item by item.  With |A| ≤ |U|/2, an item u of A has at least as many scores with U \ A as the
 *lower half* of its scores with U.  So it suffices that half the sum of the lower half is at least Δ_u for each u.
 
-Items k that an optimal clustering cannot put together with any item of U are not counted: two components of the graph
-of positive scores never share a cluster.  For μ_i = 0 the test of a pair is the heavy edge test, w_ij ≥ Σ_k |w_ik|.
+Items k that no optimal clustering puts together with an item of U are not counted.  Two components of the graph of
+positive scores never share a cluster.  For μ_i = 0 the test of a pair is the heavy edge test, w_ij ≥ Σ_k |w_ik|.
 A contracted item gets the sums of the scores and of the weights of its items.
 
 Sources: A. Alush and J. Goldberger, *Ensemble segmentation using efficient integer linear programming*, IEEE PAMI 34
-(2012), for heavy edges; S. Böcker, S. Briesemeister, G. W. Klau, *Exact algorithms for cluster editing: evaluation and
-experiments*, Algorithmica 60 (2011), for pairs and cliques of cluster editing; J.-H. Lange, B. Andres, P. Swoboda,
+(2012), for heavy edges.  S. Böcker, S. Briesemeister, G. W. Klau, *Exact algorithms for cluster editing: evaluation and
+experiments*, Algorithmica 60 (2011), for pairs and cliques of cluster editing.  J.-H. Lange, B. Andres, P. Swoboda,
 *Combinatorial persistency criteria for multicut and max-cut*, CVPR (2019).  The theorem for sets is new in this module.
 """
 
@@ -70,15 +70,12 @@ def contract(
     Parameters
     ----------
     scores : (n, n) array, symmetric, zero diagonal
-    labels
-        Cluster number of each item in a good clustering; its clusters and their parts are tested.
-    smallest
-        Components of the graph of positive scores with fewer items are skipped.
-    expired
-        Checked between tests; the remaining tests are skipped once it returns True.
-    rounds
-        Each round is appended, for :func:`passes`: the items of a component, each named by its first original item, and
-        the group number of each.
+    labels : (n,) array, cluster numbers of a good clustering
+        Its clusters and their parts are tested.
+    smallest : components of the graph of positive scores with fewer items are skipped
+    expired : checked between tests; True skips the remaining ones
+    rounds : list, output, for :func:`passes`
+        Each round appends the items of a component, named by their first original items, and their group numbers.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
@@ -170,7 +167,7 @@ def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expir
 def find_contractible(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints:
     """Return a subset of ``items`` that passes the test, or an empty array; the worst items are removed repeatedly.
 
-    ``others`` are the items that could share a cluster with them; they may include ``items``.
+    ``others`` are the items that could share a cluster with them, and may include them.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     weights = as_floats(weights, "weights", shape=(len(scores),), low=0.0)
@@ -184,12 +181,8 @@ def find_contractible(scores: Floats, weights: Floats, items: Ints, others: Ints
 def passes(scores: Floats, weights: Floats, groups: Ints) -> bool:
     """Return whether every group of at least two items passes the test.
 
-    Parameters
-    ----------
-    scores
-        Scores of all items that could share a cluster, symmetric with zero diagonal, shape (n, n).
-    weights : (n,) array from which μ is computed
-    groups : (n,) array of group numbers
+    ``scores`` has all items that could share a cluster; it is symmetric with a zero diagonal.  μ is computed from
+    ``weights``.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     weights = as_floats(weights, "weights", shape=(len(scores),), low=0.0)

@@ -1,17 +1,17 @@
-r"""Clusterings whose optimality dual values prove, component by component, without a linear program.
+r"""Clusterings that dual values prove optimal, component by component, without a linear program.
 
     max Σ_{clusters S} w(S),        w(S) = Σ_{i<j in S} w_ij,  w symmetric, of any sign.
 
-By linear programming duality a clustering with clusters C is optimal if there are dual values π of the items with
+By linear programming duality a clustering with clusters C is optimal if the items have dual values π with
 
     π(C) = w(C) for each of its clusters,        π(S) ≥ w(S) for all other sets S.
 
 Any other clustering is then worth at most Σ_i π_i, the value of this one.  Clusters never need to span two connected
-components of the graph of positive scores, so each component has its own clustering and its own proof.
+components of the graph of positive scores.  So each component has its own clustering and its own proof.
 
 The first guess of π_i is half the score of item i within its own cluster.  With it no part of an optimal cluster
 violates its inequality.  An exact search (:mod:`colgen.solvers.clusters.subset`) finds the most violated set S of each
-anchor.  Each S is a cut.  The relaxation method projects π on the cuts within the subspace of the equations: with
+anchor.  Each S is a cut.  The relaxation method projects π on the cuts within the subspace of the equations.  With
 s_C = |S ∩ C| / |C| the step has direction 1_S - Σ_C s_C 1_C.  Projections repeat over all cuts until none is violated;
 then the search looks for more.  If S is a union of clusters there is no such step and the clustering is not optimal.
 If the relaxation of set partitioning is fractional no such π exists, and the method gives up.
@@ -19,7 +19,7 @@ If the relaxation of set partitioning is fractional no such π exists, and the m
 Complexity: O(n) per cut and sweep.  The searches are exponential in the worst case and have a node limit.  On
 documents the first guess proves 90% of the components, and one more search proves most of the others.
 
-Sources: S. Agmon, *The relaxation method for linear inequalities*, Canadian Journal of Mathematics 6 (1954);
+Sources: S. Agmon, *The relaxation method for linear inequalities*, Canadian Journal of Mathematics 6 (1954).
 A. Mehrotra and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998),
 for the dual of set partitioning.
 """
@@ -86,22 +86,18 @@ def settle(
     Parameters
     ----------
     scores : (n, n) array w, symmetric, zero diagonal
-    start
-        Cluster number of each item in the start clustering, 0 to n - 1.
-    kicks, seed
-        Kicks per item and seed of the local search.
-    largest
-        No proof is tried for components with more items.
-    nodes
-        Node limit of each search.
-    expired
-        Checked several times per second.  Once it returns True, clusterings are improved without kicks and not proved.
+    start : (n,) array of cluster numbers, 0 to n - 1
+    kicks : kicks per item of the local search
+    seed : seed of the local search
+    largest : components with more items are not proved
+    nodes : node limit of each search
+    expired : checked several times per second; once True, components get no kicks and no proofs
 
     Returns
     -------
-    labels, settled, duals
-        Cluster number of each item, by first item; whether the clustering of its component is proved optimal; and the
-        dual values that prove it, zero elsewhere.
+    labels : (n,) array of cluster numbers, by first item
+    settled : (n,) array, whether the clustering of the item's component is proved optimal
+    duals : (n,) array of the dual values that prove it, zero elsewhere
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))

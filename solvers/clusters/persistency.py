@@ -7,14 +7,13 @@ Three reductions alternate, cheap ones first.  Each leaves an instance with the 
 1. Clusters never need to span components of the graph of positive scores.  Dual values often prove a component's
    clustering optimal (:mod:`colgen.solvers.clusters.dual_proof`): the component is *settled*.
 2. For other components, dual values of triangle inequalities (:mod:`colgen.solvers.clusters.triangle_dual`) give a
-   bound near the optimum.  If they decide almost nothing, dual values of stars follow
-   (:mod:`colgen.solvers.clusters.star_dual`), and pairs are probed one by one
-   (:mod:`colgen.solvers.clusters.probing`).  The bound settles the component, or decides which pairs are together and
-   which are apart.  Components then split, and searches become short.
+   bound near the optimum.  The bound settles the component, or decides which pairs are together and which are apart.
+   Components then split, and searches become short.  If the bound decides almost nothing, dual values of stars follow
+   (:mod:`colgen.solvers.clusters.star_dual`), and pairs are probed (:mod:`colgen.solvers.clusters.probing`).
 3. Items that provably share a cluster are contracted (:mod:`colgen.solvers.clusters.contraction`).
 
-Unless time runs out, the result depends on the seed only.  Searches have node limits, the ascent has a limit on
-triangles, and a round that decides little is the last.  All reductions take a few seconds at most.  ``expired`` sets a
+Unless time runs out, the result depends on the seed only.  Searches have node limits, and the ascent has a limit on
+triangles.  A round that decides little is the last.  All reductions take a few seconds at most.  ``expired`` sets a
 shorter time limit; less is decided then.  The decisions come with steps (:mod:`colgen.solvers.clusters.steps`), which
 can be verified from the scores alone.
 """
@@ -101,15 +100,9 @@ def find_persistent(
 ) -> Persistent:
     """Apply the reductions until a round decides little.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    smallest
-        Components with fewer items are not contracted.
-    kicks, seed
-        Kicks per item of the local search after contraction, and its seed.
-    expired
-        Checked several times per second; once it returns True, the rest stays undecided.
+    ``scores`` is w, shape (n, n).  Components with fewer than ``smallest`` items are not contracted.  ``kicks`` are
+    those per item of the local search after contraction, and ``seed`` is its seed.  ``expired`` is checked several
+    times per second; once True, the rest stays undecided.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     smallest, kicks = as_integer(smallest, "smallest"), as_integer(kicks, "kicks", low=0)

@@ -3,16 +3,14 @@ r"""Probing: pairs that are together in every clustering at least as good as a g
     max Σ_{i<j} w_ij x_ij        over clusterings, w symmetric, of any sign.
 
 Dual values λ of stars (:mod:`colgen.solvers.clusters.star_dual`) often give a bound close to the optimum but decide no
-pair.  Where many λ are positive, the reduced score of every pair is near zero.  Probing parts a pair by a score so low
+pair.  Where many λ are positive, the reduced score of every pair is near zero.  Probing gives one pair a score so low
 that parting it loses nothing.  A few sweeps from λ then bound all clusterings that part the pair.  If the bound is
 below the score of a clustering that has the pair together, the pair is merged into one item.  With fewer items bounds
-are faster and better, so the first pairs take longest.
+are faster and better, so the first pairs take longest.  A sweep takes time linear in the rows.
 
 The candidates are pairs with a positive score inside a cluster of the given clustering.  Among those of largest score,
 the pair with the lowest bound after a few sweeps is probed.  An undecided pair is probed again once there are fewer
 items.  The search ends when several pairs in a row stay undecided.
-
-Complexity: a few sweeps over the rows per pair.
 
 Source: M. W. P. Savelsbergh, *Preprocessing and probing techniques for mixed integer programming problems*, ORSA
 Journal on Computing 6 (1994).
@@ -83,15 +81,8 @@ class Join(NamedTuple):
 def find_joins(scores: Floats, labels: Ints, stars: Rows, duals: Floats, *, expired: Expired = never) -> list[Join]:
     """Return pairs that are together, in the order in which they are merged.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels
-        Cluster number of each item in a good clustering, 0 to n - 1.
-    stars, duals
-        Start of the sweeps.
-    expired
-        Checked several times per second; the search returns its result so far once it returns True.
+    ``labels`` are the cluster numbers, 0 to n - 1, of a good clustering.  The sweeps start at ``stars`` and ``duals``.
+    ``expired`` is checked several times per second; once True, the pairs found so far are returned.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),)).astype(np.int64)

@@ -13,10 +13,7 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def move_shares(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats, tiny: float) -> int:
-    """Move shares from items with a surplus to items without, along shortest paths, until no more can be moved.
-
-    Return the number of visited items.
-    """
+    """Move shares from items with a surplus to others along shortest paths while possible; return the items visited."""
     n, visits = len(gain), 0
     level = np.empty(n, dtype=np.int64)
     queue = np.empty(m, dtype=np.int64)

@@ -6,8 +6,8 @@ r"""Bounds on clusterings from dual values of two-partition inequalities: *stars
 
 Stars with two items in T are the triangle inequalities (:mod:`colgen.solvers.clusters.triangle_dual`).  Triangles alone
 are weak on sparse graphs: x = ½ on all edges and 0 elsewhere violates none.  A star of three edges forbids that point,
-and larger stars are stronger still.  With reduced scores r = w - Σ a λ, every λ ≥ 0 proves that no clustering scores
-more than B(λ) = Σ λ + Σ_{i<j} max(0, r_ij).  Decisions on pairs follow as for triangles.
+and larger stars are stronger still.  Let r = w - Σ a λ be the reduced scores.  Every λ ≥ 0 proves that no clustering
+scores more than B(λ) = Σ λ + Σ_{i<j} max(0, r_ij).  Decisions on pairs follow as for triangles.
 
 *Ascent.*  Hildreth's projections on the rows, with the kinks of B smoothed, as for triangles.  Violated stars are
 grown greedily at the current x (:mod:`colgen.solvers.clusters.two_partition` does the same for linear programs).  The
@@ -75,17 +75,11 @@ _WORK = 1_500_000_000
 
 
 def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired = never) -> TriangleBound:
-    """Bound the scores of all clusterings by dual ascent over stars (including triangles), the rows of the result.
+    """Bound the scores of all clusterings by dual ascent over stars and triangles, the rows of the result.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels
-        Cluster numbers of a good clustering, 0 to n - 1; better ones are sought near the ascent's x.
-    seed
-        Seed of the local search.
-    expired
-        Checked several times per second; the ascent returns the bound so far once it returns True.
+    ``labels`` are the cluster numbers, 0 to n - 1, of a good clustering.  Better ones are sought near the ascent's x,
+    by a local search with this ``seed``.  ``expired`` is checked several times per second; once True, the bound so far
+    is returned.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
@@ -128,14 +122,8 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
 def recompute_bound(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
     """Return the bound that dual values of stars prove, recomputed from the scores.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    stars
-        One row per inequality: the centre, then the items of T ascending, then -1 as padding.
-    duals
-        Negative entries count as zero.
-    labels : (n,) array of cluster numbers
+    A row of ``stars`` has the centre, the items of T ascending, and -1 as padding.  Negative ``duals`` count as zero.
+    ``labels`` are cluster numbers.
 
     Raises
     ------

@@ -3,12 +3,12 @@ r"""Steps that decide part of a clustering, and functions that verify them from 
     max Σ_{clusters S} Σ_{i<j in S} w_ij,        w symmetric, of any sign.
 
 :mod:`colgen.solvers.clusters.persistency` returns the steps that led to its decisions.  A step holds dual values,
-multipliers and groups, but no conclusions; applying it recomputes them.  There are four kinds of steps.  Each acts on
-the *items* that earlier steps have left, which are groups of original items.
+multipliers and groups, but no conclusions; applying it recomputes them.  Each step acts on the *items* that earlier
+steps have left, which are groups of original items.  There are four kinds:
 
-* :class:`Settled`: dual values π of the items of some connected components of the graph of positive scores.  The
-  components price separately.  With z the value of the best packing of clusters S worth w(S) - π(S) each, no clustering
-  of them scores more than Σ π + z (:func:`price_packing`, an exact search).  They are removed.
+* :class:`Settled`: dual values π of the items of some connected components of the graph of positive scores.  An exact
+  search for each component gives the value z of the best packing of clusters S worth w(S) - π(S) each
+  (:func:`price_packing`).  No clustering of them scores more than Σ π + z.  They are removed.
 * :class:`Bounded`: multipliers λ ≥ 0 of triangle inequalities or stars of a component, and a clustering of it with
   score z.  The bound B(λ) is recomputed (:mod:`colgen.solvers.clusters.triangle_dual`,
   :mod:`colgen.solvers.clusters.star_dual`).  If it equals z the component is removed.  Otherwise the reduced scores
@@ -19,8 +19,8 @@ the *items* that earlier steps have left, which are groups of original items.
   are joined.
 * :class:`Contracted`: groups that pass the test of :mod:`colgen.solvers.clusters.contraction`.
 
-Complexity: O(n²) per step, O(rows) for multipliers, and one search per component with dual values, as long as the last
-search that found them.
+Complexity: O(n²) per step and O(rows) for multipliers.  Each component with dual values takes one search, as long as
+the last search that found them.
 """
 
 from __future__ import annotations
@@ -288,7 +288,7 @@ def _check_components(scores: Floats, items: Ints) -> None:
 def price_packing(scores: Floats, duals: Floats, nodes: int) -> float:
     """Return the value of the best packing of clusters priced at dual values, summed over components.
 
-    It is infinite if the search of a component exceeds ``nodes`` nodes.
+    It is infinite if a search exceeds ``nodes`` nodes.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     duals = as_floats(duals, "duals", shape=(len(scores),))

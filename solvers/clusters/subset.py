@@ -2,37 +2,37 @@ r"""Subsets of largest value, where items have profits and pairs of items have s
 
     max over subsets S    Σ_{i<j in S} w_ij + Σ_{i in S} c_i
 
-This is unconstrained quadratic zero-one optimisation (boolean quadratic programming), which is NP-hard, and the pricing
-problem of clustering.  Pricing needs more than the best subset: a bound over all *packings*, families of disjoint
-subsets, whose values add up.  Let d_S(i) = Σ_{j in S} w_ij.  Three facts about a packing of largest value make the
-exact search fast; otherwise the packing could be changed at no loss:
+This is unconstrained quadratic zero-one optimisation (boolean quadratic programming), which is NP-hard.  It is the
+pricing problem of clustering.  Pricing also needs a bound on all *packings*, families of disjoint subsets, whose values
+add up.  Let d_S(i) = Σ_{j in S} w_ij.  Three facts about a packing of largest value make the exact search fast;
+otherwise the packing could be changed at no loss:
 
 1.  d_S(i) + c_i ≥ 0 for every i in one of its subsets S: leaving i out of S loses exactly that.
 2.  Each of its subsets is connected by positive scores: two parts with none between them can be two subsets.
 3.  Each subset has one item that comes first in some order of the items: its *anchor*.  The subsets anchored at v,
-    with the items before v excluded, are searched separately.  If z_v is the best value among those that satisfy 1
-    and 2, then the packing is worth at most Σ_v max(0, z_v).
+    with the items before v excluded, are searched separately.  Let z_v be the best value among those that satisfy 1
+    and 2.  Then the packing is worth at most Σ_v max(0, z_v).
 
-The exact search is depth first over the items to include.  With P the included items, C the candidates and
-g_j = c_j + d_P(j), a node is worth at most
+The exact search is depth first over the items to include.  Let P be the included items, C the candidates and
+g_j = c_j + d_P(j).  A node is worth at most
 
     value(P) + Σ_{j in C} max(0, g_j + Σ_{k in C} y_jk)    for any shares y_jk + y_kj = max(0, w_jk), y ≥ 0.
 
 Equal shares are cheap and suffice for most searches.  A long search computes the best shares near its root.  They are a
-maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, with the shares as arc capacities.  It
-also uses concave bounds (:mod:`colgen.solvers.clusters.concave`), which count negative scores.  Concave bounds are
-better where scores are dense and of both signs, shares where scores are sparse.  A bound that rarely closes a node is
-computed rarely.
+maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, with the shares as arc capacities.  A long
+search also uses concave bounds (:mod:`colgen.solvers.clusters.concave`), which count negative scores.  They are better
+where scores are dense and of both signs, shares where scores are sparse.  A bound that rarely closes a node is computed
+rarely.
 
 A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 in every subset, and is dropped.  If an included item
 violates 1 in this way the node is closed.  Dropping one item may make others drop.  A node takes O(|C|) time for each
 item that it drops or includes; the number of nodes is exponential in the worst case.
 
-Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound, and
+Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound.
 P. L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,
-Mathematical Programming 28 (1984), for the best shares as a flow;
+Mathematical Programming 28 (1984), for the best shares as a flow.
 A. Mehrotra and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998),
-for the pricing problem; B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell
+for the pricing problem.  B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell
 System Technical Journal 49 (1970).  The joint use of facts 1 to 3 is new in this module; tests check it by enumeration.
 """
 
@@ -95,15 +95,11 @@ def search(
     ----------
     scores : (n, n) array w, symmetric, zero diagonal
     profits : (n,) array c
-    least
-        Subsets of at most this value are not sought; ``best`` and ``total`` account for them.  Default: the possible
-        size of rounding errors.
-    enough
-        End after this many nodes once a subset worth more than ``wanted`` is found.
-    most
-        End after this many nodes in any case.
-    expired
-        Checked several times per second; the search returns its result so far once it returns True.
+    least : float, by default the possible size of rounding errors
+        Subsets of at most this value are not sought; ``best`` and ``total`` account for them.
+    enough : node limit once a subset worth more than ``wanted`` is found
+    most : node limit in any case
+    expired : checked several times per second; once True, the result so far is returned
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))
@@ -166,7 +162,7 @@ def _advance(
 
 
 def promising(scores: Floats, profits: Floats) -> Mask:
-    """Return which items remain after repeatedly dropping those that violate fact 1 in every subset.
+    """Return which items remain after dropping, repeatedly, those that violate fact 1 in every subset.
 
     Items without positive scores and without profit are dropped too.
     """

@@ -29,19 +29,10 @@ def ascend(
 ) -> Subsets:
     """For each given item, return a good subset that contains it, found by chains of flips (Kernighan and Lin, 1970).
 
-    A chain flips one item after the other, each at most once, always the one that gains most or loses least: a cluster
-    may only gain once half of it is included.
-
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    profits : (n,) array c
-    items
-        One search each, which keeps this item included; without fixed items the subsets would differ less.
-    least
-        Subsets of at most this value are not returned.  Default: the possible size of rounding errors.
-    expired
-        Checked between searches; the remaining searches are skipped once it returns True.
+    A chain flips one item after the other, each at most once, always the one that gains most or loses least.  It passes
+    through losses, because a cluster may only gain once half of it is included.  Each of ``items`` has one search,
+    which keeps it included so that the subsets differ.  Subsets of at most ``least`` are not returned, by default the
+    possible size of rounding errors.  ``expired`` is checked between searches; True skips the remaining ones.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))

@@ -36,14 +36,9 @@ _TRIED, _PAYS, _RARELY = 256, 4, 64
 def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tuple[Floats, Mask, Mask]:
     """Search inside other kernels: return the best value and subset of each anchor, and which anchors are unfinished.
 
-    Parameters
-    ----------
-    scores, profits
-        As for :func:`colgen.solvers.clusters.subset.search`.
-    least
-        For each anchor: subsets of at most this value are not sought; returned if no better one exists.
-    nodes
-        Node limit.
+    ``scores`` and ``profits`` are as for :func:`colgen.solvers.clusters.subset.search`; ``nodes`` is the node limit.
+    Each anchor has an entry of ``least``: subsets of at most this value are not sought.  It is returned if no better
+    one exists.
     """
     largest = 0.0
     for i in range(len(profits)):

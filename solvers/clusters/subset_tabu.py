@@ -38,18 +38,9 @@ def tabu(
 ) -> Subsets:
     """For each given item, return the best subset that a tabu search visits, with the item always included.
 
-    Each flip is the best among items not flipped lately, or flips that reach a new best value.  O(items · flips · n).
-
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    profits : (n,) array c
-    items, flips
-        One search per item, of this many flips.
-    least
-        Subsets of at most this value are not returned.  Default: the possible size of rounding errors.
-    expired
-        Checked between searches; the remaining searches are skipped once it returns True.
+    A search has ``flips`` flips.  Each is the best among items not flipped lately, or flips that reach a new best
+    value.  O(items · flips · n).  ``least`` and ``expired`` are as for
+    :func:`colgen.solvers.clusters.subset_ascent.ascend`.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")))
     profits = np.ascontiguousarray(as_floats(profits, "profits", shape=(len(scores),)))

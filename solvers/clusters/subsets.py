@@ -20,14 +20,10 @@ class Subsets(NamedTuple):
     Attributes
     ----------
     members : (subsets, n) array, one row per subset, best first
-    values
-        Value of each row.
-    best
-        Upper bound on the value of any subset that satisfies facts 1 and 2, at least 0; infinite for a heuristic.
-    total
-        Upper bound on the value of any packing.
-    complete
-        Whether the search is complete; ``best`` and ``total`` are valid bounds in any case.
+    values : value of each row
+    best : upper bound, at least 0, on the value of any subset that satisfies facts 1 and 2; infinite for a heuristic
+    total : upper bound on the value of any packing
+    complete : whether the search is complete; ``best`` and ``total`` are valid bounds in any case
     """
 
     members: Mask

@@ -24,20 +24,10 @@ _EQUAL = 1e-6
 
 
 def violated_triangles(x: Floats, tolerance: float) -> tuple[Ints, Floats]:
-    """Return the most violated triangle inequality of each closing pair that has one.
+    """Return the most violated triangle inequality of each closing pair that has one, and the violations.
 
-    Parameters
-    ----------
-    x : (n, n) array, symmetric, entries in [0, 1], diagonal ignored
-    tolerance
-        An inequality is violated if x_ik + x_kj - x_ij - 1 exceeds this.
-
-    Returns
-    -------
-    triangles
-        Rows (i, j, k) with closing pair i < j and third item k, in the order of the pairs.
-    violations
-        x_ik + x_kj - x_ij - 1.
+    Rows are (i, j, k) in the order of the closing pairs i < j, with third item k.  The violations, x_ik + x_kj - x_ij - 1,
+    are above ``tolerance``.  ``x`` is symmetric with entries in [0, 1]; its diagonal is ignored.
     """
     x = as_floats(x, "x", shape=("n", "n"))
     tolerance = as_float(tolerance, "tolerance")

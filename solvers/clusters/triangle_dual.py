@@ -9,7 +9,7 @@ a_ij the coefficients of the pair in all rows.  Every λ ≥ 0 proves that no cl
 
     B(λ) = Σ λ + Σ_{i<j} max(0, r_ij).
 
-*Ascent.* B is minimised with its kinks smoothed.  The term max(0, r) is replaced by the maximum of r x - ε_ij (x - ½)²
+*Ascent.*  B is minimised with its kinks smoothed.  The term max(0, r) is replaced by the maximum of r x - ε_ij (x - ½)²
 / 2 over 0 ≤ x ≤ 1, reached at x = ½ + r / ε_ij clipped to [0, 1].  Dual values move one at a time, and never below
 zero.  A move is the violation of the row at x over the sum of the three 1 / ε_ij, times 1.5 for speed.  These are
 Hildreth's projections on the rows.  ε is proportional to the scores, so that pairs of all sizes move equally fast, and
@@ -19,7 +19,7 @@ it is halved every few sweeps.  The ascent starts from dual values of rows that 
 *Rows.*  A row is added when it is violated at some x, and kept while its dual value is positive.  Only rows with
 x_ik + x_kj > 1 can be violated, so each k needs only the pairs of its neighbours at x > 0.  An added row moves at once,
 which reduces the violation of rows that share pairs with it; fewer rows are added.  Separation takes O(Σ_k d_k²) time,
-d_k the number of neighbours of k, and a sweep O(rows): on documents one triangle in 50.
+d_k the number of neighbours of k.  A sweep takes O(rows): on documents one triangle in 50.
 
 *Decisions.*  Let a clustering of score z be known, and g = B(λ) - z.  A clustering that parts two items also parts all
 pairs of some cut between them, and loses their max(0, r_ij) from the bound.  If every such cut weighs more than g, no
@@ -28,9 +28,9 @@ than single pairs do.  A clustering that joins two groups of such items loses Σ
 that exceeds g they are apart.  Groups are contracted, and pairs that are apart get a score so low that parting them
 loses nothing.  The remaining instance is smaller and has the same optimum.  If g is zero the clustering is optimal.
 
-Sources: C. Hildreth, *A quadratic programming procedure*, Naval Research Logistics Quarterly 4 (1957); N. Veldt, D. F.
+Sources: C. Hildreth, *A quadratic programming procedure*, Naval Research Logistics Quarterly 4 (1957).  N. Veldt, D. F.
 Gleich, A. Wirth, J. Saunderson, *Metric-constrained optimization for graph clustering algorithms*, SIAM Journal on
-Mathematics of Data Science 1 (2019), for the projections; J.-H. Lange, B. Andres, P. Swoboda, *Combinatorial
+Mathematics of Data Science 1 (2019), for the projections.  J.-H. Lange, B. Andres, P. Swoboda, *Combinatorial
 persistency criteria for multicut and max-cut*, CVPR (2019), for decisions by reduced scores.
 """
 
@@ -96,14 +96,12 @@ class TriangleBound(NamedTuple):
 
     Attributes
     ----------
-    bound
-        Upper bound on the score of any clustering.
-    labels, score
-        Cluster numbers of the best known clustering, and its score.
-    reduced
-        Reduced scores that prove ``bound``, symmetric with zero diagonal.
-    rows, duals
-        Triangle inequalities and dual values of the reduced scores, as for :func:`recompute_bound`.
+    bound : upper bound on the score of any clustering
+    labels : cluster numbers of the best known clustering
+    score : its score
+    reduced : reduced scores that prove ``bound``, symmetric, zero diagonal
+    rows : triangle inequalities, as for :func:`recompute_bound`
+    duals : their dual values
     """
 
     bound: float
@@ -145,17 +143,9 @@ def triangle_bound(
 ) -> TriangleBound:
     """Bound the scores of all clusterings by dual ascent, until the bound decides most items.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels
-        Cluster number of each item in a good clustering, 0 to n - 1; better ones are sought near the ascent's x.
-    seed
-        Seed of the local search.
-    visits
-        Maximum number of triangle visits, over all sweeps.
-    expired
-        Checked several times per second; the ascent returns the bound so far once it returns True.
+    ``labels`` are the cluster numbers, 0 to n - 1, of a good clustering.  Better ones are sought near the ascent's x,
+    by a local search with this ``seed``.  ``visits`` limits the triangle visits over all sweeps.  ``expired`` is
+    checked several times per second; once True, the bound so far is returned.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
@@ -206,15 +196,8 @@ def step_sizes(scores: Floats) -> Floats:
 def recompute_bound(scores: Floats, rows: Rows, duals: Floats, labels: Ints) -> TriangleBound:
     """Return the bound that dual values of triangle inequalities prove, recomputed from the scores.
 
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    rows
-        One row per inequality x_ik + x_kj - x_ij ≤ 1, shape (rows, 4): the flat indices i n + j, i < j, of the pairs
-        ij, ik and kj, and k.
-    duals
-        Negative entries count as zero.
-    labels : (n,) array of cluster numbers
+    A row is an inequality x_ik + x_kj - x_ij ≤ 1: the flat indices i n + j, i < j, of the pairs ij, ik and kj, and k.
+    Negative ``duals`` count as zero.  ``labels`` are cluster numbers.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     n = len(scores)
@@ -312,19 +295,10 @@ def _compute_reduced(scores: Floats, rows: Rows, duals: Floats) -> Floats:
 
 @njit(cache=True)
 def _gather(pairs: Floats, rows: Rows, duals: Floats, begin: int, end: int) -> tuple[Rows, Floats, int]:
-    """Return the rows of the items ``begin`` to ``end`` with positive dual values, and violated rows, moved at once.
+    """Return rows, dual values and the number of visited rows, for the items ``begin`` to ``end``, ordered by k.
 
-    Parameters
-    ----------
-    pairs
-        Reduced score and 1 / ε of each pair i < j, shape (n, n, 2); updated in place.
-    rows, duals
-        Rows of these k so far, ordered by k (flat indices of the pairs ij, ik, kj, and k), and their dual values.
-
-    Returns
-    -------
-    rows, duals, visited
-        The rows and dual values, ordered by k, and the number of rows visited.
+    These are the rows with positive dual values, and violated rows, moved at once.  ``pairs`` has the reduced score and
+    1 / ε of each pair i < j, shape (n, n, 2), updated in place.
     """
     n = len(pairs)
     flat = pairs.reshape(n * n, 2)

@@ -15,7 +15,7 @@ It takes O(n) per pair that is paid for, and uses one or two rows for each.  It 
 sweeps of an ascent from zero (:mod:`colgen.solvers.clusters.triangle_dual`).
 
 Source: J.-H. Lange, A. Karrenbauer, B. Andres, *Partial optimality and fast lower bounds for weighted correlation
-clustering*, ICML (2018), for packing cycles; choosing those tight at a known clustering is new in this module.
+clustering*, ICML (2018), for packing cycles.  Choosing those tight at a known clustering is new in this module.
 """
 
 from __future__ import annotations
@@ -42,11 +42,6 @@ def pack_triangles(scores: Floats, labels: Ints) -> tuple[Rows, Floats]:
     """Return triangle inequalities that are tight at a clustering, ordered by k, and dual values.
 
     The format is that of :func:`colgen.solvers.clusters.triangle_dual.recompute_bound`.
-
-    Parameters
-    ----------
-    scores : (n, n) array w, symmetric, zero diagonal
-    labels : (n,) array of cluster numbers, 0 to n - 1
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),)).astype(np.int64)

@@ -29,22 +29,15 @@ _WHOLE = 1e-6
 
 
 def violated_stars(x: Floats, size: int, tolerance: float, starts: int) -> tuple[Ints, Ints, Floats]:
-    """Return violated inequalities with at most ``size`` items in T, found greedily and each returned once.
+    """Return violated inequalities with at most ``size`` ≥ 3 items in T, found greedily and each returned once.
+
+    The results are the centres i, the items of T (ascending, padded with -1 up to ``size``) and the violations.
 
     Parameters
     ----------
     x : (n, n) array, symmetric, entries in [0, 1], zero diagonal
-    size
-        Maximum size of T, at least 3.
-    tolerance
-        An inequality is violated if its left-hand side exceeds 1 by more than this.
-    starts
-        Number of first items per item i from which a set T is grown.
-
-    Returns
-    -------
-    centres, members, violations
-        The item i; the items of T, ascending, padded with -1 up to ``size``; the violation.
+    tolerance : an inequality is violated if its left-hand side exceeds 1 by more than this
+    starts : number of first items per item i from which a set T is grown
     """
     x = as_floats(x, "x", shape=("n", "n"))
     size, starts = as_integer(size, "size", low=3), as_integer(starts, "starts", low=0)

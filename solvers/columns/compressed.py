@@ -68,10 +68,10 @@ def find_covered(starts, rows, values, first, second):  # type: ignore[no-untype
 
 @typed(types.boolean(POSITIONS, POSITIONS, FLOATS, FLOATS, types.int32[::1], types.int32[::1]))
 def copy_if_valid(starts, rows, values, costs, short_starts, short_rows):  # type: ignore[no-untyped-def]
-    """Return whether columns are valid, and write 32-bit copies of their starts and rows (meaningless if they are not).
+    """Return whether columns are valid, and 32-bit copies of their starts and rows (meaningless if they are not).
 
-    Valid starts rise from 0 to the number of entries, rows rise strictly within a column from at least 0, and costs and
-    values are finite.
+    Valid starts rise from 0 to the number of entries.  Valid rows rise strictly within a column from at least 0.  Costs
+    and values are finite.
     """
     entries = len(rows)
     if len(values) != entries or starts[0] != 0 or starts[len(costs)] != entries or entries > np.iinfo(np.int32).max:
@@ -96,12 +96,7 @@ def copy_if_valid(starts, rows, values, costs, short_starts, short_rows):  # typ
 def sums_by_number(numbers, lengths, amounts):  # type: ignore[no-untyped-def]
     """Return the distinct numbers, ascending, and for each the sum of the amounts of the columns that list it.
 
-    Parameters
-    ----------
-    numbers
-        Numbers of all columns, column by column.
-    lengths, amounts
-        Count of numbers of each column, and its amount.
+    ``numbers`` are listed column by column; ``lengths`` counts them per column; ``amounts`` has one entry per column.
     """
     terms, entry = np.empty(len(numbers)), 0
     for j in range(len(lengths)):
@@ -169,13 +164,9 @@ def are_integral(values, integer, room):  # type: ignore[no-untyped-def]
 def find_used(values, lower, upper, integer, share):  # type: ignore[no-untyped-def]
     """Return the positions of nonzero values, and these values clipped to their bounds (the lower one has precedence).
 
-    Parameters
-    ----------
-    values
-        Values of the first columns.
-    integer
-        Marks integer columns, whose values up to ``share`` count as zero.  The tolerance of other columns is relative
-        to their largest value, at most ``share`` unless rounding errors of large values exceed it.
+    ``values`` are those of the first columns.  Values up to ``share`` count as zero in the columns that ``integer``
+    marks.  The tolerance of other columns is relative to their largest value.  It is at most ``share`` unless rounding
+    errors of large values exceed it.
     """
     least, inside = 0.0, np.empty(len(values))
     for j in range(len(values)):
@@ -252,17 +243,13 @@ def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
 def box_terms(costs, earned, lower, upper, weights, origins, template, sign, theta, allowed):  # type: ignore[no-untyped-def]
     """Return Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j, as if minimising, for columns without an oracle.
 
-    These are variables of the template, columns with an upper bound, and the part of any column due to its lower bound.
-    If x_j has no bound in the direction of its minimum, its reduced cost must vanish; otherwise the sum is -inf.
+    These are variables of the template (those with origin ``template``), columns with an upper bound, and the part of
+    any column due to its lower bound.  If x_j has no bound in the direction of its minimum, its reduced cost must
+    vanish; otherwise the sum is -inf.
 
-    Parameters
-    ----------
-    origins, template
-        Origin of each column, and the origin that marks a variable of the template.
-    allowed
-        Tolerances (clean, share, rounding).  A reduced cost vanishes if it is at most ``clean`` times the column's
-        weight, at least 1, and at most ``share`` of the terms of the difference.  If something is subtracted from the
-        cost, ``rounding`` times the weight is allowed.
+    It vanishes within the tolerances ``allowed`` = (clean, share, rounding).  It is at most ``clean`` times the
+    column's weight, at least 1, and at most ``share`` of the terms of the difference.  If something is subtracted from
+    the cost, ``rounding`` times the weight is allowed.
     """
     clean, share, rounding = allowed
     boxes = 0.0

@@ -110,20 +110,9 @@ def exchange(
 ) -> Ints | None:
     """Return the cheapest integer solution found, or None.
 
-    Parameters
-    ----------
-    start
-        Initial number of uses of each column.
-    target
-        Maximum cost of a solution.
-    step
-        Minimum cost difference from each solution to the next.
-    bound
-        Lower bound on the cost of a solution: the search ends once the next target is below it.
-    steps
-        Maximum number of steps.
-    expired
-        Checked several times per second; the search ends once it returns True.
+    ``start`` is the initial number of uses of each column.  A solution costs at most ``target``, and at least ``step``
+    less than the one before.  The search ends once the next target is below ``bound``, a lower bound on the cost.  It
+    also ends after ``steps`` steps, or once ``expired``, checked several times per second, returns True.
     """
     entries = _entries(program)
     walk = _begin(program, start, entries.weights, target, seed)

@@ -51,16 +51,9 @@ _COLUMNS = types.Tuple((FLOATS, NUMBERS, NUMBERS, FLOATS))
 def find(given, numbers, slots, held_numbers, held):  # type: ignore[no-untyped-def]
     """Return the positions of the given columns among those held, or -1.
 
-    Columns with equal signatures are compared entry by entry, in ascending row numbers.
-
-    Parameters
-    ----------
-    given, held
-        Costs, starts, rows and values of the given columns and of those held.
-    numbers, held_numbers
-        Their :func:`signatures`.
-    slots
-        Hash table with open addressing and linear probing, a power of two in length; see :func:`claim`.
+    Columns with equal signatures are compared entry by entry, in ascending row numbers.  ``given`` and ``held`` are
+    costs, starts, rows and values; ``numbers`` and ``held_numbers`` their :func:`signatures`.  ``slots`` is a hash
+    table with open addressing and linear probing, a power of two in length; see :func:`claim`.
     """
     costs, starts, rows, values = given
     held_costs, held_starts, held_rows, held_values = held

@@ -52,20 +52,9 @@ def violated_capacity(
 ) -> tuple[Mask, Floats]:
     """Return sets of customers with violated rounded capacity cuts, and their violations, largest first.
 
-    The sets have shape (sets, customers).  A violation is the excess of arcs inside a set.
-
-    Parameters
-    ----------
-    flow : (customers, customers) array, without the depot
-        Flow of the solution from each customer to each other.
-    demands
-        Demands of the customers, from 0 to the capacity.
-    capacity
-        Capacity of a vehicle, in the same unit.
-    least
-        Smallest violation of interest.
-    limit
-        Maximum number of sets.
+    The sets have shape (sets, customers).  A violation is the excess of arcs inside a set.  ``flow`` is the solution's
+    flow from each customer to each other, without the depot.  Demands, from 0 to the capacity, are in the unit of
+    ``capacity``.  At most ``limit`` sets with a violation of at least ``least`` are returned.
     """
     demands = as_floats(demands, "demands", shape=("customers",), low=0.0)
     flow = as_floats(flow, "flow", shape=(len(demands), len(demands)), low=0.0)
@@ -170,12 +159,7 @@ def _move(both: Floats, demands: Floats, chosen: _Chosen, v: int) -> None:
 def _best_move(demands: Floats, capacity: float, chosen: _Chosen, before: int, growing: bool) -> int:
     """Return the customer whose move leads to the largest violation, or -1 if none may move.
 
-    Parameters
-    ----------
-    before
-        Customers that moved at this move or later stay.
-    growing
-        Whether customers with flow to the set may only join.
+    Customers that moved at move ``before`` or later stay.  If ``growing``, those with flow to the set may only join.
     """
     inside, towards, last = chosen.inside, chosen.towards, chosen.last
     demand, size = chosen.sums[_DEMAND], chosen.sums[_SIZE]

@@ -23,12 +23,11 @@ def counts_along(starts: ArrayLike, visits: ArrayLike, weights: ArrayLike, divis
 
     Parameters
     ----------
-    starts, visits
-        Offsets of the routes in ``visits``, and the vertices in visiting order; -1 for a vertex outside every memory.
+    starts : offsets of the routes in ``visits``
+    visits : the vertices in visiting order; -1 for a vertex outside every memory
     weights : (cuts, vertices) array, less than the divisor
         0 for a vertex in the memory without a weight, -1 for one outside the memory.
-    divisors
-        Divisor of each cut, at least 2.
+    divisors : divisor of each cut, at least 2
     """
     weights = as_integers(weights, "weights", shape=("cuts", "vertices"), low=-1)
     divisors = as_integers(divisors, "divisors", shape=weights.shape[:1], low=2)

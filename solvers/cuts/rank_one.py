@@ -6,7 +6,7 @@ weight vectors are known for up to five rows: one for three rows, one for four a
 Triples are enumerated; cuts over four and five rows are found by local search.
 
 Sources: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
-problem with time windows*, Operations Research 56 (2008); D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, H. Santos, *Limited
+problem with time windows*, Operations Research 56 (2008).  D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, H. Santos, *Limited
 memory rank-1 cuts for vehicle routing problems*, Operations Research Letters 45 (2017), for the vectors.
 """
 
@@ -69,18 +69,15 @@ def violated_rank_one(
 
     Parameters
     ----------
-    starts, rows, amounts
-        Compressed columns: offsets, row numbers, and integer coefficients of at least 1.
-    values
-        Values of the columns, at least 0.
-    sides
-        Upper sides b_i of the rows, integers of at least 0.
-    sizes
-        Numbers of rows per cut: triples are enumerated; four and five rows are found by a local search from each row.
-    least
-        Smallest violation of interest.
-    limit
-        Maximum number of cuts per weight vector.
+    starts : offsets of the columns in ``rows`` and ``amounts``
+    rows : row numbers of their entries
+    amounts : integer coefficients of at least 1
+    values : values of the columns, at least 0
+    sides : upper sides b_i of the rows, integers of at least 0
+    sizes : numbers of rows per cut
+        Triples are enumerated; four and five rows are found by a local search from each row.
+    least : smallest violation of interest
+    limit : maximum number of cuts per weight vector
     """
     sides = as_integers(sides, "sides", shape=("rows",), low=0)
     values = as_floats(values, "values", shape=("columns",), low=0.0)
@@ -421,15 +418,8 @@ def _search(
 def memories_needed(starts: ArrayLike, visits: ArrayLike, weights: ArrayLike, divisors: ArrayLike) -> NDArray[np.bool_]:
     """Return the smallest memory with which each cut has the same coefficients on these routes as with full memory.
 
-    Shape (cuts, vertices); vertices with a weight are always included.
-
-    Parameters
-    ----------
-    starts, visits
-        Offsets of the routes in ``visits``, and the vertices in visiting order; -1 for a vertex outside every memory.
-    weights : (cuts, vertices) array, 0 for no weight
-    divisors
-        Divisor of each cut.
+    Shape (cuts, vertices); vertices with a weight are always included.  Routes and divisors are given as for
+    :func:`colgen.solvers.cuts.counting.counts_along`; ``weights`` has shape (cuts, vertices), 0 for no weight.
     """
     weights = as_integers(weights, "weights", shape=("cuts", "vertices"), low=0)
     divisors = as_integers(divisors, "divisors", shape=weights.shape[:1], low=2)

@@ -1,14 +1,16 @@
 r"""Mixed-integer rounding cuts: inequalities over integer variables, divided and rounded.
 
+The inequality
+
     s + Σ_j a_j z_j ≥ b,    s ≥ 0,    0 ≤ z_j ≤ u_j integer
 
 implies, for every δ > 0,
 
-    s + δ f Σ_j G(a_j/δ) z_j ≥ δ f ⌈b/δ⌉,
+    s + δ f Σ_j G(a_j/δ) z_j ≥ δ f ⌈b/δ⌉.
 
-where f is the fractional part of b/δ and ``G(q) = ⌊q⌋ + min((q - ⌊q⌋)/f, 1)``.  Before rounding, a variable above the
-middle of its range is replaced by its distance from the upper bound.  G is continuous, and f is kept away from 0 and 1,
-so that a rounding error of the data changes a coefficient by about the same amount at most.
+Here f is the fractional part of b/δ and ``G(q) = ⌊q⌋ + min((q - ⌊q⌋)/f, 1)``.  Before rounding, a variable above the
+middle of its range is replaced by its distance from the upper bound.  G is continuous, and f is kept away from 0 and 1.
+So a rounding error of the data changes a coefficient by about the same amount at most.
 
 Source: H. Marchand, L. A. Wolsey, *Aggregation and mixed integer rounding to solve MIPs*, Operations Research 49
 (2001).
@@ -45,16 +47,11 @@ def round_inequalities(
 
     Parameters
     ----------
-    coefficients
-        a, shape (inequalities, variables).
-    sides
-        b of each inequality.
-    rests
-        s of each inequality at the solution; non-negative up to rounding.
-    values
-        z at the solution.
-    upper
-        Upper bounds of the integer variables, possibly infinite; lower bounds are 0.
+    coefficients : (inequalities, variables) array a
+    sides : b of each inequality
+    rests : s of each inequality at the solution; non-negative up to rounding
+    values : z at the solution
+    upper : upper bounds of the integer variables, possibly infinite; lower bounds are 0
 
     Raises
     ------

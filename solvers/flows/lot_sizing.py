@@ -1,9 +1,9 @@
 r"""Uncapacitated lot sizing: when to produce, and how much, to meet demand at least cost.
 
-    min Σ_t f_t y_t + p_t x_t + h_t s_t    subject to    s_{t-1} + x_t = d_t + s_t,  x_t > 0 only where y_t = 1,
+    min Σ_t f_t y_t + p_t x_t + h_t s_t    subject to    s_{t-1} + x_t = d_t + s_t,  x_t > 0 only where y_t = 1.
 
-with no stock before the first period and none after the last.  Costs may be negative: only demand is produced, so the
-problem is bounded.  Some optimal plan produces only when there is no stock.  Each lot then covers the demand of
+There is no stock before the first period and none after the last.  Costs may be negative: only demand is produced, so
+the problem is bounded.  Some optimal plan produces only when there is no stock.  Each lot then covers the demand of
 consecutive periods, and the best sequence of lots is a shortest path, in O(T^2) steps.
 
 Source: H. M. Wagner, T. M. Whitin, *Dynamic version of the economic lot size model*, Management Science 5 (1958).
@@ -20,15 +20,15 @@ from colgen.solvers.kernel_cache import njit
 def plan_lots(setup, unit, hold, demand, amounts):  # type: ignore[no-untyped-def]
     """Return the least cost of a plan; infinite if demand cannot be met.
 
+    Costs are inf where impossible, never -inf.
+
     Parameters
     ----------
-    setup, unit, hold
-        Cost per period of a setup, of producing one unit, and of holding one unit until the next period; inf where
-        impossible, never -inf.  The last entry of ``hold`` is ignored.
-    demand
-        At least 0.
-    amounts
-        Output: the amounts produced; zeros if demand cannot be met.
+    setup : cost of a setup in each period
+    unit : cost of producing one unit
+    hold : cost of holding one unit until the next period; the last entry is ignored
+    demand : at least 0
+    amounts : output: the amounts produced; zeros if demand cannot be met
     """
     periods = len(demand)
     best = np.full(periods + 1, np.inf)

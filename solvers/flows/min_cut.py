@@ -21,9 +21,7 @@ Mask = NDArray[np.bool_]
 def violated_cuts(weights: ArrayLike, tolerance: float = 1e-6) -> list[tuple[int, ...]]:
     """Return the sets of vertices entered by arcs of total weight below 1 - tolerance.
 
-    Parameters
-    ----------
-    weights : (n + 1, n + 1) array w_hm ≥ 0 by tail and head, root 0
+    ``weights`` is an (n + 1, n + 1) array w_hm ≥ 0 by tail and head, root 0.
     """
     w = as_numbers(weights, "weights")
     tolerance = as_float(tolerance, "tolerance")

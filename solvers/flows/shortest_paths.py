@@ -7,7 +7,7 @@ distances from s.  Nodes that s does not reach get potentials of paths that star
 all arcs into its tail, one pass over the arcs suffices.  Otherwise passes repeat until nothing changes.  A change after
 as many passes as there are nodes shows a circuit of negative cost, and no potentials exist.
 
-Sources: R. Bellman, *On a routing problem*, Quarterly of Applied Mathematics 16 (1958); L. R. Ford, D. R. Fulkerson,
+Sources: R. Bellman, *On a routing problem*, Quarterly of Applied Mathematics 16 (1958).  L. R. Ford, D. R. Fulkerson,
 *Flows in Networks* (1962).
 """
 
@@ -94,17 +94,10 @@ def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def
 def search(tails, heads, costs, order, source, sink, potentials, found):  # type: ignore[no-untyped-def]
     """Find the shortest path and others with arcs of their own; return their number, or -1 if no potentials exist.
 
-    Parameters
-    ----------
-    costs
-        Costs of any sign; infinite for an unusable arc.
-    order
-        All arcs, if possible those into a node before those out of it.
-    potentials
-        Output, one entry per node.
-    found
-        Output, shape (maximum number, arcs), initially all false.  Each path but the first is a shortest one through an
-        arc that no earlier path has; those that repeat a node are skipped.
+    Each path but the first is a shortest one through an arc that no earlier path has.  Those that repeat a node are
+    skipped.  Costs have any sign; infinity marks an unusable arc.  ``order`` has all arcs, if possible those into a
+    node before those out of it.  Output: ``potentials``, one per node, and ``found``, a mask of shape (maximum number,
+    arcs), initially all false.
     """
     nodes, arcs = len(potentials), len(tails)
     far = 0.0

@@ -4,8 +4,8 @@ DSATUR colours vertex by vertex, the vertex with most colours among its neighbou
 and repairs the conflicts.  It repeatedly makes the best move of a conflicting vertex to another colour.  The vertex may
 not return to its old colour for some moves.
 
-Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979); A. Hertz, D. de
-Werra, *Using tabu search techniques for graph coloring*, Computing 39 (1987); P. Galinier, J.-K. Hao, *Hybrid
+Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979).  A. Hertz, D.
+de Werra, *Using tabu search techniques for graph coloring*, Computing 39 (1987).  P. Galinier, J.-K. Hao, *Hybrid
 evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for the tabu tenure.
 """
 
@@ -48,10 +48,7 @@ def tabucol(
 ) -> Ints | None:
     """Return a colouring with the given number of colours, by tabu search.  None if none is found.
 
-    Parameters
-    ----------
-    start
-        Initial colours, shape (n,), perhaps with conflicts; random by default.
+    ``start`` has the initial colours, shape (n,), perhaps with conflicts; random by default.
     """
     conflict = as_graph(adjacency)
     n = len(conflict)
@@ -119,14 +116,8 @@ def repair(
 ) -> int:
     """Move conflicting vertices at most ``moves`` times.  Return the number of conflicting pairs.
 
-    Parameters
-    ----------
-    around
-        As in :func:`count_around`.
-    until
-        Move until which a colour is tabu for a vertex.
-    now
-        Number of the move.
+    ``around`` is as in :func:`count_around`; ``until`` is the move until which a colour is tabu for a vertex.  ``now``
+    is the number of the current move.
     """
     n, k = around.shape
     conflicts = 0

@@ -5,8 +5,8 @@ that no neighbour has, or one new colour if this still improves on the best colo
 one is tried.  The number of nodes is exponential in the worst case.  Graphs that need far more colours than bounds from
 stable sets prove, such as Mycielski's, are solved quickly.
 
-Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979); P. San Segundo,
-*A new DSATUR-based algorithm for exact vertex coloring*, Computers & Operations Research 39 (2012).
+Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979).  P. San
+Segundo, *A new DSATUR-based algorithm for exact vertex coloring*, Computers & Operations Research 39 (2012).
 """
 
 from __future__ import annotations
@@ -33,12 +33,8 @@ _CHUNK = 1 << 15
 class Fewest(NamedTuple):
     """The result of a search.
 
-    Attributes
-    ----------
-    colours
-        The best colouring, from 0, shape (n,).  None if none with few enough colours exists or was found.
-    finished
-        Whether the search was completed: no colouring has fewer colours.
+    ``colours`` is the best colouring, from 0, shape (n,); None if none with few enough colours exists or was found.  If
+    the search is ``finished``, no colouring has fewer colours.
     """
 
     colours: Ints | None
@@ -48,13 +44,13 @@ class Fewest(NamedTuple):
 class _Search(NamedTuple):
     """State of an interruptible search.
 
-    * ``starts``, ``neighbours``: adjacency lists
-    * ``colours``, ``around``, ``saturation``, ``free``: for each vertex: its colour (-1: none), the numbers of
-      neighbours with each colour, the number of these colours, and the number of uncoloured neighbours
-    * ``chosen``, ``tried``, ``used``: for each level: its vertex, the vertex's last colour, and the number of colours
-      before
-    * ``best``: the best colouring
-    * ``state``: the level (-1 at the end), the number of colours that is too large, and the number of nodes
+    * ``starts``, ``neighbours``: adjacency lists.
+    * ``colours``: colour of each vertex, -1 for none.
+    * ``around``, ``saturation``, ``free``: numbers of its neighbours with each colour, of these colours, and of its
+      uncoloured neighbours.
+    * ``chosen``, ``tried``, ``used``: vertex of each level, its last colour, and the number of colours before.
+    * ``best``: the best colouring.
+    * ``state``: the level (-1 at the end), the number of colours that is too large, and the number of nodes.
     """
 
     starts: Ints
@@ -76,10 +72,7 @@ _LEVEL, _TOO_MANY, _NODES = range(3)
 def fewest_colours(adjacency: ArrayLike, most: int, *, nodes: int | None = None, expired: Expired = never) -> Fewest:
     """Return a colouring with fewest colours, if there is one with at most ``most``.
 
-    Parameters
-    ----------
-    adjacency
-        A symmetric mask with a false diagonal, shape (n, n).
+    ``adjacency`` is a symmetric mask with a false diagonal, shape (n, n).
     """
     conflict = as_graph(adjacency)
     n, most = len(conflict), min(as_integer(most, "most", low=0), len(conflict))

@@ -38,9 +38,9 @@ _CHUNK = 1 << 10
 class _Charges(NamedTuple):
     """The counts.
 
-    * ``starts``, ``counts``, ``amounts``: start of each vertex's entries, and for each entry the count and the amount
-    * ``divisors``, ``charges``: divisor and charge of each count
-    * ``sums``: sums of the included vertices, by level and count
+    * ``starts``, ``counts``, ``amounts``: start of each vertex's entries; count and amount of each entry.
+    * ``divisors``, ``charges``: divisor and charge of each count.
+    * ``sums``: sums of the included vertices, by level and count.
     """
 
     starts: Ints
@@ -65,16 +65,13 @@ def heaviest_counted(
 ) -> StableSets:
     """Return the stable set of largest value above ``above``, and the improving sets found before.
 
+    Other arguments are as in :func:`colgen.solvers.graphs.stable_set.heaviest`.
+
     Parameters
     ----------
-    adjacency, weights, above, most, nodes, expired
-        As in :func:`colgen.solvers.graphs.stable_set.heaviest`.
-    amounts
-        Nonnegative integer amount of each vertex in each count, shape (counts, n).
-    divisors
-        Positive integers, one per count.
-    charges
-        Nonnegative integer charge per full divisor; below 2^62 in total for any stable set.
+    amounts : (counts, n) array of nonnegative integers
+    divisors : positive integers, one per count
+    charges : nonnegative integer charge per full divisor; below 2^62 in total for any stable set
 
     Raises
     ------

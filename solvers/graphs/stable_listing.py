@@ -1,8 +1,10 @@
 """Enumeration of maximal stable sets of at least a given weight.
 
-The depth-first search of :mod:`colgen.solvers.graphs.stable_set` also keeps the excluded vertices (C. Bron, J.
-Kerbosch, *Algorithm 457: finding all cliques of an undirected graph*, Communications of the ACM 16, 1973).  A set to
-which one of them can be added is not maximal.
+The depth-first search of :mod:`colgen.solvers.graphs.stable_set` also keeps the excluded vertices.  A set to which one
+of them can be added is not maximal.
+
+Source: C. Bron, J. Kerbosch, *Algorithm 457: finding all cliques of an undirected graph*, Communications of the ACM 16,
+1973.
 """
 
 from __future__ import annotations
@@ -27,12 +29,7 @@ def maximal(
 ) -> Mask | None:
     """Return the maximal stable sets with weight at least ``least``, shape (sets, n).  None if there are too many.
 
-    Parameters
-    ----------
-    adjacency
-        A symmetric mask with a false diagonal, shape (n, n).
-    weights
-        Nonnegative integers, shape (n,).
+    ``adjacency`` is a symmetric mask with a false diagonal; ``weights`` are nonnegative integers.
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))

@@ -28,16 +28,8 @@ def heavy(
 ) -> Mask:
     """Return distinct stable sets heavier than ``above``, heaviest first, shape (sets, n).
 
-    No vertex of positive weight can be added to a set.
-
-    Parameters
-    ----------
-    adjacency
-        A symmetric mask with a false diagonal, shape (n, n).
-    weights
-        Nonnegative integers, shape (n,).
-    kicks
-        Random perturbations per start; each vertex is a start.
+    No vertex of positive weight can be added to a set.  ``adjacency`` is a symmetric mask with a false diagonal;
+    weights are nonnegative integers.  Each vertex is a start, with ``kicks`` random perturbations.
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))

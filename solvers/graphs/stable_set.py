@@ -3,8 +3,8 @@ r"""Stable sets of largest weight, exactly.
     max over stable sets S    Σ_{v in S} w_v        w integer
 
 Depth-first search over vertices to include.  Cliques bound a node's candidates C, as a stable set has at most one
-vertex of each.  For cliques K with shares y_K ≥ 0 that cover each candidate's weight, Σ_{K with v} y_K ≥ w_v, no stable
-set within C weighs more than Σ_K y_K.  Cliques are built greedily.  Each gets the least remaining weight of its
+vertex of each.  Let cliques K have shares y_K ≥ 0 that cover each candidate's weight, Σ_{K with v} y_K ≥ w_v.  Then no
+stable set within C weighs more than Σ_K y_K.  Cliques are built greedily.  Each gets the least remaining weight of its
 vertices, and vertices without remaining weight leave.  In this order, the sum up to a vertex bounds all sets of
 vertices that have left by then.  Vertices whose sum does not exceed the best known weight need not be included first.
 
@@ -12,8 +12,8 @@ Weights are integers: sums are exact, and a bound is a proof.  Multiply fraction
 
 Sources: L. Babel, *A fast algorithm for the maximum weight clique problem*, Computing 52 (1994), and W. Tavares, M.
 Bastos Campos Neto, C. Diego Rodrigues, P. Michelon, *Um algoritmo de branch and bound para o problema da clique máxima
-ponderada*, Proceedings of XLVII SBPO (2015), for the bound; P. San Segundo, D. Rodríguez-Losada, A. Jiménez, *An exact
-bit-parallel algorithm for the maximum clique problem*, Computers & Operations Research 38 (2011), for the bits; S.
+ponderada*, Proceedings of XLVII SBPO (2015), for the bound.  P. San Segundo, D. Rodríguez-Losada, A. Jiménez, *An exact
+bit-parallel algorithm for the maximum clique problem*, Computers & Operations Research 38 (2011), for the bits.  S.
 Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph coloring*, Mathematical
 Programming Computation 4 (2012), for integers.
 """
@@ -55,14 +55,10 @@ class StableSets:
 
     Attributes
     ----------
-    members
-        Sets above the given weight, each heavier than the previous one, shape (sets, vertices).
-    weights
-        Their weights.
-    bound
-        Upper bound on the weight of every stable set.
-    finished
-        Whether the search was completed: the last set is the heaviest, or none exceeds the given weight.
+    members : (sets, vertices) mask of sets above the given weight, each heavier than the previous one
+    weights : their weights
+    bound : upper bound on the weight of every stable set
+    finished : whether the search was completed: the last set is the heaviest, or none exceeds the given weight
     """
 
     members: Mask
@@ -74,15 +70,14 @@ class StableSets:
 class StableSetSearch(NamedTuple):
     """State of an interruptible search.
 
-    * ``weights``, ``neighbours``, ``others``: weights, and bit sets of neighbours and of other vertices, in search
-      order
-    * ``candidates``, ``order``, ``bounds``: for each level: the remaining candidates, the order in which they left the
-      cliques, and the sums up to them
-    * ``place``, ``value``, ``chosen``: for each level: the next candidate (-1: none; -2: a new level), the included
-      weight, and the vertex
-    * ``state``: the level, the weight to exceed, the number of sets found, and the number of nodes
-    * ``found``, ``found_weights``: the last sets found
-    * ``rest``, ``left``, ``pool``, ``clique``: buffers of the bound: remaining weights, candidate sets, and a clique
+    * ``weights``, ``neighbours``, ``others``: weights, bit sets of neighbours and of other vertices, in search order.
+    * ``candidates``: the remaining candidates of each level.
+    * ``order``, ``bounds``: the order in which they left the cliques, and the sums up to them.
+    * ``place``: the next candidate of each level (-1: none; -2: a new level).
+    * ``value``, ``chosen``: the included weight and the vertex of each level.
+    * ``state``: the level, the weight to exceed, the number of sets found, and the number of nodes.
+    * ``found``, ``found_weights``: the last sets found.
+    * ``rest``, ``left``, ``pool``, ``clique``: buffers of the bound: remaining weights, candidate sets, and a clique.
     """
 
     weights: Ints
@@ -116,16 +111,11 @@ def heaviest(
 
     Parameters
     ----------
-    adjacency
-        A symmetric mask with a false diagonal, shape (n, n).
-    weights
-        Nonnegative integers, shape (n,).
-    above
-        Only heavier sets are searched; ``bound`` is at least this.
-    most
-        Node limit once a set is found.
-    nodes
-        Node limit in any case.
+    adjacency : (n, n) mask, symmetric with a false diagonal
+    weights : (n,) array of nonnegative integers
+    above : only heavier sets are searched; ``bound`` is at least this
+    most : node limit once a set is found
+    nodes : node limit in any case
 
     Raises
     ------
@@ -152,16 +142,10 @@ def run(
     nodes: int | None,
     expired: Expired,
 ) -> StableSets:
-    """Advance a search over some of n vertices until it ends or reaches a limit of :func:`heaviest`.
+    """Advance a search over some of n vertices (``items``) until it ends or reaches a limit of :func:`heaviest`.
 
-    Parameters
-    ----------
-    advance
-        Search a number of nodes; return whether the search is completed.
-    items
-        The search's vertices.
-    chunk
-        Nodes before the first call of ``expired``.
+    ``advance`` searches a number of nodes and returns whether the search is completed.  ``chunk`` is the number of
+    nodes before the first call of ``expired``.
     """
     limit = LARGEST_SUM if nodes is None else as_integer(nodes, "nodes", low=0)
     pace = Pace(min(chunk, limit), _LOOK)

@@ -16,10 +16,8 @@ def extend_basis(
 ) -> highspy.HighsBasis:
     """Extend a basis to more columns and rows: new columns at their lower bounds, slacks of new rows basic.
 
-    Parameters
-    ----------
-    places
-        Current positions of its columns, -1 for deleted ones (which must not be basic); by default unchanged.
+    ``places`` are the current positions of its columns, -1 for deleted ones (which must not be basic); by default
+    unchanged.
     """
     columns = list(basis.col_status)
     rows = list(basis.row_status)

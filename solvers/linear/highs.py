@@ -120,10 +120,9 @@ def holds_at_zero(lp: highspy.HighsLp) -> bool:
 
 
 def _is_feasible_twice(highs: highspy.Highs) -> bool:
-    """Return whether a basic solution is primal and dual feasible.
+    """Return whether a basic solution is primal and dual feasible, hence optimal.
 
-    It is then optimal, although HiGHS reports an unknown status if costs of very different size leave a relative error
-    of the objective.
+    HiGHS reports an unknown status if costs of very different size leave a relative error of the objective.
     """
     info, feasible = highs.getInfo(), highspy.SolutionStatus.kSolutionStatusFeasible
     return bool(
@@ -144,15 +143,10 @@ class LostError(Exception):
 def run_in_thread(highs: highspy.Highs, stopped: Stopped | None, limit: float = math.inf) -> None:
     """Run HiGHS in its own thread, so that Python can handle signals during a long solve.
 
-    Parameters
-    ----------
-    limit
-        Seconds after which HiGHS should have stopped.
-
     Raises
     ------
     LostError
-        If it has not stopped a few seconds later.
+        If it has not stopped a few seconds after ``limit`` seconds.
     """
     stop, done = threading.Event(), threading.Event()
 

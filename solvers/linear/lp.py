@@ -61,14 +61,8 @@ __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 class LPSolution:
     """Result of one solve of a linear program.
 
-    Attributes
-    ----------
-    status
-        Why the solve ended; the arrays are valid for ``OPTIMAL`` only.
-    objective
-        The optimum, including the constant term.
-    values, duals, reduced_costs
-        One entry per column, per row, per column.
+    ``status`` is why the solve ended; the arrays are valid for ``OPTIMAL`` only.  ``objective`` includes the constant
+    term.  ``values`` and ``reduced_costs`` have one entry per column, ``duals`` one per row.
     """
 
     status: LPStatus
@@ -83,23 +77,16 @@ class LinearProgram:
 
     Parameters
     ----------
-    program
-        The initial linear program.
-    tolerance
-        Primal and dual feasibility tolerance, relative to the sizes of rows and costs.
-    dual_first
-        Start with the dual simplex method.  If all columns are present and equality rows exclude the zero point, it has
-        been 5 to 30 times faster than the primal one.
-    sizes
-        Size of each row, a power of two; by default that of its largest side or entry.
-    units
-        Units in which the solver counts the columns, powers of two; by default 1.
-    options
-        HiGHS options by name, validated by :func:`colgen.solvers.linear.options.check_options`.
-    backend
-        Name of the solver, validated by :func:`colgen.solvers.linear.backends.registry.check_backend`.
-    scale
-        Size of the costs in solutions, a power of two; by default estimated from all costs.
+    program : the initial linear program
+    tolerance : primal and dual feasibility tolerance, relative to the sizes of rows and costs
+    dual_first : start with the dual simplex method
+        If all columns are present and equality rows exclude the zero point, it has been 5 to 30 times faster than the
+        primal one.
+    sizes : size of each row, a power of two; by default that of its largest side or entry
+    units : units in which the solver counts the columns, powers of two; by default 1
+    options : HiGHS options by name, validated by :func:`colgen.solvers.linear.options.check_options`
+    backend : name of the solver, validated by :func:`colgen.solvers.linear.backends.registry.check_backend`
+    scale : size of the costs in solutions, a power of two; by default estimated from all costs
     """
 
     def __init__(
@@ -254,13 +241,7 @@ class LinearProgram:
         return self._present
 
     def set_basis(self, basis: highspy.HighsBasis, places: Ints | None = None) -> None:
-        """Start the next solve from ``basis``; new columns are at their lower bounds, slacks of new rows are basic.
-
-        Parameters
-        ----------
-        places
-            Current positions of its columns, -1 for deleted ones (which must not be basic); by default unchanged.
-        """
+        """Start the next solve from ``basis``, extended as by :func:`colgen.solvers.linear.bases.extend_basis`."""
         if basis is self._present and places is None:
             return  # no solve since it was saved: appended columns and rows have joined it as described
         self._present = None
@@ -287,14 +268,9 @@ class LinearProgram:
         return basic_columns(self._backend.basis())
 
     def solve(self, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
-        """Solve from the current basis.
+        """Solve from the current basis within ``time_limit`` seconds.
 
-        Parameters
-        ----------
-        time_limit
-            Seconds for this solve.
-        stopped
-            Checked several times per second; True ends the solve with status ``LIMIT``.
+        ``stopped`` is checked several times per second; True ends the solve with status ``LIMIT``.
 
         Raises
         ------
@@ -404,14 +380,8 @@ class LinearProgram:
     ) -> MIPSolution:
         """Solve a copy of the program in which the columns of ``integer`` are integer.
 
-        Parameters
-        ----------
-        start
-            Feasible start point, one value per column.
-        upper
-            Upper bounds that replace those of the program (zero removes a column).
-        stopped
-            As for :meth:`solve`.
+        ``start`` is a feasible point.  ``upper`` replaces the upper bounds of the program (zero removes a column).
+        Limits are as for :meth:`solve`.
         """
         lp = self._backend.program()
         if upper is not None:

@@ -10,20 +10,10 @@ from colgen.solvers.linear.scaling import Floats, scaled
 
 
 class Program(NamedTuple):
-    """A linear program.
+    """A linear program to minimise or ``maximize``; ``offset`` is the constant term of the objective.
 
-    Attributes
-    ----------
-    maximize
-        Direction of the objective.
-    matrix
-        Sparse matrix of shape (rows, columns).
-    costs, lower, upper
-        One entry per column.
-    row_lower, row_upper
-        One entry per row.
-    offset
-        Constant term of the objective.
+    ``matrix`` is sparse, of shape (rows, columns).  ``costs``, ``lower`` and ``upper`` have one entry per column,
+    ``row_lower`` and ``row_upper`` one per row.
     """
 
     maximize: bool

@@ -37,16 +37,10 @@ _INTEGRALITY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Solutions found by a solve.
+    """Solutions found by a solve, and why it ended (``status``).
 
-    Attributes
-    ----------
-    status
-        Why it ended.
-    bound
-        Lower bound on the objective, also after a limit.
-    points : (points, columns) array
-        Each improving solution found, best first; integer columns are rounded.
+    ``points`` has shape (points, columns): each improving solution found, best first; integer columns are rounded.
+    ``bound`` is a lower bound on the objective, also after a limit.
     """
 
     status: LPStatus
@@ -57,14 +51,7 @@ class Points:
 class RecostedMIP:
     """``min costs·x`` over rows and bounds with some integer columns: built in HiGHS once, solved with changing costs.
 
-    Parameters
-    ----------
-    matrix
-        Shape (rows, columns).
-    lower, upper, integer
-        One entry per column.
-    row_lower, row_upper
-        One entry per row.
+    ``matrix`` has shape (rows, columns).  Bounds and ``integer`` have one entry per column, sides one per row.
     """
 
     def __init__(

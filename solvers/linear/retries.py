@@ -13,14 +13,8 @@ def run_or_retry(
 ) -> LPStatus | None:
     """Solve from the current basis; if no optimum is found, retry from a fresh start.
 
-    Parameters
-    ----------
-    tolerance
-        Tolerance of the program, restored after a retry.
-    by_dual
-        Whether to try the dual simplex method first.
-    deadline
-        Deadline of all attempts together, by :func:`time.monotonic`.
+    ``tolerance`` is that of the program, restored after a retry.  ``by_dual`` tries the dual simplex method first.
+    ``deadline`` limits all attempts together, by :func:`time.monotonic`.
     """
     status = _run(backend, by_dual, deadline, stopped)
     if status in (LPStatus.OPTIMAL, LPStatus.LIMIT):

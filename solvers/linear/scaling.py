@@ -30,14 +30,7 @@ def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
     """Return the size of each row: the largest power of two up to its largest finite side or entry, 0 if all are zero.
 
     If a side is far larger than all entries, the size is limited so that solvers keep the largest entry.  The entries
-    of an empty row are assumed to be 1.
-
-    Parameters
-    ----------
-    matrix
-        Shape (rows, columns).
-    lower, upper
-        One entry per row.
+    of an empty row are assumed to be 1.  ``matrix`` has shape (rows, columns); sides have one entry per row.
     """
     entries = sparse.csc_array(matrix)
     return sizes_of_rows(entries.indices, entries.data, lower, upper)

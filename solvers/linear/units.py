@@ -17,19 +17,9 @@ _OPTIMUM = types.Tuple((FLOAT, FLOAT[::1], FLOAT[::1], FLOAT[::1]))
 
 @typed(*(_ENTRIES(FLOATS, rows, FLOATS, FLOATS, FLOAT) for rows in (NUMBERS, POSITIONS)))
 def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-untyped-def]
-    """Convert columns to the solver's units.
+    """Convert columns to the solver's units; ``row_factors`` applies to rows, ``factor`` to costs.
 
-    Parameters
-    ----------
-    rows, values
-        Row numbers and values of the entries, in the caller's units.
-    row_factors, factor
-        Factors of rows and costs.
-
-    Returns
-    -------
-    tuple
-        Whether all numbers are finite; whether all rows exist; the largest cost; scaled costs; scaled entries.
+    Return whether all numbers are finite, whether all rows exist, the largest cost, scaled costs, and scaled entries.
     """
     finite, there, largest = True, True, 0.0
     scaled_costs, scaled_values = np.empty(len(costs)), np.empty(len(values))
@@ -48,17 +38,9 @@ def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-unty
 
 @typed(_OPTIMUM(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOAT))
 def from_solver(values, duals, reduced_costs, costs, units, row_factors, factor):  # type: ignore[no-untyped-def]
-    """Convert an optimum to the caller's units, and return the size of its costs.
+    """Convert an optimum to the caller's units; ``units`` are those of the columns in the solver.
 
-    Parameters
-    ----------
-    costs, units
-        Costs of the columns, and their units in the solver.
-
-    Returns
-    -------
-    tuple
-        Median of the nonzero costs of used columns in solver units, or 0; values; dual values; reduced costs.
+    Return the median of the nonzero costs of used columns in solver units, or 0; values; dual values; reduced costs.
     """
     used, count = np.empty(len(values)), 0
     own_values, own_reduced = np.empty(len(values)), np.empty(len(values))

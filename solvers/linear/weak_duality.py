@@ -29,14 +29,8 @@ def least_by_duals(
 ) -> float:
     """Return a lower bound on the costs of all points; -inf if a required bound is infinite.
 
-    Parameters
-    ----------
-    transposed
-        Transposed matrix, shape (columns, rows).
-    duals
-        One per row, of any sign; one without a finite side in its direction counts as zero.
-    row_sides, bounds
-        Lower and upper sides of rows, and bounds of columns.
+    ``transposed`` is the transposed matrix, shape (columns, rows).  Dual values have any sign; one without a finite
+    side in its direction counts as zero.  ``row_sides`` and ``bounds`` are pairs, lower and upper.
     """
     sides = np.where(duals > 0.0, row_sides[0], row_sides[1])
     duals = np.where(np.isfinite(sides), duals, 0.0)

@@ -40,20 +40,11 @@ def chain(begin, first, after, tails, heads, profits, taken, states, sums):  # t
 
 @njit(cache=True, no_cpython_wrapper=True)
 def slide(ends, states, sums, most, window, best):  # type: ignore[no-untyped-def]
-    """Improve ``best`` by the best of the last ``most + 1`` states of a sweep.
+    """Improve ``best``, the values of the states, by the best of the last ``most + 1`` states of a sweep.
 
-    Parameters
-    ----------
-    ends
-        Value of each state at which the pieces end, or begin.
-    states, sums
-        The chain in sweep order, and the profit up to each state.  Differences are the profits of the pieces between.
-    most
-        Most pieces.
-    window
-        Buffer with one entry per state.
-    best
-        Values of the states, to be improved.
+    ``states`` is the chain in sweep order.  ``ends`` is the value of each state at which the pieces, at most ``most``,
+    end or begin.  ``sums`` is the profit up to each state; differences are the profits of the pieces between.
+    ``window`` is a buffer with one entry per state.
     """
     # The window has candidate ends by decreasing value, nearest last.
     front, back = 0, 0

@@ -7,14 +7,13 @@ with the chosen ones.  Three bounds limit the profit from each position of a lis
 
 * the items of the list by profit per size, the last one fractional (Dantzig's bound);
 * the most profitable item of each clique of conflicts in the list, for a fixed cover of all items by cliques;
-* the knapsack without conflicts over all later items, from a table (with sizes divided by an integer if the capacity is
-  large).
+* the knapsack without conflicts over all later items, from a table (of sizes divided by an integer if C is large).
 
 One pass computes the first two for all positions of a list.  The *first* item of a set comes first in the order.  The
 search stores the best set of each first item, which gives many columns per call.
 
 Sources: R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic branch-and-price algorithm*, INFORMS Journal
-on Computing 25 (2013), for the problem and enumeration with completion bounds; G. B. Dantzig, *Discrete-variable
+on Computing 25 (2013), for the problem and enumeration with completion bounds.  G. B. Dantzig, *Discrete-variable
 extremum problems*, Operations Research 5 (1957).
 """
 
@@ -52,14 +51,8 @@ _SAFE = 1.0 + 1e-12
 class Compatible:
     """The result of a search.
 
-    Attributes
-    ----------
-    members
-        Masks of sets above the given value, best first, at most one per first item.
-    values
-        Their values.
-    bound
-        Upper bound on all sets: the best value, or the given one; infinity if the search was not completed.
+    ``members`` are masks of sets above the given value, best first, at most one per first item.  ``bound`` is an upper
+    bound on all sets: the best value, or the given one.  It is infinite if the search was not completed.
     """
 
     members: Mask
@@ -75,16 +68,15 @@ class Compatible:
 class _Search(NamedTuple):
     """State of an interruptible search; items are sorted by profit per size.
 
-    * ``profits``, ``sizes``, ``conflicts``, ``cliques``: data of the items
-    * ``table``, ``unit``: profit of the items from each one on without conflicts, by capacity in units
-    * ``lists``, ``ends``, ``places``: for each level: the compatible items, their number, and the next one
-    * ``bounds``: bounds on the profit from each position of a list on
-    * ``rooms``, ``values``, ``chosen``: for each level: remaining capacity, profit of the items above, and the chosen
-      item
-    * ``largest``, ``touched``: buffers: the largest profit of each clique, and the cliques in a list
-    * ``best``, ``sets``, ``lengths``: for each first item: the best value, its set, and the number of its items
-    * ``state``: level, nodes for this first item, all nodes
-    * ``most``: the best value so far, and the value to exceed
+    * ``profits``, ``sizes``, ``conflicts``, ``cliques``: data of the items.
+    * ``table``, ``unit``: profit of the items from each one on without conflicts, by capacity in units.
+    * ``lists``, ``ends``, ``places``: the compatible items of each level, their number, and the next one.
+    * ``bounds``: bounds on the profit from each position of a list on.
+    * ``rooms``, ``values``, ``chosen``: remaining capacity of each level, profit of the items above, the chosen item.
+    * ``largest``, ``touched``: buffers: the largest profit of each clique, and the cliques in a list.
+    * ``best``, ``sets``, ``lengths``: the best value of each first item, its set, and the number of its items.
+    * ``state``: level, nodes for this first item, all nodes.
+    * ``most``: the best value so far, and the value to exceed.
     """
 
     profits: Floats
@@ -124,19 +116,13 @@ def best_compatible(
 
     Parameters
     ----------
-    profits
-        One per item; unprofitable items are ignored.
-    sizes, capacity
-        Nonnegative integers.
-    conflicts
-        A symmetric mask with a false diagonal, shape (items, items).
-    above
-        Nonnegative value that sets must exceed.
-    spare
-        Nodes spent on the best set of each first item.  After these, only sets that may be the best of all are
-        searched.
-    patience
-        Number of nodes after which the search stops if it has found a set; None: no limit.
+    profits : one per item; unprofitable items are ignored
+    sizes : nonnegative integers, as is the capacity
+    conflicts : (items, items) mask, symmetric with a false diagonal
+    above : nonnegative value that sets must exceed
+    spare : nodes spent on the best set of each first item
+        After these, only sets that may be the best of all are searched.
+    patience : nodes after which the search stops if it has found a set; None: no limit
 
     Raises
     ------
@@ -174,10 +160,7 @@ def maximal_compatible(
 ) -> Mask | None:
     """Return all maximal sets with profit at least ``least``, one per row.  None if there are too many.
 
-    Parameters
-    ----------
-    profits
-        Nonnegative; items with profit 0 belong to the sets, too.
+    ``profits`` are nonnegative.  Items with profit 0 belong to the sets, too.
     """
     gains, size, room, pairs = _validate(profits, sizes, capacity, conflicts)
     wanted, most = as_float(least, "least"), as_integer(limit, "limit", low=0)
@@ -205,12 +188,7 @@ def maximal_compatible(
 def first_fit(sizes: ArrayLike, capacity: int, conflicts: ArrayLike, order: ArrayLike) -> Ints:
     """Return each item's knapsack, the first in which it fits without conflict.
 
-    Parameters
-    ----------
-    sizes, capacity, conflicts
-        As in :func:`best_compatible`; no size exceeds the capacity.
-    order
-        All items in packing order.
+    ``order`` has all items in packing order.  No size exceeds the capacity.
     """
     size = as_integers(sizes, "sizes", shape=(None,), low=0)
     room = as_integer(capacity, "capacity", low=int(size.max(initial=0)))

@@ -1,8 +1,8 @@
 r"""Zero-one knapsacks with charges for counts: the pricing problem under rank-1 cuts.
 
-    max Σ_i p_i x_i - Σ_c f_c ⌊Σ_i w_ci x_i / q_c⌋    subject to    Σ_i a_i x_i ≤ C,  x binary,  f ≥ 0,
+    max Σ_i p_i x_i - Σ_c f_c ⌊Σ_i w_ci x_i / q_c⌋    subject to    Σ_i a_i x_i ≤ C,  x binary,  f ≥ 0.
 
-for several knapsacks with the same counts.  Items without counts are packed by a table over all loads
+Several knapsacks have the same counts.  Items without counts are packed by a table over all loads
 (:mod:`colgen.solvers.packing.zero_one`).  Before them, items with counts are processed one by one by labels.  A label
 has a load, a value and the remainder of each open count, whose items are on both sides of the current one.  A label
 dominates another if its load is no larger and its value is no smaller after paying for each count with a larger
@@ -13,11 +13,11 @@ A table also bounds what a label can still gain.  For any λ between 0 and 1,
     f ⌊(s + Σ_i w_i x_i) / q⌋ ≥ λ f (s + Σ_i w_i x_i - (q - 1)) / q.
 
 Items thus pay part of the charges in advance, and the remainders determine what a label gets back.  A few subgradient
-steps improve λ.  If the bound does not exceed the required value, as for most knapsacks at the end of column
-generation, no search is needed.
+steps improve λ.  No search is needed if the bound does not exceed the required value, as for most knapsacks at the end
+of column generation.
 
 Sources: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
-problem with time windows*, Operations Research 56 (2008), for the dominance; H. Kellerer, U. Pferschy, D. Pisinger,
+problem with time windows*, Operations Research 56 (2008), for the dominance.  H. Kellerer, U. Pferschy, D. Pisinger,
 *Knapsack Problems* (2004), section 3.4, for lists of undominated states.
 """
 
@@ -64,14 +64,8 @@ _ITEM, _WITHOUT, _WITHIN, _KEPT, _OLD = range(5)
 class Counted:
     """The best set of each knapsack.
 
-    Attributes
-    ----------
-    values
-        Values of the sets, charges subtracted.
-    chosen
-        Mask of shape (knapsacks, items).
-    bounds
-        No set of a knapsack is worth more than both this and the required value.
+    ``chosen`` is a (knapsacks, items) mask, and ``values`` have charges subtracted.  No set of a knapsack is worth more
+    than both its entry of ``bounds`` and the required value.
     """
 
     values: Floats
@@ -82,12 +76,12 @@ class Counted:
 class _Search(NamedTuple):
     """Labels of the previous and the current item, sorted by load.
 
-    * ``loads``, ``values``, ``back``, ``left``, ``items``: two of each, for every label: load, value, most that is
-      refunded of advance payments, remainders of the counts, and chosen items as bits.  A count that cannot become full
-      again has the largest remainder that keeps it so
-    * ``ranks``: the labels kept so far, by decreasing value
-    * ``scratch``: remainders of the current label
-    * ``state``: the item, the next labels without and with it, the number of labels kept, and that of the previous item
+    * ``loads``, ``values``, ``items``: load, value and chosen items (as bits) of every label.
+    * ``back``, ``left``: most that is refunded of advance payments, and remainders of the counts.
+    * A count that cannot become full again has the largest remainder that keeps it so.
+    * ``ranks``: the labels kept so far, by decreasing value.
+    * ``scratch``: remainders of the current label.
+    * ``state``: the item, the next labels without and with it, the number of labels kept, and the previous item's.
     """
 
     loads: Ints
@@ -103,12 +97,12 @@ class _Search(NamedTuple):
 class _Items(NamedTuple):
     """Items with counts, in search order.
 
-    * ``profits``, ``sizes``: data of the items
-    * ``starts``, ``counts``, ``weights``, ``rests``: start of each item's entries; for each entry the count, the
-      weight, and the total weight of later items
-    * ``open_starts``, ``open_counts``: start of each item's open counts, and these counts, expensive ones first
-    * ``divisors``, ``charges``, ``parts``: data of the counts; a unit of weight pays the part λ f / q in advance
-    * ``suffix``: best value of later items with advance payments and of items without counts, by item and capacity
+    * ``profits``, ``sizes``: data of the items.
+    * ``starts``: start of each item's entries.
+    * ``counts``, ``weights``, ``rests``: count and weight of each entry, and the total weight of later items.
+    * ``open_starts``, ``open_counts``: start of each item's open counts, and these counts, expensive ones first.
+    * ``divisors``, ``charges``, ``parts``: data of the counts; a unit of weight pays the part λ f / q in advance.
+    * ``suffix``: best value of later items with advance payments and of items without counts, by item and capacity.
     """
 
     profits: Floats
@@ -138,18 +132,14 @@ def best_counted(
 ) -> Counted:
     """Return the best set of each knapsack above the required value, else the empty set.
 
+    Profits, sizes and capacities are as in :func:`colgen.solvers.packing.zero_one.best_sets`.
+
     Parameters
     ----------
-    profits, sizes, capacities
-        As in :func:`colgen.solvers.packing.zero_one.best_sets`.
-    weights
-        Integer weight of each item in each count, from 0 to the divisor minus 1, shape (counts, items).
-    divisors
-        At most 64.
-    charges
-        Nonnegative cost each time that the divisor is reached.
-    above
-        For each knapsack, the value that sets must exceed.
+    weights : (counts, items) array of integers, from 0 to the divisor minus 1
+    divisors : one per count, at most 64
+    charges : nonnegative cost each time that the divisor is reached
+    above : for each knapsack, the value that sets must exceed
 
     Raises
     ------

@@ -5,9 +5,10 @@ r"""The best packings of a network with charges for counts: the pricing problem 
 over the packings a of a network (:mod:`colgen.solvers.packing.network`).  Labels are extended item by item.  A label
 has a state, its profit minus charges, and the remainders of the counts with items on both sides of the current one.  It
 dominates another label in the same state if its profit is no smaller after paying for each count with a larger
-remainder.  The other label cannot save more than these charges.  The table of
-:func:`colgen.solvers.packing.knapsack.best_from`, which ignores charges, bounds what a label can still earn.  Only
-labels that may exceed a threshold are kept, so there are few near the end of column generation.
+remainder.  The other label cannot save more than these charges.
+
+The table of :func:`colgen.solvers.packing.knapsack.best_from`, which ignores charges, bounds what a label can still
+earn.  Only labels that may exceed a threshold are kept, so there are few near the end of column generation.
 
 Source: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
 problem with time windows*, Operations Research 56 (2008), for the dominance.
@@ -46,16 +47,9 @@ _ITEM, _NUMBER, _PIECES, _WORK = range(4)
 class CountedPackings(NamedTuple):
     """Packings above a threshold.
 
-    Attributes
-    ----------
-    profits
-        Profit of each packing, charges subtracted.
-    packings
-        Copies, shape (packings, items): the best packing, and for each item the best one found that begins with it.
-    bound
-        No packing earns more than both this and the threshold.
-    overflowed
-        Whether the search stopped because of too many labels.
+    The first row of ``packings``, shape (packings, items), is the best; the others are the best found for each first
+    item.  ``profits`` have charges subtracted.  No packing earns more than both ``bound`` and the threshold.  If
+    ``overflowed``, the search stopped because of too many labels.
     """
 
     profits: Floats
@@ -69,13 +63,11 @@ class ChargedCounts(NamedTuple):
 
     Attributes
     ----------
-    starts, members, weights
-        Count k has the items ``members[starts[k]:starts[k + 1]]``, without repetition, with integer weights from 1 to
-        its divisor minus 1.
-    divisors
-        One per count, from 2 to 64.
-    charges
-        Nonnegative cost each time that the divisor is reached.
+    starts : count k has the items ``members[starts[k]:starts[k + 1]]``
+    members : items, without repetition within a count
+    weights : integer weight of each member, from 1 to the divisor minus 1
+    divisors : one per count, from 2 to 64
+    charges : nonnegative cost each time that the divisor is reached
     """
 
     starts: ArrayLike
@@ -88,13 +80,13 @@ class ChargedCounts(NamedTuple):
 class _Labels(NamedTuple):
     """Labels and state of the search.
 
-    * ``ends``, ``earned``, ``left``, ``last_piece``, ``first_item``: for each label: state, profit, remainders of the
-      counts as bits, last piece, and first item (-1: none)
-    * ``items``, ``before``: for each piece: its item, and the previous piece
-    * ``first``, ``following``: linked lists of the labels of each state
-    * ``heads``: for each state, where a piece of the current item leads; -1 without an arc
-    * ``best``, ``best_piece``: for each first item: profit and last piece of the best packing
-    * ``state``: the next item, and the numbers of labels, pieces and steps
+    * ``ends``, ``earned``, ``left``: state and profit of each label, and remainders of its counts as bits.
+    * ``last_piece``, ``first_item``: last piece of each label, and first item (-1: none).
+    * ``items``, ``before``: item of each piece, and the previous piece.
+    * ``first``, ``following``: linked lists of the labels of each state.
+    * ``heads``: for each state, where a piece of the current item leads; -1 without an arc.
+    * ``best``, ``best_piece``: for each first item: profit and last piece of the best packing.
+    * ``state``: the next item, and the numbers of labels, pieces and steps.
     """
 
     ends: NDArray[np.int32]
@@ -115,11 +107,11 @@ class _Labels(NamedTuple):
 class _Counts(NamedTuple):
     """Counts by items.
 
-    * ``starts``, ``counts``, ``weights``: start of each item's entries; for each entry the count and the weight
-    * ``divisors``, ``charges``, ``words``, ``shifts``, ``masks``: data of the counts; the remainder is ``left[words] >>
-      shifts & masks``
-    * ``owners``: the count of each bit
-    * ``open_bits``: bits of the counts with items on both sides of an item's end, shape (items, words)
+    * ``starts``, ``counts``, ``weights``: start of each item's entries; count and weight of each entry.
+    * ``divisors``, ``charges``: data of the counts.
+    * ``words``, ``shifts``, ``masks``: the remainder of a count is ``left[words] >> shifts & masks``.
+    * ``owners``: the count of each bit.
+    * ``open_bits``: bits of the counts with items on both sides of an item's end, shape (items, words).
     """
 
     starts: Ints
@@ -148,12 +140,10 @@ def best_counted_packings(
 
     Parameters
     ----------
-    net, values, profits
-        A network, the table of :func:`colgen.solvers.packing.knapsack.best_from`, and the profits it is for.
-    threshold
-        Profit that packings must exceed.
-    labels
-        Most labels of an item; above it, the search stops and the bound is that without charges.
+    net : the network
+    values : its table of :func:`colgen.solvers.packing.knapsack.best_from` for these profits
+    threshold : profit that packings must exceed
+    labels : most labels of an item; above it, the search stops and the bound is that without charges
 
     Raises
     ------

@@ -2,15 +2,15 @@ r"""Set covering at a limited cost: depth-first search by waste.
 
     Σ_j c_j x_j ≤ target,    Σ_{j with i} x_j ≥ 1 for each item i,    x_j = 0 or 1
 
-For any item values π ≥ 0, the *waste* of a cover is its cost above them,
+For any item values π ≥ 0, the *waste* of a cover is its cost above them.  It is the reduced costs of its sets plus the
+values of items covered repeatedly:
 
-    Σ_j c_j x_j - Σ_i π_i = Σ_j (c_j - Σ_{i in j} π_i) x_j + Σ_i π_i (Σ_{j with i} x_j - 1),
+    Σ_j c_j x_j - Σ_i π_i = Σ_j (c_j - Σ_{i in j} π_i) x_j + Σ_i π_i (Σ_{j with i} x_j - 1).
 
-the reduced costs of its sets plus the values of items covered repeatedly.  With a good dual solution, the target
-permits little waste.  Sets that overlap the chosen ones waste much, so few fit.  The item in fewest fitting sets is
-covered next, by each of these sets in order of waste.  A set that failed is excluded from the following branches.
-Before branching, dual ascent raises the values as long as no fitting set gets a negative reduced cost, which leaves
-less to waste.
+With a good dual solution, the target permits little waste.  Sets that overlap the chosen ones waste much, so few fit.
+The item in fewest fitting sets is covered next, by each of these sets in order of waste.  A set that failed is excluded
+from the following branches.  Before branching, dual ascent raises the values as long as no fitting set gets a negative
+reduced cost, which leaves less to waste.
 
 Costs and values are integers, so sums are exact.
 
@@ -43,12 +43,8 @@ _WORK = 5_000_000
 class Cover:
     """The result of a search.
 
-    Attributes
-    ----------
-    chosen
-        Numbers of the sets of a cover within the target; empty if none was found.
-    found, finished
-        Whether a cover was found, and whether the search was completed; completed without a cover, none exists.
+    ``chosen`` has the numbers of the sets of a cover within the target.  If the search is ``finished`` without a cover,
+    none exists.
     """
 
     chosen: Ints
@@ -59,15 +55,15 @@ class Cover:
 class CoverSearch(NamedTuple):
     """State of an interruptible search.
 
-    * ``starts``, ``items``: the items of each set
-    * ``values``: item values at each level; -1 for covered items
-    * ``fitting``, ``waste``, ``counts``: the sets that fit at each level, their waste, and their number
-    * ``budget``: permitted waste from each level on
-    * ``options``, ``num_options``, ``place``: the sets to try at each level, their number, and the next one (-1: a new
-      level)
-    * ``chosen``: the set included at each level
-    * ``state``: the level, whether a cover was found, and the number of examined entries
-    * ``first``, ``sets``, ``held``: buffers: the fitting sets of each item, and their number
+    * ``starts``, ``items``: the items of each set.
+    * ``values``: item values at each level; -1 for covered items.
+    * ``fitting``, ``waste``, ``counts``: the sets that fit at each level, their waste, and their number.
+    * ``budget``: permitted waste from each level on.
+    * ``options``, ``num_options``: the sets to try at each level, and their number.
+    * ``place``: the next set to try at each level (-1: a new level).
+    * ``chosen``: the set included at each level.
+    * ``state``: the level, whether a cover was found, and the number of examined entries.
+    * ``first``, ``sets``, ``held``: buffers: the fitting sets of each item, and their number.
     """
 
     starts: Ints
@@ -101,14 +97,11 @@ def cover(
 
     Parameters
     ----------
-    starts, items
-        Set j has the items ``items[starts[j]:starts[j + 1]]``, without repetition.
-    costs
-        Integers of any sign, one per set.
-    values
-        Nonnegative integers, one per item.  Values near an optimal dual solution are fastest.
-    work
-        Approximate limit on the entries of sets examined.
+    starts : set j has the items ``items[starts[j]:starts[j + 1]]``
+    items : items of the sets, without repetition within a set
+    costs : integers of any sign, one per set
+    values : nonnegative integers, one per item; values near an optimal dual solution are fastest
+    work : approximate limit on the entries of sets examined
 
     Raises
     ------

@@ -1,18 +1,15 @@
 r"""The bounded knapsack problem with profits that may depend on the position of a piece.
 
-    max Σ_i Σ_c profit(i, position of the c-th copy of i)    subject to    Σ_i w_i a_i ≤ C,  0 ≤ a_i ≤ b_i integer,
+    max Σ_i Σ_c profit(i, position of the c-th copy of i)    subject to    Σ_i w_i a_i ≤ C,  0 ≤ a_i ≤ b_i integer.
 
-where pieces are placed from position 0 in the order of the items.  A packing is a path in an acyclic *network*.  Its
-*states* are the end positions of pieces, sums of widths.  The arc ``(i, p)`` places a piece of item i at position p and
-leads to position p + w_i.  With A_i arcs, the dynamic program takes O(A_i) time for an item limited by the capacity
-alone, and O(b_i A_i) for others.  With S states this is at most O(S Σ_i b_i) in total.  Space is one value per item and
-state.  The effort depends on S, not on the capacity: a capacity of 10^10 with a hundred reachable sums is a small
-problem.
+A packing is a path in the acyclic network of :mod:`colgen.solvers.packing.network`.  With A_i arcs, the dynamic program
+takes O(A_i) time for an item limited by the capacity alone, and O(b_i A_i) for others.  With S states this is at most
+O(S Σ_i b_i) in total.  Space is one value per item and state.
 
-With equal profits at all positions this is the ordinary bounded knapsack problem.  Arcs can be forbidden.  Each arc has
-a value, that of the best packing that uses it.
+With equal profits at all positions this is the ordinary bounded knapsack problem.  Arcs can be forbidden.  The value of
+an arc is that of the best packing that uses it.
 
-Sources: R. Bellman, *Dynamic Programming* (1957); for packings as paths J. M. Valério de Carvalho, *Exact solution of
+Sources: R. Bellman, *Dynamic Programming* (1957).  For packings as paths: J. M. Valério de Carvalho, *Exact solution of
 bin-packing problems using column generation and branch-and-bound*, Annals of Operations Research 86 (1999).
 """
 
@@ -89,16 +86,10 @@ def best_packing(net: PackingNetwork, values: Floats, profits: Floats) -> Ints:
 def packings_by_first_item(
     net: PackingNetwork, values: Floats, profits: Floats, threshold: float
 ) -> tuple[Floats, Ints]:
-    """Return for each item the best packing that begins with it, if its profit exceeds ``threshold``.
+    """Return for each item the best packing that begins with it, from the table of :func:`best_from`.
 
-    The packings are read from the table of :func:`best_from`.
-
-    Returns
-    -------
-    profit
-        Shape (items,); ``NEVER`` for items that begin no packing.
-    packings
-        Copies, shape (items, items), one row per first item; zeros unless the profit exceeds the threshold.
+    The profits, shape (items,), are ``NEVER`` for items that begin no packing.  The copies, shape (items, items), are
+    zeros unless the profit exceeds ``threshold``.
     """
     check(net, values, profits)
     profit, packings = _by_first_item(*arcs_of(net), values, profits, as_float(threshold, "threshold", finite=False))
@@ -115,10 +106,7 @@ def bounded_knapsack(
 ) -> tuple[float, Ints]:
     """Solve the ordinary bounded knapsack problem.  Return the optimum and the copies of each item.
 
-    Parameters
-    ----------
-    profits, widths, copies
-        One per item; widths and copies are integers.  Unprofitable items are left out.
+    Widths and copies are integers.  Unprofitable items are left out.
 
     Raises
     ------

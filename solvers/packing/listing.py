@@ -18,10 +18,10 @@ from colgen.solvers.stopping import Look, look_away
 class _Search(NamedTuple):
     """State of a depth-first search.
 
-    * ``stack``: one row per piece: the next item to try, the end state, the piece's item
-    * ``profit``: profit up to each piece
-    * ``packing``: copies of each item
-    * ``depth``: number of pieces; -1 at the end
+    * ``stack``: one row per piece: the next item to try, the end state, the piece's item.
+    * ``profit``: profit up to each piece.
+    * ``packing``: copies of each item.
+    * ``depth``: number of pieces; -1 at the end.
     """
 
     stack: Ints

@@ -2,7 +2,7 @@ r"""The network of a bounded knapsack: the end positions of pieces, and an arc f
 
 Pieces are placed from position 0 in the order of the items, so a packing is a path.  The *states* are the end positions
 of pieces, sums of widths.  The arc ``(i, p)`` places a piece of item i at position p and leads to position p + w_i.
-The effort depends on the number of states, not on the capacity: a capacity of 10^10 with a hundred reachable sums is a
+The effort depends on the number of states, not on the capacity.  A capacity of 10^10 with a hundred reachable sums is a
 small problem.
 
 Source: J. M. Valério de Carvalho, *Exact solution of bin-packing problems using column generation and
@@ -46,22 +46,15 @@ class PackingNetwork(NamedTuple):
 
     Attributes
     ----------
-    capacity
-        C.
-    widths
-        One per item, in packing order.
-    copies
-        b_i, at most ⌊C / w_i⌋.
-    states
-        The reachable positions, increasing from 0.
-    first_arc
-        Item i has the arcs ``first_arc[i]:first_arc[i + 1]``.
-    tails, heads
-        Start and end of each arc, as indices of ``states``; increasing within an item.
-    origin
-        Arc numbers in the network from which :func:`restricted` made this one; None for an original network.
-    least
-        Least end position of packings.
+    capacity : C
+    widths : one per item, in packing order
+    copies : b_i, at most ⌊C / w_i⌋
+    states : the reachable positions, increasing from 0
+    first_arc : item i has the arcs ``first_arc[i]:first_arc[i + 1]``
+    tails : start of each arc, as an index of ``states``; increasing within an item
+    heads : end of each arc, likewise
+    origin : arc numbers in the network from which :func:`restricted` made this one; None for an original network
+    least : least end position of packings
     """
 
     capacity: int
@@ -158,14 +151,11 @@ def network(
 
     Parameters
     ----------
-    widths, copies
-        w_i > 0 and b_i ≥ 0 for each item.
-    capacity
-        C ≥ 0, at most 2⁶².
-    allowed
-        Mask of permitted arcs, shape (items, C + 1); by default all.
-    cells
-        Limit on items times states, checked together with ``STATES`` before memory is allocated.
+    widths : w_i > 0 for each item
+    copies : b_i ≥ 0 for each item
+    capacity : C ≥ 0, at most 2⁶²
+    allowed : (items, C + 1) mask of permitted arcs; by default all
+    cells : limit on items times states, checked together with ``STATES`` before memory is allocated
 
     Raises
     ------
@@ -214,12 +204,7 @@ def _build(widths: Ints, copies: Ints, capacity: int, cells: int, look: Look) ->
 def restricted(net: PackingNetwork, copies: ArrayLike, allowed: ArrayLike | None = None) -> PackingNetwork:
     """Return the network with fewer copies and without the arcs that are not allowed.
 
-    Parameters
-    ----------
-    copies
-        b_i ≥ 0; larger values than the network's have no effect.
-    allowed
-        Mask of its arcs; by default all.
+    ``copies`` above the network's have no effect.  ``allowed`` is a mask of its arcs, by default all.
     """
     wanted: Ints = as_integers(copies, "copies", shape=net.widths.shape, low=0)
     fewer = np.minimum(wanted, net.copies)

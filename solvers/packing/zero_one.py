@@ -6,7 +6,7 @@ The table over items and loads, n C_j cells, is filled row by row, which process
 needed, a byte per cell is kept.  Use it for moderate capacities.  For large capacities with few reachable sums of
 sizes, :mod:`colgen.solvers.packing.knapsack` is better.
 
-Sources: R. Bellman, *Dynamic Programming* (1957); for items forced in, by tables from both ends, H. Kellerer, U.
+Sources: R. Bellman, *Dynamic Programming* (1957).  For items forced in, by tables from both ends: H. Kellerer, U.
 Pferschy, D. Pisinger, *Knapsack Problems* (2004), section 2.3.
 """
 
@@ -38,19 +38,14 @@ def best_sets(
 
     Parameters
     ----------
-    profits
-        Shape (knapsacks, items); -inf for forbidden items.
-    sizes
-        Nonnegative integers, shape (knapsacks, items).
-    capacities
-        Nonnegative integers, one per knapsack.
+    profits : (knapsacks, items) array; -inf for forbidden items
+    sizes : (knapsacks, items) array of nonnegative integers
+    capacities : nonnegative integers, one per knapsack
 
     Returns
     -------
-    values
-        Values of the best sets, 0 for the empty set.
-    chosen
-        Mask of shape (knapsacks, items).
+    values : values of the best sets, 0 for the empty set
+    chosen : (knapsacks, items) mask
 
     Raises
     ------
@@ -70,16 +65,8 @@ def best_with_each(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the best value of each knapsack, and its best values with and without each item.
 
-    The arguments are those of :func:`best_sets`.
-
-    Returns
-    -------
-    values
-        Values of the best sets, one per knapsack.
-    inside
-        Values with the item, shape (knapsacks, items); :data:`NEVER` if it cannot be packed.
-    outside
-        Values without the item, shape (knapsacks, items).
+    The latter two have shape (knapsacks, items); values with an item that cannot be packed are :data:`NEVER`.  The
+    arguments are those of :func:`best_sets`.
     """
     gains, weights, room = validate(profits, sizes, capacities)
     values, inside, outside = np.zeros(len(gains)), np.empty(gains.shape), np.empty(gains.shape)
@@ -167,13 +154,8 @@ def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ign
     """Return the value of one knapsack's best set; write the set to ``chosen``.
 
     Two rows of values and a byte per cell fit into a processor's own cache, unlike a table of values.  Processors then
-    do not compete for memory.
-
-    Parameters
-    ----------
-    rows, taken, items
-        Buffers of shapes (2, more than capacity), (items, more than capacity) and (items,); ``taken`` of type
-        ``uint8``.
+    do not compete for memory.  Buffers have shapes (2, more than capacity) for ``rows``, (items, more than capacity)
+    for ``taken``, of type ``uint8``, and (items,) for ``items``.
     """
     here, other, count = rows[0, : capacity + 1], rows[1, : capacity + 1], 0
     for c in range(capacity + 1):

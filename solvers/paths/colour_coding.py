@@ -3,27 +3,27 @@ r"""Colour coding: the heaviest path with k vertices of different classes, with 
     max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over v_1, ..., v_k of k different classes.
 
 One iteration colours the classes at random with r ≥ k colours.  A dynamic program over (vertex, set of colours) finds
-the heaviest *colourful* path, whose vertices have different colours, in O(2^r n²) time and O(2^r n) space.  It is
+the heaviest *colourful* path, whose vertices have different colours, in O(2^r n²) time and O(2^r n) space.  The path is
 optimal if the k classes of the optimal path got k different colours, which has probability p.  After t iterations the
 best path is optimal with probability at least 1 - (1 - p)^t.
 
 *Why classes are coloured, and not vertices.*  Let P be an optimal path.  Its k vertices have different classes, so P is
-colourful with the same probability p in both cases.  If classes are coloured, every colourful path is feasible, none is
-heavier than P, and the dynamic program finds the optimum whenever P is colourful.  If vertices are coloured, a
-colourful path may visit a class twice.  The iteration fails if such a path is heavier than P and colourful.  With
-coloured vertices the probability is p - Pr(P and a heavier path with a repeated class are both colourful).  This is at
-most p, and less whenever such a path with k different vertices exists.  (Keeping the visited classes in the state
-instead would make it as large as the exact program's.)
+colourful with the same probability p in both cases.  If classes are coloured, every colourful path is feasible and none
+is heavier than P.  The dynamic program then finds the optimum whenever P is colourful.  If vertices are coloured, a
+colourful path may visit a class twice.  The iteration fails if such a path is heavier than P and colourful.  So the
+probability is p - Pr(P and a heavier path with a repeated class are both colourful).  This is at most p, and less
+whenever such a path with k different vertices exists.  (Keeping the visited classes in the state instead would make it
+as large as the exact program's.)
 
-*Why the colours are dealt out evenly.*  Let n_1, ..., n_r be the numbers of the m classes with each colour.  Given
-these, P is colourful with probability e_k(n_1, ..., n_r) / C(m, k), with the elementary symmetric polynomial e_k, as
-each choice of k classes is equally likely to be that of P.  e_k is Schur concave, so it is largest if the numbers
-differ by at most one.  Independent colours are a mixture over all such numbers, with probability p_independent = r! /
-((r - k)! r^k), and never better.  With m ≤ r classes a single iteration is exact.
+*Why the colours are dealt out evenly.*  Let n_1, ..., n_r be the numbers of the m classes with each colour.  Each
+choice of k classes is equally likely to be that of P.  So P is colourful with probability e_k(n_1, ..., n_r) / C(m, k),
+with the elementary symmetric polynomial e_k.  It is Schur concave, so it is largest if the numbers differ by at most
+one.  Independent colours are a mixture over all such numbers, with p_independent = r! / ((r - k)! r^k), and never
+better.  With m ≤ r classes a single iteration is exact.
 
-Sources: N. Alon, R. Yuster, U. Zwick, *Color-coding*, Journal of the ACM 42 (1995); P. Deshpande, R. Barzilay, D. R.
-Karger, *Randomized decoding for selection-and-ordering problems*, NAACL (2007); A. W. Marshall, I. Olkin, B. C. Arnold,
-*Inequalities: theory of majorization and its applications* (2011), section 3.F.
+Sources: N. Alon, R. Yuster, U. Zwick, *Color-coding*, Journal of the ACM 42 (1995).  P. Deshpande, R. Barzilay, D. R.
+Karger, *Randomized decoding for selection-and-ordering problems*, NAACL (2007).  A. W. Marshall, I. Olkin, B. C.
+Arnold, *Inequalities: theory of majorization and its applications* (2011), section 3.F.
 """
 
 from __future__ import annotations
@@ -52,14 +52,9 @@ _PORTION = 30_000_000
 
 
 class Coloured(NamedTuple):
-    """The result of some iterations.
+    """The heaviest path of some iterations, empty if there is none, and the weight of each iteration's heaviest path.
 
-    Attributes
-    ----------
-    weights
-        Weight of each iteration's heaviest colourful path; minus infinity if there is none.
-    path
-        The heaviest path of all iterations; empty if there is none.
+    Paths are colourful.  An iteration without one has weight minus infinity.
     """
 
     weights: Floats
@@ -73,10 +68,8 @@ def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Expired = nev
 
     Parameters
     ----------
-    num_colours
-        r, from k to 62, with a table of at most ``LARGEST_TABLE`` bytes (:func:`table_bytes`).
-    expired
-        Called every few hundredths of a second.  If True, the remaining iterations are skipped.
+    num_colours : r, from k to 62, with a table of at most ``LARGEST_TABLE`` bytes (:func:`table_bytes`)
+    expired : called every few hundredths of a second; True skips the remaining iterations
 
     Raises
     ------
@@ -135,10 +128,7 @@ def table_bytes(num_colours: int, num_vertices: int) -> int:
 def success_probability(length: int, num_colours: int, num_classes: int | None = None) -> float:
     """Return the probability p that k given classes get k different colours.
 
-    Parameters
-    ----------
-    num_classes
-        m, with colours dealt out evenly; None: independent colours, the limit of many classes.
+    ``num_classes`` is m, with colours dealt out evenly.  None means independent colours, the limit of many classes.
     """
     k, r = as_integer(length, "length", low=1), as_integer(num_colours, "num_colours", low=1)
     if num_classes is None:
@@ -156,8 +146,8 @@ def success_probability(length: int, num_colours: int, num_classes: int | None =
 def best_num_colours(length: int, num_vertices: int, memory: int = 1 << 28) -> int:
     """Return the number r of colours in [k, 2k] with the least running time 2^r / p among tables that fit.
 
-    In the source's formula an iteration takes time proportional to 2^r, and 1 / p iterations are needed, with p of
-    independent colours.  k colours are permitted even if their table does not fit.
+    The formula is the source's, with p of independent colours: 1 / p iterations, each in time proportional to 2^r.
+    k colours are permitted even if their table does not fit.
     """
     k = length
     fitting = [r for r in range(k, 2 * k + 1) if r == k or table_bytes(r, num_vertices) <= memory]
@@ -165,16 +155,9 @@ def best_num_colours(length: int, num_vertices: int, memory: int = 1 << 28) -> i
 
 
 def num_iterations(probability: float, failure: float) -> int:
-    """Return the least number t of iterations with (1 - p)^t ≤ δ.
+    """Return the least number t of iterations with (1 - p)^t ≤ δ, the ``failure`` probability.
 
-    The source uses (1 / p) ln(1 / δ), which is slightly larger.
-
-    Parameters
-    ----------
-    probability
-        p, above 0.
-    failure
-        δ, above 0 and at most 1.
+    p is above 0; δ is above 0 and at most 1.  The source uses (1 / p) ln(1 / δ), which is slightly larger.
     """
     if not 0.0 < as_float(probability, "probability") <= 1.0 + 1e-9:
         raise ArrayError(f"probability: expected a number above 0 and at most 1, got {probability}")
@@ -213,10 +196,10 @@ def _deal(seed, num_classes, num_colours):  # type: ignore[no-untyped-def]
 class _Progress(NamedTuple):
     """Progress of the iterations.
 
-    * ``seeds``: one per iteration
-    * ``at``: the current iteration and its next set of colours
-    * ``found``: weight of each iteration's heaviest colourful path
-    * ``best``, ``path``: weight and vertices of the heaviest path
+    * ``seeds``: one per iteration.
+    * ``at``: the current iteration and its next set of colours.
+    * ``found``: weight of each iteration's heaviest colourful path.
+    * ``best``, ``path``: weight and vertices of the heaviest path.
     """
 
     seeds: Seeds
@@ -229,13 +212,13 @@ class _Progress(NamedTuple):
 class _Tables(NamedTuple):
     """State of an iteration between portions; its memory is reused.
 
-    * ``order``, ``starts``: the vertices by colour, and the start of each colour
-    * ``weights``: arc weights in that order
-    * ``rows``, ``values``: start of the values of each set's vertices, in that order, and the values
-    * ``best_to``: the best weight to each vertex from one set
-    * ``runs``: the vertices without a colour of the set, as ranges
-    * ``popcount``: number of colours of each set
-    * ``top``: weight, set of previous colours and last vertex of the heaviest colourful path
+    * ``order``, ``starts``: the vertices by colour, and the start of each colour.
+    * ``weights``: arc weights in that order.
+    * ``rows``, ``values``: start of the values of each set's vertices, in that order, and the values.
+    * ``best_to``: the best weight to each vertex from one set.
+    * ``runs``: the vertices without a colour of the set, as ranges.
+    * ``popcount``: number of colours of each set.
+    * ``top``: weight, set of previous colours and last vertex of the heaviest colourful path.
     """
 
     order: Ints

@@ -4,16 +4,16 @@ r"""The heaviest path with k vertices of different classes, by a dynamic program
 
 A state is (position, vertex, set of visited *remembered* classes).  With all classes remembered the program is exact
 but far too large.  With few it is a relaxation, whose optimal walk may visit another class twice.  Remembering the
-repeated classes and solving again leads to a path (decremental state-space relaxation).  Bounds reduce the states: a
-state is dropped if no completion, bounded by penalised walks (:mod:`colgen.solvers.paths.walks`), gives a path heavier
-than the best known one.
+repeated classes and solving again leads to a path (decremental state-space relaxation).  Bounds on completions, by
+penalised walks (:mod:`colgen.solvers.paths.walks`), reduce the states.  A state is dropped if no completion can give a
+path heavier than the best known one.
 
 States are extended in portions, each to the end before the next.  This finds heavy walks early and limits memory, as
 portions shrink if the states do not fit.  However, states of different portions do not dominate each other.
 
 Sources: G. Righini and M. Salani, *New dynamic programming algorithms for the resource constrained elementary shortest
-path problem*, Networks 51 (2008); N. Boland, J. Dethridge, I. Dumitrescu, *Accelerated label setting algorithms for the
-elementary resource constrained shortest path problem*, Operations Research Letters 34 (2006).
+path problem*, Networks 51 (2008).  N. Boland, J. Dethridge, I. Dumitrescu, *Accelerated label setting algorithms for
+the elementary resource constrained shortest path problem*, Operations Research Letters 34 (2006).
 """
 
 from __future__ import annotations
@@ -61,17 +61,13 @@ class Found(NamedTuple):
 
     Attributes
     ----------
-    bound
-        No path without repeated classes weighs more than both this and the lower bound.  The weight of ``walk``; minus
-        infinity if no walk exceeds the lower bound; infinity if the search was stopped.
-    walk
-        The heaviest walk without a repeated *remembered* class; empty if none exceeds the lower bound.
-    path, weight
-        The heaviest path found without any repeated class, and its weight; empty if there is none.
-    states
-        Number of states.
-    finished
-        False if time or effort was used up.
+    bound : no path without repeated classes weighs more than both this and the lower bound
+        The weight of ``walk``; minus infinity if no walk exceeds the lower bound; infinity if the search was stopped.
+    walk : the heaviest walk without a repeated *remembered* class; empty if none exceeds the lower bound
+    path : the heaviest path found without any repeated class; empty if there is none
+    weight : weight of ``path``
+    states : number of states
+    finished : False if time or effort was used up
     """
 
     bound: float
@@ -85,10 +81,10 @@ class Found(NamedTuple):
 class _Program(NamedTuple):
     """The dynamic program.
 
-    * ``active``: feasible positions of each vertex
-    * ``bits``: bit of each vertex's class, -1 if it is not remembered
-    * ``penalty``, ``spread``: λ of each vertex's class, and Σ λ over all classes
-    * ``to_go``: best penalised weight from each vertex and position to the sink
+    * ``active``: feasible positions of each vertex.
+    * ``bits``: bit of each vertex's class, -1 if it is not remembered.
+    * ``penalty``, ``spread``: λ of each vertex's class, and Σ λ over all classes.
+    * ``to_go``: best penalised weight from each vertex and position to the sink.
     """
 
     weights: Floats
@@ -105,9 +101,9 @@ class _Program(NamedTuple):
 class _States(NamedTuple):
     """Stored states.
 
-    * ``vertex``, ``parent``: last vertex, and the state that it extends
-    * ``numbers``: weight so far, and Σ λ of the unvisited classes
-    * ``sets``: the visited remembered classes
+    * ``vertex``, ``parent``: last vertex, and the state that it extends.
+    * ``numbers``: weight so far, and Σ λ of the unvisited classes.
+    * ``sets``: the visited remembered classes.
     """
 
     vertex: Vertices
@@ -129,16 +125,11 @@ def heaviest(
 
     Parameters
     ----------
-    relaxed
-        The reduced graph, with penalties that bound completions.  Classes with a penalty are always remembered.
-    remembered
-        Mask of classes.
-    lower
-        Weight of a known path; only heavier walks are searched.
-    states
-        Most states at once.  Portions shrink until they fit, down to a single state.
-    effort
-        Approximate limit on the number of states.
+    relaxed : the reduced graph, with penalties that bound completions; penalised classes are always remembered
+    remembered : mask of classes
+    lower : weight of a known path; only heavier walks are searched
+    states : most states at once; portions shrink until they fit, down to a single state
+    effort : approximate limit on the number of states
     """
     of = relaxed.graph
     remembered = as_booleans(remembered, "remembered", shape=(len(relaxed.penalties),))
@@ -271,10 +262,7 @@ def _sort(vertex: Vertices, begin: int, end: int, bucket: Ints, order: Ints) -> 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _extend(program, states, j, fresh, bucket, order, least, table):  # type: ignore[no-untyped-def]
-    """Write the successors of a portion's states from ``fresh`` on.
-
-    Return the end of the new states (-1: no memory), the steps, and the hash table.
-    """
+    """Write a portion's successors from ``fresh`` on; return their end (-1: no memory), the steps, the hash table."""
     weights, penalty, to_go, numbers = program.weights, program.penalty, program.to_go, states.numbers
     n, count, from_, spent = len(penalty), fresh, 0, 0
     candidates, scores = np.empty(n, np.int64), np.empty(n)

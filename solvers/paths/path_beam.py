@@ -29,10 +29,7 @@ WIDEST = 1 << 20
 def beam(of: Graph, width: int) -> tuple[float, Ints]:
     """Return the weight of the best path found, and the path; minus infinity and empty if none was completed.
 
-    Parameters
-    ----------
-    width
-        Paths kept at each length, from 1 to ``WIDEST``.
+    ``width``, from 1 to ``WIDEST``, is the number of paths kept at each length.
     """
     of, width = validate(of), as_integer(width, "width", low=1, high=WIDEST)
     n = len(of.first)

@@ -12,7 +12,7 @@ classes.  This is a Lagrangian relaxation, as Σ_c λ_c (1 - visits of c) ≥ 0 
 known path, and continues in the reduced graph.
 
 Sources: N. Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures for the computation of bounds to
-routing problems*, Networks 11 (1981); M. Held, P. Wolfe, H. P. Crowder, *Validation of subgradient optimization*,
+routing problems*, Networks 11 (1981).  M. Held, P. Wolfe, H. P. Crowder, *Validation of subgradient optimization*,
 Mathematical Programming 6 (1974).
 """
 
@@ -54,18 +54,15 @@ SMALL = 12
 
 
 class Graph(NamedTuple):
-    """A weighted digraph with a source and a sink, for walks with ``length`` vertices.
+    """A weighted digraph with a source and a sink.  Missing arcs weigh minus infinity.
 
     Attributes
     ----------
-    weights
-        w(u, v) from row to column, shape (n, n); minus infinity without an arc.
-    first, last
-        Weights of the arcs from the source and to the sink, shape (n,); minus infinity without an arc.
-    classes
-        Class of each vertex, numbered from 0, shape (n,).
-    length
-        k ≥ 1.
+    weights : (n, n) array, w(u, v) from row to column
+    first : (n,) array, weights of the arcs from the source
+    last : (n,) array, weights of the arcs to the sink
+    classes : (n,) array, class of each vertex, numbered from 0
+    length : number k ≥ 1 of vertices of a walk
     """
 
     weights: Floats
@@ -96,28 +93,18 @@ class Relaxed(NamedTuple):
 
     Attributes
     ----------
-    bound
-        Upper bound on paths without repeated classes; minus infinity if there is no walk.
-    vertices
-        Numbers of the remaining vertices; the following fields refer to them.
-    graph
-        Their graph.
-    active
-        Positions that a better path can use, shape (k, remaining).
-    penalties
-        λ of each class, including classes without remaining vertices.
-    to_go
-        Best penalised weight from each vertex and position to the sink without its own penalty, shape (k, remaining);
-        minus infinity at unusable positions.
-    path, weight
-        The heaviest path found without repeated classes, in original numbers, and its weight; empty, with the given
-        weight, if none is heavier.
-    walk
-        The last walk of best penalised weight with a repeated class, in original numbers; empty if there is none.
-    rounds
-        Number of subgradient steps.
-    scale
-        Scale of weight differences: see :func:`tolerance`.
+    bound : upper bound on paths without repeated classes; minus infinity if there is no walk
+    vertices : numbers of the remaining vertices, to which the next fields refer
+    graph : their graph
+    active : (k, remaining) mask of the positions that a better path can use
+    penalties : λ of each class, including classes without remaining vertices
+    to_go : (k, remaining) array, best penalised weight from each vertex and position to the sink
+        The vertex's own penalty is not included.  Minus infinity at unusable positions.
+    path : the heaviest path found without repeated classes, in original numbers; empty if none beats the given weight
+    weight : weight of ``path``, or the given weight
+    walk : the last walk of best penalised weight with a repeated class, in original numbers; empty if there is none
+    rounds : number of subgradient steps
+    scale : scale of weight differences, for :func:`tolerance`
     """
 
     bound: float
@@ -147,9 +134,9 @@ class _Remaining(NamedTuple):
 class _Ascent(NamedTuple):
     """Progress of an ascent.
 
-    * ``penalties``, ``best``: λ of the next step, and those of the least bound
-    * ``path``, ``walk``: the heaviest path, and the last walk with a repeated class; -1 if there is none
-    * ``state``: number of steps, step length, steps without improvement, bound, weight of the known path
+    * ``penalties``, ``best``: λ of the next step, and those of the least bound.
+    * ``path``, ``walk``: the heaviest path, and the last walk with a repeated class; -1 if there is none.
+    * ``state``: number of steps, step length, steps without improvement, bound, weight of the known path.
     """
 
     penalties: Floats
@@ -160,17 +147,12 @@ class _Ascent(NamedTuple):
 
 
 def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayLike, length: int) -> Graph:
-    """Return a graph without the arcs that no path can use: loops, and arcs within a class.
-
-    Parameters
-    ----------
-    weights, first, last, classes, length
-        See :class:`Graph`; no NaN or plus infinity, classes numbered from 0 with few gaps.
+    """Return a :class:`Graph` without the arcs that no path can use: loops, and arcs within a class.
 
     Raises
     ------
     ArrayError
-        If the data is invalid.
+        If a weight is NaN or plus infinity, or the classes are not numbered from 0 with few gaps.
     """
     # Copies: read-only arrays would need kernels of their own.
     of = validate(Graph(np.array(weights), np.array(first), np.array(last), np.array(classes), length))
@@ -208,10 +190,7 @@ def scale_of(of: Graph) -> float:
 def tolerance(weight: float, scale: float = 1.0) -> float:
     """Return the least difference by which a path counts as heavier.
 
-    Parameters
-    ----------
-    scale
-        Size of the arc weights; used if it exceeds the weight itself.
+    ``scale`` is the size of the arc weights.  It is used if it exceeds the weight itself.
     """
     return 1e-9 * max(scale, abs(weight)) if math.isfinite(weight) else 0.0
 
@@ -231,16 +210,11 @@ def ascend(
 
     Parameters
     ----------
-    lower
-        Weight of a known path, or minus infinity.
-    rounds
-        Most subgradient steps.
-    active
-        Feasible positions of vertices, shape (k, n); by default all.
-    penalties
-        Initial penalties of classes; by default 0.
-    expired
-        Called every hundredth of a second after the first step; True stops the ascent.
+    lower : weight of a known path, or minus infinity
+    rounds : most subgradient steps
+    active : (k, n) mask of feasible positions of vertices; by default all
+    penalties : initial penalties of classes; by default 0
+    expired : called every hundredth of a second after the first step; True stops the ascent
     """
     of = validate(of)
     lower = as_float(lower, "lower", finite=False)
@@ -275,14 +249,8 @@ def ascend(
 def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
     """Return the bound of given penalties, and the part of the graph for paths heavier than ``lower``.
 
-    Two dynamic programs, from source and sink, verify the penalties independently of their origin.
-
-    Parameters
-    ----------
-    penalties
-        λ of each class.
-    lower
-        Weight of a known path, or minus infinity.
+    Two dynamic programs, from source and sink, verify the penalties independently of their origin.  ``penalties`` is λ
+    of each class; ``lower`` is the weight of a known path, or minus infinity.
     """
     of = validate(of)
     n = len(of.first)

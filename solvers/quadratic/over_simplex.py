@@ -4,12 +4,14 @@ r"""A concave quadratic program over the probability simplex with columns genera
 
 The columns with p_i > 0, the *active set*, are affinely independent (columns of A extended by an entry 1).  So the
 factor L of K + s·11ᵀ over them exists for any s > 0.  A new column appends a row to L, and a removed one is rotated
-out, O(k²) each.  When a column enters, the point moves towards the optimum over the affine hull of the active columns,
-until it arrives or a weight becomes zero; that column leaves.  If the new column of A is an affine combination of the
-active ones, exchanging them does not move A p, the objective rises linearly, and again a weight becomes zero.  Each
-pass raises the objective, no active set repeats, and the result is the exact optimum over the columns seen.
+out, O(k²) each.
 
-Source: P. Wolfe, *Finding the nearest point in a polytope*, Mathematical Programming 11 (1976), for the steps;
+When a column enters, the point moves towards the optimum over the affine hull of the active columns.  It stops where a
+weight becomes zero; that column leaves.  If the new column of A is an affine combination of the active ones, exchanging
+them does not move A p.  The objective rises linearly, and again a weight becomes zero.  Each pass raises the objective,
+so no active set repeats.  The result is the exact optimum over the columns seen.
+
+Sources: P. Wolfe, *Finding the nearest point in a polytope*, Mathematical Programming 11 (1976), for the steps.
 V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*, ICML 2018,
 for the use of an active set where columns are structures.
 """
@@ -31,12 +33,7 @@ _DEPENDENT = 2.0**-36
 class ActiveSet:
     """The columns seen so far with the optimum over them.
 
-    Attributes
-    ----------
-    members
-        Numbers of the active columns, in the order of the factor.
-    weights
-        Their p, all positive.
+    ``members`` has the numbers of the active columns in the order of the factor, and ``weights`` their p, all positive.
     """
 
     def __init__(self) -> None:
@@ -83,12 +80,8 @@ class ActiveSet:
     def add(self, products: Floats, linear: float) -> bool:
         """Add a new column and solve again; return whether it is active in the end.
 
-        Parameters
-        ----------
-        products : (size + 1,) array
-            Its row of K: products with the columns seen before, then with itself.
-        linear
-            Its b.
+        ``linear`` is its b.  ``products``, shape (size + 1,), is its row of K: products with the columns seen before,
+        then with itself.
         """
         new = self.size
         if new == len(self._linear):
@@ -111,9 +104,7 @@ class ActiveSet:
     def solve(self, right: Floats) -> Floats:
         """Return the derivative of the weights in a direction of b: the d with Σ d = 0 and K d = right + τ·1.
 
-        Parameters
-        ----------
-        right : (active, ...) array, by active column
+        ``right`` has shape (active, ...), by active column.
         """
         count = self._active
         ones = np.ones(count)

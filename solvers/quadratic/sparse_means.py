@@ -4,7 +4,7 @@ r"""SparseMAP of labellings or trees: column generation with a quadratic master,
 
 A structure has one part at each of n positions: a token's label or a word's head.  The inner product of two structures
 is then their number of equal entries.  The loop, the master of :mod:`colgen.solvers.quadratic.over_simplex` and the
-exact oracle (Viterbi, or Chu, Liu and Edmonds) are all compiled and run without the interpreter's lock.
+exact oracle (Viterbi, or Chu, Liu and Edmonds) are compiled.  They run without the interpreter's lock.
 
 Source: V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*,
 ICML 2018.
@@ -37,20 +37,13 @@ class NearestMean:
 
     Attributes
     ----------
-    places : (structures, n) array
-        Positions of each structure's parts in the flattened scores.
-    weights
-        Weights of the structures, positive with sum 1.
-    value
-        The objective.
-    gap
-        Possible improvement by the last structure of the oracle.
-    rounds
-        Number of oracle calls.
-    is_exact
-        Whether the last call found no improvement beyond rounding.
-    active
-        The final master; it has only the active columns.
+    places : (structures, n) array, positions of each structure's parts in the flattened scores
+    weights : weights of the structures, positive with sum 1
+    value : the objective
+    gap : possible improvement by the last structure of the oracle
+    rounds : number of oracle calls
+    is_exact : whether the last call found no improvement beyond rounding
+    active : the final master; it has only the active columns
     """
 
     places: Ints
@@ -73,14 +66,11 @@ def nearest_labelling(
 
     Parameters
     ----------
-    scores : (tokens, labels) array θ
-        -inf forbids a label.
-    transitions
-        η, shape (labels, labels), or per step from each token to the next, shape (tokens, labels, labels).
-    rounds
-        Maximum number of oracle calls; None for no limit.
-    rounding, beaten
-        Relative to the scores: gains that count as zero, and the tolerance for a worse structure from the oracle.
+    scores : (tokens, labels) array θ; -inf forbids a label
+    transitions : (labels, labels) array η, or per step to the next token, shape (tokens, labels, labels)
+    rounds : maximum number of oracle calls; None for no limit
+    rounding : gains that count as zero, relative to the scores
+    beaten : tolerance for a worse structure from the oracle, relative to the scores
 
     Raises
     ------

@@ -6,7 +6,7 @@ contraction merges columns of the matrix, so the total time is O(n²), which is 
 
 The algorithm is primal-dual.  With a dual value y_S for each vertex and each contracted set S, it also solves
 
-    min Σ_S y_S   subject to   Σ_{S: h not in S, m in S} y_S ≥ w_hm   for each arc,   y_S ≤ 0 where |S| ≥ 2
+    min Σ_S y_S   subject to   Σ_{S: h not in S, m in S} y_S ≥ w_hm   for each arc,   y_S ≤ 0 where |S| ≥ 2.
 
 The reduced cost of an arc, w_hm - Σ_S y_S ≤ 0, bounds the loss of a tree that contains the arc.
 
@@ -14,8 +14,8 @@ With ``single_root`` exactly one arc leaves the root.  Each arc of the root is r
 difference between any two trees, so the best tree has as few of them as possible.  This is exact, also for reduced
 costs, because all trees with one such arc lose the same.
 
-Source: J. Edmonds, *Optimum branchings*, J. Research of the National Bureau of Standards 71B (1967); R. E. Tarjan,
-*Finding optimum branchings*, Networks 7 (1977); P. M. Camerini, L. Fratta, F. Maffioli, *A note on finding optimum
+Sources: J. Edmonds, *Optimum branchings*, J. Research of the National Bureau of Standards 71B (1967).  R. E. Tarjan,
+*Finding optimum branchings*, Networks 7 (1977).  P. M. Camerini, L. Fratta, F. Maffioli, *A note on finding optimum
 branchings*, Networks 9 (1979), for the expansion.
 """
 
@@ -43,8 +43,7 @@ def arborescence(weights: ArrayLike, *, single_root: bool = False) -> tuple[Ints
     ----------
     weights : (n + 1, n + 1) array w_hm by tail and head, root 0
         -inf marks a missing arc.  Column 0 and the diagonal are ignored.
-    single_root
-        Exactly one arc leaves the root.
+    single_root : whether exactly one arc leaves the root
 
     Raises
     ------
@@ -134,9 +133,9 @@ def pay(sets: Sets, node: int, dual: float) -> None:
 
 @folded
 def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
-    """Extend the path by an arc with this tail.
+    """Extend the path by an arc with this tail; return its length and the start of a cycle, or -1.
 
-    Return the new length of the path, 0 if the root now reaches it, and the start of a cycle, or -1.
+    The length is 0 if the root now reaches the path.
     """
     path, other = sets.path, sets.top[tail]
     if sets.connected[other]:

@@ -1,8 +1,8 @@
 """Backbones: repeated search for the best tree of local parts under changing arc scores.
 
 A backbone holds the constant parts and the memory of its charts.  Projective trees come from the dynamic programs of
-:mod:`colgen.solvers.trees.eisner`, all others from maximum spanning arborescences (Hall, *K-best spanning tree
-parsing*, ACL 2007, for the k best of these).
+:mod:`colgen.solvers.trees.eisner`, all others from maximum spanning arborescences.  The k best of these are found as in
+Hall, *K-best spanning tree parsing*, ACL 2007.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ _MOST_KEPT = 1 << 23
 def _memory(name: str, length: int) -> Floats:
     """Return a chart shared by all sentences of a thread: allocating new memory costs more than filling it.
 
-    Every use overwrites it, so backbones may share it.  Very long charts are not kept.
+    Every use overwrites it.  Very long charts are not kept.
     """
     if length > _MOST_KEPT:
         return np.empty(length)

@@ -6,7 +6,7 @@ log((1 + exp(n + s)) / (1 + exp n)), where n are the cavity log-odds of the othe
 is the log-odds of a marginal over all trees minus the arc's own.  One iteration takes O(n³).  Exact sums over
 projective trees with grandchildren take O(n⁴), and those over all trees are intractable.
 
-Source: D. A. Smith, J. Eisner, *Dependency parsing by belief propagation*, EMNLP 2008; for the free energy
+Sources: D. A. Smith, J. Eisner, *Dependency parsing by belief propagation*, EMNLP 2008.  For the free energy:
 J. S. Yedidia, W. T. Freeman, Y. Weiss, *Constructing free-energy approximations and generalized belief propagation
 algorithms*, IEEE Transactions on Information Theory 51 (2005).
 """
@@ -35,14 +35,12 @@ class Beliefs:
 
     Attributes
     ----------
-    log_partition
-        Bethe approximation; -inf if there is no tree (all beliefs are then zero).
+    log_partition : Bethe approximation; -inf if there is no tree (all beliefs are then zero)
     arcs : (N, N) array
         Exact marginals of trees at the arc scores changed by the messages of the pairs.
     grandchildren : (N, N, N) array
-        Belief of each pair of arcs g → h → m; for h = 0, where g is 0 too, the belief of the arc.
-    residual
-        Largest change of an arc's belief in the last iteration.
+        Belief of each pair of arcs g → h → m.  For h = 0, where g is 0 too, the belief of the arc.
+    residual : largest change of an arc's belief in the last iteration
     """
 
     log_partition: float
@@ -63,14 +61,11 @@ def tree_beliefs(
 
     Parameters
     ----------
-    arcs : (N, N) array by head and modifier, root 0
-        -inf marks a missing arc.
+    arcs : (N, N) array by head and modifier, root 0; -inf marks a missing arc
     grandchildren : (N, N, N) array by grandparent, head and modifier
         The root's modifiers are at [0, 0, m].  -inf forbids a pair.
-    projective
-        Whether the tree factor contains projective trees only.
-    iterations
-        Number of updates of all pair messages, followed by those of the tree factor.
+    projective : whether the tree factor contains projective trees only
+    iterations : number of updates of all pair messages, followed by those of the tree factor
     """
     theta = np.array(as_floats(arcs, "arcs", shape=("N", "N"), minus_infinity=True))
     size = len(theta)

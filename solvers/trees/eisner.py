@@ -52,9 +52,9 @@ class Parts:
         it (the head if none exists).
     grandchildren : (N, N, N) array by grandparent, head and modifier
         Arcs from the root are at [0, 0, m].
-    triples : (2, 2, K, K, K, K) array
-        Scores of grandparent, head, modifier and adjacent sibling: whether the grandparent is right of the head,
-        whether the modifier is, and the kinds of the four words, K - 1 for no sibling.
+    triples : (2, 2, K, K, K, K) array of scores of grandparent, head, modifier and adjacent sibling
+        Axes: whether the grandparent is right of the head, whether the modifier is, and the kinds of the four words.
+        Kind K - 1 means no sibling.
     kinds : (N,) array of kinds by position, 0 to K - 2
 
     Raises
@@ -184,11 +184,7 @@ class Parts:
 def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> tuple[float, Ints] | None:
     """Return score and heads of the best projective tree; None if the allowed arcs contain no tree.
 
-    Parameters
-    ----------
-    allowed : (N, N) mask of usable arcs, by default all
-    single_root
-        Whether the root must have exactly one modifier.
+    ``allowed`` is an (N, N) mask of usable arcs, by default all.  ``single_root`` allows the root only one modifier.
     """
     arc, rest, chart = prepare(parts, allowed, single_root)
     heads = np.empty(parts.size, dtype=np.int64)

@@ -1,15 +1,19 @@
 r"""Projective parsing with adjacent siblings and outermost grandchildren, O(n⁴) (Carreras, 2007).
 
-An arc h → m has four scores: arc[h, m]; sib[h, m, s] with the sibling s next to m towards h (s = h: none);
-grand[h, m, c] with the modifier c of m farthest from m within the span of the arc (c = m: none); and grand[h, m, c]
-again with the one farthest from m beyond the arc (c = h: none).  So a complete item stores the outermost modifier of
-its head:
+An arc h → m has four scores:
+
+    arc[h, m]
+    sib[h, m, s]      with the sibling s next to m towards h (s = h: none)
+    grand[h, m, c]    with the modifier c of m farthest from m within the span of the arc (c = m: none)
+    grand[h, m, c]    with the modifier c of m farthest from m beyond the arc (c = h: none).
+
+So a complete item stores the outermost modifier of its head:
 
     C[h, e, m] = I[h, m] + B[h, m, e]
     I[h, m]    = arc[h, m] + max_r A[h, m, r] + B[h, m, r]
     A[h, m, r] = max_s C[h, r, s] + sib[h, m, s]          the head's half, which ends at r
     B[h, m, e] = max_c C[m, e, c] + grand[h, m, c]        the modifier's half beyond the arc, which ends at e
-    B[h, m, r] = max_c C[m, r ± 1, c] + grand[h, m, c]    the modifier's half within, next to the head's that ends at r
+    B[h, m, r] = max_c C[m, r ± 1, c] + grand[h, m, c]    the modifier's half within, next to the head's half.
 
 r lies on the head's side of m and e does not, so both kinds of B fit into one array.  There are O(n³) items A and B,
 each with O(n) ways to build it; all inner loops are contiguous.

@@ -4,13 +4,13 @@ Spans store the grandparent of their head, so items are indexed by arcs.  With e
 
     C[e, x] = max_m  I[e, f] + C[f, x] + last[h, m]                     h, its modifiers up to m, and all below to x
     I[e, f] = s[h, m] + r[g, h, m] + max of  C[f, h ± 1] + first[h, m]                                   m comes first
-              and over (h, s), s between h and m:  I[e, (h, s)] + q[h, s, m] + max_t C[(h, s), t] + C[f, t ± 1]
+              and over (h, s), s between h and m:  I[e, (h, s)] + q[h, s, m] + max_t C[(h, s), t] + C[f, t ± 1].
 
-with the sibling parts first, q and last, and C[e, h] = 0.  The last maximum, between two siblings, depends on h but not
+The sibling parts are first, q and last, and C[e, h] = 0.  The last maximum, between two siblings, depends on h but not
 on g, so it is computed once for all e.
 
-With a arcs, a_h of them into h and d_h out of it on one side, the time is O(Σ_h a_h d_h (n + d_h) + n Σ_h d_h²) and the
-memory O(a n + Σ_h a_h d_h).  That is O(n⁴) and O(n³) for all arcs.  If each word has few arcs it is hardly more than
+With a arcs, a_h of them into h and d_h out of it on one side, the time is O(Σ_h a_h d_h (n + d_h) + n Σ_h d_h²).  The
+memory is O(a n + Σ_h a_h d_h).  That is O(n⁴) and O(n³) for all arcs.  If each word has few arcs it is hardly more than
 the n² needed to look the arcs up.  :mod:`colgen.solvers.trees.eisner_sibling` has the same parts, except those of last
 modifiers, in charts of all arcs.
 
@@ -134,7 +134,7 @@ def fill(
     arcs : (N, N) array by head and modifier
     grandparents : (N, N, N) array by parent, grandparent and child
     siblings : (N, N, N) array by head, modifier and sibling
-        Sibling = head: none comes before; sibling = modifier: none comes after.
+        Sibling = head: none comes before.  Sibling = modifier: none comes after.
     """
     size = arcs.shape[0]
     heads, modifiers, incoming, order = chart.heads, chart.modifiers, chart.incoming, chart.order
@@ -286,11 +286,10 @@ def best_tree(
         -inf marks a missing arc.
     grandparents : (N, N, N) array by grandparent, parent and child, by default 0
     siblings : (N, N, N) array by head, sibling and modifier, by default 0
-        Consecutive modifiers on one side of the head, the sibling nearer to it.  Sibling = head: none comes before;
-        modifier = head: none comes after.
+        Consecutive modifiers on one side of the head, the sibling nearer to it.  Sibling = head: none comes before.
+        Modifier = head: none comes after.
     allowed : (N, N) mask of usable arcs, by default all
-    single_root
-        Whether the root must have exactly one modifier.
+    single_root : whether the root must have exactly one modifier
     """
     arcs = as_floats(arcs, "arcs", shape=("positions", "positions"), minus_infinity=True)
     size = len(arcs)

@@ -3,8 +3,10 @@
 Items are numbered, 0 for the goal.  Way w builds ``item[w]`` from ``first[w]`` and ``second[w]``, -1 for none.
 
 Flows x ≥ 0 have Σ_{w builds the goal} x_w = 1, and every other item is built as often as it is used.  They have
-integral vertices, one for each tree (R. K. Martin, R. L. Rardin, B. A. Campbell, *Polyhedral characterization of
-discrete dynamic programming*, Operations Research 38, 1990).
+integral vertices, one for each tree.
+
+Source: R. K. Martin, R. L. Rardin, B. A. Campbell, *Polyhedral characterization of discrete dynamic programming*,
+Operations Research 38, 1990.
 """
 
 from __future__ import annotations

@@ -52,13 +52,8 @@ def goal(order: int, size: int) -> int:
 def inside(arc: Floats, rest: Rest, chart: Floats, first: int, end: int) -> float:
     """Fill the chart; return the value of the best tree, below ``NEG / 2`` if none exists.
 
-    Parameters
-    ----------
-    arc, rest
-        Scores, see :class:`~colgen.solvers.trees.eisner_items.Scores`.
-    first, end
-        The call fills spans of widths first to end - 1, of 1 to N - 1; narrower ones come before.  The value is valid
-        once the chart is full.
+    The call fills spans of widths first to end - 1, of 1 to N - 1; narrower ones come before.  The value is valid once
+    the chart is full.  Scores (``arc``, ``rest``) as in :class:`~colgen.solvers.trees.eisner_items.Scores`.
     """
     scores = scores_of(arc, rest)
     if scores.order == FIRST:
@@ -118,15 +113,10 @@ def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> floa
 
 @njit(cache=True)
 def marginals(arc: Floats, rest: Rest, chart: Floats, outside: Floats, best: Floats, first: int, end: int) -> None:
-    """Write the value of the best tree with each arc, from a full chart; ``NEG`` if none exists.
+    """Write the value of the best tree with each arc to ``best``, shape (N, N), from a full chart; ``NEG`` for no tree.
 
-    Parameters
-    ----------
-    outside
-        As long as the chart, overwritten: the value of the best tree around each item, without its inside.
-    best : (N, N) array by head and modifier
-    first, end
-        The call processes spans of widths end - 1 down to first, of N - 1 to 1; wider ones come before.
+    ``outside``, as long as the chart, is overwritten: the value of the best tree around each item, without its inside.
+    The call processes spans of widths end - 1 down to first, of N - 1 to 1; wider ones come before.
     """
     scores, size = scores_of(arc, rest), len(arc)
     if scores.order == FIRST:

@@ -44,12 +44,8 @@ Means = tuple[Floats, Floats, Floats, Floats]
 class TreeSums:
     """Sums over the projective trees of a sentence.
 
-    Attributes
-    ----------
-    log_partition
-        -inf if there is no tree; all means are then zero.
-    means
-        Expected number of occurrences of each part, by the names and in the shapes of the given parts.
+    ``log_partition`` is -inf if there is no tree; all means are then zero.  ``means`` has the expected number of
+    occurrences of each part, in the names and shapes of the given parts.
     """
 
     log_partition: float
@@ -62,8 +58,8 @@ class TreeSums:
     def tangent(self, **directions: ArrayLike) -> tuple[float, dict[str, Floats]]:
         """Return the derivatives of ``log_partition`` and of ``means`` in a direction of the scores, by names of parts.
 
-        Second derivatives are symmetric.  So the derivatives of the means are also the gradient, with respect to the
-        scores, of a function whose gradient with respect to the means is the direction.
+        Second derivatives are symmetric.  So the derivatives of the means are also a gradient with respect to the
+        scores: that of a function whose gradient with respect to the means is the direction.
         """
         unknown = directions.keys() - self.means.keys()
         if unknown:

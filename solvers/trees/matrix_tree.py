@@ -4,19 +4,19 @@ r"""Sums over all dependency trees, projective or not: the matrix-tree theorem w
 
 Z is the determinant of a Laplacian.  Words are eliminated one by one.  With D_k = Σ_h w_hk over the remaining heads,
 eliminating word k replaces w_hm by w_hm + w_hk w_km / D_k, and Z is the product of the D_k.  Only sums, products and
-quotients of positive numbers occur, so Z is accurate to the last digits for any scores, unlike a determinant.  If
-exactly one arc leaves the root, D_k excludes the root except for the last word: this gives the coefficient of Z that
+quotients of positive numbers occur.  So Z is accurate to the last digits for any scores, unlike a determinant.  If
+exactly one arc leaves the root, D_k excludes the root except for the last word.  This gives the coefficient of Z that
 is linear in the root's weights.
 
 Marginals are derivatives, ∂ log Z / ∂ log w_hm, by the chain rule through the eliminations in reverse.  It has one
 difference, of numbers at most as large as a word's expected number of modifiers.  Derivatives of marginals in a
 direction use the same kernels on complex numbers, with an imaginary part so small that its square vanishes (Squire and
-Trapp, 1998); they are accurate to the last digits as well.
+Trapp, 1998).  They are accurate to the last digits as well.
 
 If the scores are too far apart for one scale of floating-point numbers, the elimination uses logarithms.
 
-Sources: W. T. Tutte, *The dissection of equilateral triangles into equilateral triangles*, 1948; T. Koo, A. Globerson,
-X. Carreras, M. Collins, *Structured prediction models via the matrix-tree theorem*, EMNLP-CoNLL 2007; W. Squire,
+Sources: W. T. Tutte, *The dissection of equilateral triangles into equilateral triangles*, 1948.  T. Koo, A. Globerson,
+X. Carreras, M. Collins, *Structured prediction models via the matrix-tree theorem*, EMNLP-CoNLL 2007.  W. Squire,
 G. Trapp, *Using complex variables to estimate derivatives of real functions*, SIAM Review 40 (1998).
 """
 
@@ -53,10 +53,8 @@ def tree_sums(
     ----------
     scores : (batch, N, N) array by head and modifier, root 0
         -inf marks a missing arc.  Column 0 and the diagonals are ignored.
-    lengths
-        Number of words of each sentence, 1 to N - 1; entries beyond are ignored.
-    single_root
-        Whether exactly one arc leaves the root.
+    lengths : number of words of each sentence, 1 to N - 1; entries beyond are ignored
+    single_root : whether exactly one arc leaves the root
     """
     batch, words = _validate(scores, lengths)
     log_partition, marginals = np.zeros(len(batch)), np.zeros(batch.shape)
@@ -69,7 +67,7 @@ def tree_tangents(
 ) -> Floats:
     """Return the derivatives of the marginals of :func:`tree_sums` in directions of the scores, shape (batch, N, N).
 
-    They are also the gradient, with respect to the scores, of a function whose gradient with respect to the marginals
+    They are also a gradient with respect to the scores: that of a function whose gradient with respect to the marginals
     is the direction.
     """
     batch, words = _validate(scores, lengths)

@@ -66,16 +66,13 @@ def best_of_arcs(
 
     Parameters
     ----------
-    tails, modifiers, incoming
-        Ends of the arcs, ordered by the vertex m that they enter: ``incoming[m] : incoming[m + 1]``.  The root is
-        vertex 0; arcs into it are ignored.  Shapes (arcs,), (arcs,) and (n + 2,).
-    weights
-        Weights of the arcs; -inf forbids an arc.
-    single_root
-        Exactly one arc leaves the root.
+    tails : (arcs,) array; the root is vertex 0
+    modifiers : (arcs,) array of the vertices that the arcs enter, ascending; arcs into the root are ignored
+    incoming : (n + 2,) array; vertex m has the arcs ``incoming[m] : incoming[m + 1]``
+    weights : weights of the arcs; -inf forbids an arc
+    single_root : whether exactly one arc leaves the root
     heads : (n + 1,) array, output: the tail of the arc into each vertex; element 0 is unchanged
-    sets
-        Workspace for n + 1 vertices.
+    sets : workspace for n + 1 vertices
     """
     size = incoming.shape[0] - 1
     shift = 0.0

@@ -51,12 +51,7 @@ _LONGEST = 4.0
 class ForeignBackend(ABC):
     """A linear program in an optional solver, with a record of it in HiGHS, which is never solved.
 
-    The record validates indices, and copies are made from it.
-
-    Parameters
-    ----------
-    tolerance
-        Primal and dual feasibility tolerance.
+    The record validates indices, and copies are made from it.  ``tolerance`` is that of primal and dual feasibility.
     """
 
     name: ClassVar[str]

@@ -36,15 +36,7 @@ _NO_LIMIT = highspy.kHighsIInf
 
 
 class HighsBackend:
-    """A linear program in HiGHS.
-
-    Parameters
-    ----------
-    tolerance
-        Primal and dual feasibility tolerance.
-    options
-        Validated HiGHS options by name.
-    """
+    """A linear program in HiGHS, with a primal and dual feasibility tolerance and validated HiGHS options by name."""
 
     name: ClassVar[str] = "highs"
     title: ClassVar[str] = "HiGHS"

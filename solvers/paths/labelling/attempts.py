@@ -33,7 +33,7 @@ def price_exactly(task: Task, wanted: int, cutoff: float) -> Found:
     """Return routes from a search that drops labels which cannot become cheap enough.
 
     Small networks are solved without bounds.  The first bounds come from walks.  If the search exceeds its effort
-    limit, bounds over small neighbourhoods are computed with them, then over larger neighbourhoods, and so on.
+    limit, they give bounds over small neighbourhoods, these give bounds over larger neighbourhoods, and so on.
     """
     ahead, back = (task.side(direction) for direction in (task.ahead, task.back))
     network, sides, clock = task.network, (ahead, back), task.clock

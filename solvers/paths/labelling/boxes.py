@@ -3,11 +3,11 @@
 Branching on pairs of vertices and component bounds use boxes.  Membership of a path in a box is decided at its end.
 Until then, each condition is one bit of the label's memory.  A label dominates another only if its bits are a subset of
 the other's.  A set bit means that the condition moves the path towards a charge.  For a charge inside the box, a visit
-of a required vertex sets the bit; the bit of an avoided vertex is set initially, and a visit clears it.  For a charge
+of a required vertex sets the bit.  The bit of an avoided vertex is set initially, and a visit clears it.  For a charge
 outside the box it is the reverse.
 
-A negative charge is given to all routes and charged to those outside the box.  Charges are therefore nonnegative, and
-costs of paths never decrease by them.
+A negative charge is given to all routes and charged to those outside the box.  So charges are nonnegative, and never
+decrease the costs of paths.
 """
 
 from __future__ import annotations
@@ -33,13 +33,9 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 class BoxDuals(NamedTuple):
     """Boxes of routes with nonzero dual values.
 
-    Attributes
-    ----------
-    visited, unvisited
-        Vertices that routes of each box must visit, and must avoid, shape (boxes, vertices); not the source or sink.
-    charges
-        Addition to the reduced cost of a route in the box when minimising: minus the dual value, of any sign.  Infinity
-        forbids the routes.
+    ``visited`` and ``unvisited`` are the vertices that routes of each box must visit, and must avoid, shape (boxes,
+    vertices); not the source or sink.  ``charges`` are added to the reduced cost of a route in the box when minimising:
+    minus the dual value, of any sign.  Infinity forbids the routes.
     """
 
     visited: ArrayLike
@@ -50,10 +46,10 @@ class BoxDuals(NamedTuple):
 class BoxFields(NamedTuple):
     """Boxes in the form of the kernels.
 
-    * ``first``: start of the conditions of each box, shape (boxes + 1,)
-    * ``word``, ``bit``, ``clears``, ``visits``: for each condition: its word and bit, whether a visit clears it, and
-      whether it requires a visit
-    * ``charge``, ``outside``: for each box: its charge, and whether routes outside the box pay it
+    * ``first``: start of the conditions of each box, shape (boxes + 1,).
+    * ``word``, ``bit``: word and bit of each condition.
+    * ``clears``, ``visits``: whether a visit clears the bit, and whether the condition requires a visit.
+    * ``charge``, ``outside``: charge of each box, and whether routes outside the box pay it.
     """
 
     first: Ints
@@ -68,9 +64,8 @@ class BoxFields(NamedTuple):
 class Boxes(NamedTuple):
     """Data of labels for boxes.
 
-    * ``own``, ``kept``, ``refused``: for each vertex, in words: bits that a visit sets, bits that it keeps, bits that
-      forbid it
-    * ``given``: cost of every route for boxes with a negative charge, at most 0
+    * ``own``, ``kept``, ``refused``: words of each vertex: bits that a visit sets, that it keeps, and that forbid it.
+    * ``given``: cost of every route for boxes with a negative charge, at most 0.
     """
 
     fields: BoxFields

@@ -21,10 +21,7 @@ _SMALLEST = 4
 
 
 def bound_sides(task: Task, cutoff: float) -> tuple[Side, Side]:
-    """Return both directions with bounds that drop paths not below ``cutoff``.
-
-    Bounds come from walks, then from small neighbourhoods without cuts.
-    """
+    """Return both directions with bounds, from walks and small neighbourhoods, that drop paths not below ``cutoff``."""
     ahead, back = (task.side(direction) for direction in (task.ahead, task.back))
     first = None if cutoff == math.inf else walk_bounds(ahead, task.neighbourhoods, task.network.sink)
     if first is None:

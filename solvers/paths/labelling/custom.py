@@ -23,26 +23,23 @@ class CustomResource:
 
     Parameters
     ----------
-    extend
-        ``extend(before, arc, vertex, after) -> bool``: write the values at the head of an arc to ``after`` and return
-        whether the path is feasible.  ``arc`` is the row of ``arc_data``, ``vertex`` the head's row of ``vertex_data``.
-    dominates
-        ``dominates(one, other) -> bool``: whether every continuation that is feasible after ``other`` is so after
-        ``one``.
-    start
-        The values at the source.
-    arc_data, vertex_data
-        One row of numbers per arc, and per vertex.
-    order
-        ``(component, low, high)``: a component that no arc decreases, and its range.  Labels are settled in its order.
-        None: in the order of another resource, or of the number of arcs.
-    backward, start_backward, dominates_backward
-        The same for paths to the sink, which are extended at their beginning; ``vertex`` is the row of the new first
-        vertex.  The ordering component must not decrease either, and ranges from -high to -low.
-    joins
-        ``joins(forward, backward, arc, vertex) -> bool``: whether a path can be joined over an arc with a path to the
-        sink; ``vertex`` is the row of the arc's head.  The arc into the sink is joined with ``start_backward``.
-        Without ``backward`` and ``joins`` the search is forward only, and ``extend`` decides about every arc.
+    extend : ``extend(before, arc, vertex, after) -> bool``
+        Write the values at the head of an arc to ``after`` and return whether the path is feasible.  ``arc`` is the row
+        of ``arc_data``, ``vertex`` the head's row of ``vertex_data``.
+    dominates : ``dominates(one, other) -> bool``
+        Whether every continuation that is feasible after ``other`` is so after ``one``.
+    start : the values at the source
+    arc_data : one row of numbers per arc
+    vertex_data : one row of numbers per vertex
+    order : ``(component, low, high)``: a component that no arc decreases, and its range
+        Labels are settled in its order.  None: in the order of another resource, or of the number of arcs.
+    backward : ``extend`` for paths to the sink, which are extended at their beginning
+        ``vertex`` is the row of the new first vertex.  The ordering component must not decrease either, and ranges from
+        -high to -low.  ``start_backward`` and ``dominates_backward`` belong to it.
+    joins : ``joins(forward, backward, arc, vertex) -> bool``
+        Whether a path can be joined over an arc with a path to the sink; ``vertex`` is the row of the arc's head.  The
+        arc into the sink is joined with ``start_backward``.  Without ``backward`` and ``joins`` the search is forward
+        only, and ``extend`` decides about every arc.
     """
 
     def __init__(

@@ -45,9 +45,9 @@ def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Wo
 def _cheapest(
     ahead: Side, joins: Joins, arc: int, mine: Rows, one: int, theirs: Rows, first: int, end: int, best: float
 ) -> tuple[float, int, int]:
-    """Join a label over an arc with the best of ``first:end``.
+    """Join a label over an arc with the best of ``first:end``; return cost, place and the number of labels examined.
 
-    Return the least cost, at most ``best``, the label's place or -1, and the number of labels examined.
+    The cost is at most ``best``; the place is -1 if there is no such label.
     """
     words, numbers = mine
     words_back, numbers_back = theirs
@@ -95,10 +95,10 @@ def _cheapest(
 class Pairs(NamedTuple):
     """The arcs for joins, and the cheapest pairs so far.
 
-    * ``tails``: tails of all arcs
-    * ``order``: arcs to try, promising ones first
-    * ``at``: progress of the join, initially zeros
-    * ``costs``, ``found``: cost of each pair, and its row (forward label, backward label, arc)
+    * ``tails``: tails of all arcs.
+    * ``order``: arcs to try, promising ones first.
+    * ``at``: progress of the join, initially zeros.
+    * ``costs``, ``found``: cost of each pair, and its row (forward label, backward label, arc).
     """
 
     tails: Ints
@@ -231,7 +231,7 @@ def _complete(
 
 @inner
 def _vertex_payment(cuts: Fields, states: int, vertex: int, words: Words, label: int) -> float:
-    """Return what a label paid for cuts at its own vertex: those with a state below the vertex's weight since.
+    """Return the payment of a label for cuts at its own vertex: those with a state below the vertex's weight since.
 
     A dominating label stays cheap enough without this payment.  If it alone has paid, its state is smaller.  If only
     the other has paid, its state is larger, and dominance has charged the difference.

@@ -41,18 +41,15 @@ class Labelling:
 
     Parameters
     ----------
-    network, resources
-        The network, and the resources of its paths.
-    neighbourhoods
-        ``"elementary"``; a mask whose entry (i, j) states that a path at i remembers and may not revisit j (ng-routes);
-        or None: paths remember nothing.
-    cycle
-        With ``neighbourhoods=None``: paths have no cycles of up to this many arcs (k-cycle elimination).  2 forbids
-        immediate returns, 0 forbids none.
-    direction
-        ``"both"`` joins paths from the source with paths to the sink.
-    max_labels
-        Most labels of a search.
+    network : the network
+    resources : the resources of its paths
+    neighbourhoods : ``"elementary"``, a mask, or None
+        Entry (i, j) of the mask: whether a path at i remembers and may not revisit j (ng-routes).  None: paths remember
+        nothing.
+    cycle : paths have no cycles of up to this many arcs (k-cycle elimination), with ``neighbourhoods=None``
+        2 forbids immediate returns, 0 forbids none.
+    direction : ``"both"`` joins paths from the source with paths to the sink
+    max_labels : most labels of a search
 
     Raises
     ------
@@ -98,10 +95,7 @@ class Labelling:
     def enlarge_neighbourhoods(self, routes: Routes, limit: int | None = None) -> Mask:
         """Return neighbourhoods that also forbid the cycles of routes: vertices of a cycle remember its start.
 
-        Parameters
-        ----------
-        limit
-            Skip cycles that would make a neighbourhood larger.
+        Cycles that would make a neighbourhood larger than ``limit`` are skipped.
         """
         return neighbour_sets.enlarge(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
 
@@ -124,26 +118,18 @@ class Labelling:
 
         Parameters
         ----------
-        arc_costs
-            Cost of each arc.
-        rank_one
-            Cuts whose dual values routes pay.
-        boxes
-            Charges that depend on visited and avoided vertices.
-        forbidden
-            Mask of arcs that may not be used.
-        mode
-            ``"exact"``.  ``"relaxed"``: keep only paths that are cheap for their consumption of the critical resource.
-            ``"sparse"``: the same over the cheapest arcs of each vertex.  ``"tabu"``: local search among elementary
-            routes.  Only ``"exact"`` gives a bound; the others are faster.
-        starts
-            Routes, as vertices, from which the local search starts, in addition to routes with one vertex.
-        routes
-            Most routes: the cheapest one, and others over different last arcs, with different vertex sets.
-        cutoff
-            Find only routes below this cost.
-        expired
-            Called about ten times per second; True stops the search.
+        arc_costs : cost of each arc
+        rank_one : cuts whose dual values routes pay
+        boxes : charges that depend on visited and avoided vertices
+        forbidden : mask of arcs that may not be used
+        mode : ``"exact"``, the only mode with a bound, or a faster one
+            ``"relaxed"``: keep only paths that are cheap for their consumption of the critical resource.
+            ``"sparse"``: the same over the cheapest arcs of each vertex.
+            ``"tabu"``: local search among elementary routes.
+        starts : routes, as vertices, from which the local search starts, in addition to routes with one vertex
+        routes : most routes: the cheapest one, and others over different last arcs, with different vertex sets
+        cutoff : find only routes below this cost
+        expired : called about ten times per second; True stops the search
 
         Raises
         ------
@@ -181,12 +167,7 @@ class Labelling:
     ) -> Completion:
         """Return the least cost of a route through each arc.  An arc above the gap is in no better solution.
 
-        Parameters
-        ----------
-        arc_costs, rank_one, boxes, forbidden, expired
-            As in :meth:`price`.
-        cutoff
-            Costs above this value are reported as this value, which saves time.
+        Costs above ``cutoff`` are reported as ``cutoff``, which saves time.  Other arguments are as in :meth:`price`.
 
         Raises
         ------
@@ -233,19 +214,14 @@ class Labelling:
         """Return all elementary routes below a gap, for each vertex set only the one with least ``costs``.
 
         Bounds from a backward search with this object's neighbourhoods drop paths that cannot become cheap enough.
+        Other arguments are as in :meth:`price`.
 
         Parameters
         ----------
-        arc_costs, rank_one, boxes, forbidden, expired
-            As in :meth:`price`.
-        gap
-            Find only routes below this cost.
-        limit
-            Most routes.
-        costs
-            Arc costs that compare routes with the same vertices; by default ``arc_costs``.
-        effort
-            Limit on label extensions and comparisons; 1e8 take one or two seconds.
+        gap : find only routes below this cost
+        limit : most routes
+        costs : arc costs that compare routes with the same vertices; by default ``arc_costs``
+        effort : limit on label extensions and comparisons; 1e8 take one or two seconds
 
         Returns
         -------

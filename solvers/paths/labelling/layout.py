@@ -43,12 +43,12 @@ class Rows(NamedTuple):
 class Rule(NamedTuple):
     """The dominance rule.
 
-    * ``compared``: number of resources to compare
-    * ``custom``: start of the user's components, 0 if they are not compared
-    * ``memory``, ``memory_words``, ``words``: start and length of the memory, and the number of words that must be a
-      subset of the other's (equal for ``same_set``)
-    * ``states``, ``state_words``: start and number of the words with cut states
-    * ``plain``: whether only one resource and one word are compared
+    * ``compared``: number of resources to compare.
+    * ``custom``: start of the user's components, 0 if they are not compared.
+    * ``memory``, ``memory_words``: start and length of the memory.
+    * ``words``: number of words that must be a subset of the other's (equal for ``same_set``).
+    * ``states``, ``state_words``: start and number of the words with cut states.
+    * ``plain``: whether only one resource and one word are compared.
     """
 
     compared: int
@@ -65,27 +65,27 @@ class Rule(NamedTuple):
 class Side(NamedTuple):
     """A direction of a search, as arrays for the kernels.
 
-    * ``origin``: the source, or the sink for the backward direction
-    * ``first``, ``end``, ``heads``, ``costs``, ``numbers``: the arcs by tail (in the reversed network if backward), and
-      their numbers in the network.  Labels at vertex i are extended over ``first[i]:end[i]``; arcs to the other
-      direction's origin follow
-    * ``consumption``, ``lower``, ``upper``, ``start``, ``slack``: resource data by arc and vertex.  The sum of two
-      joined labels may exceed zero by ``slack``: 0 for integer data, else a bound on rounding errors
-    * ``critical``: the nondecreasing resource; labels are settled in buckets of its values
-    * ``rule``: the dominance rule
-    * ``lowest``, ``width``, ``buckets``: bucket k starts at ``lowest + k width``
-    * ``own``, ``common``, ``returning``: bit sets: of each vertex; of the vertices that both ends of an arc remember;
-      of an arc's head, empty unless the tail remembers it
-    * ``come_from``, ``partner``, ``joint``: for each word of the memory: the previous label's word it derives from, and
-      the joined label's word it is compared with; ``joint`` masks, for each arc, the bits that joined labels must not
-      share
-    * ``unreachable``: remembered vertices that no path can still reach, by bucket and vertex; without buckets: not
-      computed
-    * ``cuts``, ``boxes``: rank-1 cuts and boxes
-    * ``bounds``, ``cutoff``: lower bounds on completions by bucket and vertex, without buckets if unknown; paths that
-      cannot cost less than the cutoff are dropped
-    * ``custom``, ``arc_data``, ``vertex_data``, ``custom_start``: number of user components, and data of the user
-      functions
+    * ``origin``: the source, or the sink for the backward direction.
+    * ``first``, ``end``, ``heads``, ``costs``: the arcs by tail, in the reversed network if backward.  Labels at i are
+      extended over ``first[i]:end[i]``; arcs to the other direction's origin follow.
+    * ``numbers``: their numbers in the network.
+    * ``consumption``, ``lower``, ``upper``, ``start``: resource data by arc and vertex.
+    * ``slack``: how far the sum of two joined labels may exceed zero: 0 for integer data, else a rounding error.
+    * ``critical``: the nondecreasing resource; labels are settled in buckets of its values.
+    * ``rule``: the dominance rule.
+    * ``lowest``, ``width``, ``buckets``: bucket k starts at ``lowest + k width``.
+    * ``own``: bit set of each vertex.
+    * ``common``: bit set of the vertices that both ends of an arc remember.
+    * ``returning``: bit set of an arc's head, empty unless the tail remembers it.
+    * ``come_from``: the previous label's word from which each word of the memory derives.
+    * ``partner``, ``joint``: the joined label's word to compare with, and for each arc a mask of the bits that the two
+      must not share.
+    * ``unreachable``: remembered vertices that no path can still reach, by bucket and vertex; no buckets: not computed.
+    * ``cuts``, ``boxes``: rank-1 cuts and boxes.
+    * ``bounds``: lower bounds on completions by bucket and vertex, without buckets if unknown.
+    * ``cutoff``: paths that cannot cost less are dropped.
+    * ``custom``, ``custom_start``: number of user components, and their start values.
+    * ``arc_data``, ``vertex_data``: data of the user functions.
     """
 
     origin: int
@@ -125,19 +125,19 @@ class Side(NamedTuple):
 class Labels(NamedTuple):
     """The labels of a search.  Arrays are replaced by longer ones as needed.
 
-    * ``at``: progress of the search
-    * ``words``, ``numbers``: the settled labels: two views of the same rows
-    * ``previous``, ``arcs``: predecessor of each label and the arc to it; -1 at the origin
-    * ``vertices``: the last vertex of each label
+    * ``at``: progress of the search.
+    * ``words``, ``numbers``: the settled labels: two views of the same rows.
+    * ``previous``, ``arcs``: predecessor of each label and the arc to it; -1 at the origin.
+    * ``vertices``: the last vertex of each label.
     * ``open_words``, ``open_numbers``, ``open_previous``, ``open_arcs``, ``open_next``: labels that are not settled
-      yet, in linked lists by bucket and vertex
-    * ``chains``: first label of each list; -1 if empty
+      yet, in linked lists by bucket and vertex.
+    * ``chains``: first label of each list; -1 if empty.
     * ``slots``, ``next_in_slot``: hash table of the settled labels by memory: the last label of each slot, and the
-      previous one in its slot, or -1; used instead of the pool for ``same_set``
-    * ``pool_words``, ``pool_numbers``: copies of the settled labels, grouped by vertex and sorted by cost
-    * ``pool_first``, ``pool_size``, ``pool_room``: start, number and capacity of each vertex's labels in the pool
-    * ``together``, ``order``, ``costs``, ``no_vertices``, ``ahead``: buffers for labels that are settled together, and
-      for two bit sets, the first empty
+      previous one in its slot, or -1.  ``same_set`` uses it instead of the pool.
+    * ``pool_words``, ``pool_numbers``: copies of the settled labels, grouped by vertex and sorted by cost.
+    * ``pool_first``, ``pool_size``, ``pool_room``: start, number and capacity of each vertex's labels in the pool.
+    * ``together``, ``order``, ``costs``: buffers for labels that are settled together.
+    * ``no_vertices``, ``ahead``: buffers for two bit sets, the first empty.
     """
 
     at: Ints

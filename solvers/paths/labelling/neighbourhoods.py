@@ -6,11 +6,12 @@ routes are elementary paths.  If none remember any, they are walks.
 A path without cycles of up to k arcs (k-cycle elimination) remembers its last k vertices in order, as k - 1 sets: the
 last k, ..., the last two.  Each set derives from the next smaller one by adding the arc's head; the smallest keeps only
 the tail.  A label permits all continuations of another if each of its sets is a subset of the other's.  Two paths can
-be joined over an arc if, for every m, no vertex is among the last m of one and the last k + 1 - m of the other.
+be joined over an arc under a condition for every m: no vertex is among the last m of one and the last k + 1 - m of the
+other.
 
 Two vertices may share a bit if no vertex remembers both.  A label's memory at a vertex i is then a set of bits of N_i,
-in which no two vertices share one.  Graph colouring often finds bits for one word, where a bit per vertex needs one
-word per 64 vertices.
+in which no two vertices share one.  A bit per vertex needs one word per 64 vertices; graph colouring often finds bits
+for one word.
 
 Source: R. Baldacci, A. Mingozzi, R. Roberti, *New route relaxation and pricing strategies for the vehicle routing
 problem*, Operations Research 59 (2011).
@@ -36,12 +37,9 @@ def nearest(network: Network, weights: ArrayLike, size: int, *, finite: bool = T
 
     Parameters
     ----------
-    weights
-        One per arc, for instance distances or reduced costs.
-    size
-        Vertices per neighbourhood, including the vertex itself.
-    finite
-        Whether to reject infinite weights, whose heads are never near.
+    weights : one per arc, for instance distances or reduced costs
+    size : vertices per neighbourhood, including the vertex itself
+    finite : whether to reject infinite weights, whose heads are never near
     """
     weight = as_floats(weights, "weights", shape=(network.num_arcs,), finite=finite)
     size = as_integer(size, "size", low=1)

@@ -20,12 +20,11 @@ class Network:
 
     Parameters
     ----------
-    vertices
-        Number of vertices: 0, 1, ...
-    tails, heads
-        The arcs, numbered in this order.  Parallel arcs are permitted, loops are not.
-    source, sink
-        Two different vertices; split a depot into both.  No arc enters the source or leaves the sink.
+    vertices : number of vertices: 0, 1, ...
+    tails : tail of each arc; parallel arcs are permitted, loops are not
+    heads : head of each arc
+    source : no arc enters it; split a depot into source and sink
+    sink : no arc leaves it; different from the source
 
     Raises
     ------

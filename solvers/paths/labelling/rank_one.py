@@ -32,14 +32,10 @@ class RankOneDuals(NamedTuple):
 
     Attributes
     ----------
-    numerators
-        w_i times the denominator, shape (cuts, vertices); 0 if a vertex is not a member.
-    denominators
-        One per cut, larger than its numerators.
-    memory
-        Whether the state is kept at a vertex, shape (cuts, vertices); implied for members.
-    penalties
-        Addition to the reduced cost per unit of the coefficient when minimising: minus the dual value.
+    numerators : (cuts, vertices) array, w_i times the denominator; 0 if a vertex is not a member
+    denominators : one per cut, larger than its numerators
+    memory : (cuts, vertices) mask, whether the state is kept at a vertex; implied for members
+    penalties : addition to the reduced cost per unit of the coefficient when minimising: minus the dual value
     """
 
     numerators: ArrayLike
@@ -51,11 +47,11 @@ class RankOneDuals(NamedTuple):
 class Fields(NamedTuple):
     """Cuts in the form of the kernels.
 
-    * ``keep``: bits of the cuts that each vertex remembers
-    * ``member_first``, ``member_cut``, ``member_weight``: the cuts that each vertex is a member of, and the numerators
-    * ``cut_word``, ``cut_shift``, ``cut_divisor``, ``cut_penalty``: position of each cut's field, its denominator and
-      its penalty
-    * ``cut_of_bit``: the cut that each bit belongs to
+    * ``keep``: bits of the cuts that each vertex remembers.
+    * ``member_first``, ``member_cut``, ``member_weight``: the cuts that each vertex is a member of, and the numerators.
+    * ``cut_word``, ``cut_shift``: position of each cut's field.
+    * ``cut_divisor``, ``cut_penalty``: its denominator and its penalty.
+    * ``cut_of_bit``: the cut that each bit belongs to.
     """
 
     keep: NDArray[np.uint64]

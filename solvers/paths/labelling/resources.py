@@ -26,16 +26,12 @@ class Resource:
 
     Parameters
     ----------
-    consumption
-        One number per arc, of any sign.
-    upper, lower
-        A number, or one per vertex.
-    waiting
-        Whether a value below the lower limit is raised to it.  False: the path is infeasible.
-    start
-        The value at the source, before its lower limit; at most the source's upper limit.
-    name
-        Used in messages.
+    consumption : one number per arc, of any sign
+    upper : a number, or one per vertex
+    lower : a number, or one per vertex
+    waiting : whether a value below the lower limit is raised to it; False: the path is infeasible
+    start : the value at the source, before its lower limit; at most the source's upper limit
+    name : used in messages
 
     Notes
     -----
@@ -71,10 +67,11 @@ class Limits:
     """Resources as arrays in one direction: by arc, by vertex, and at the origin.
 
     * ``consumption``, ``lower``, ``upper``, ``start``, ``slack``: as in
-      :class:`colgen.solvers.paths.labelling.layout.Side`
-    * ``critical``, ``compared``: the resource that orders labels, and the number of resources that dominance compares
-    * ``lowest``, ``highest``, ``step``: range of the critical resource, and the least positive consumption of an arc
-    * ``closed``: mask of vertices that no path can visit: the window is empty, or excludes the start
+      :class:`colgen.solvers.paths.labelling.layout.Side`.
+    * ``critical``: the resource that orders labels.
+    * ``compared``: number of resources that dominance compares.
+    * ``lowest``, ``highest``, ``step``: range of the critical resource, and the least positive consumption of an arc.
+    * ``closed``: mask of vertices that no path can visit: the window is empty, or excludes the start.
     """
 
     consumption: Floats

@@ -15,17 +15,10 @@ from colgen.solvers.paths.labelling.rank_one import RankOneDuals, coefficients
 
 @dataclass(frozen=True, eq=False)
 class Completion:
-    """Least costs of routes through each arc.
+    """Least costs of routes through each arc, and ``bound``, that of all routes (None unless ``finished``).
 
-    Attributes
-    ----------
-    arcs
-        Least cost for each arc: infinity if no route uses it, minus infinity if the search was stopped.  At most the
-        cutoff if one was given, except for forbidden arcs.
-    bound
-        Least cost of all routes; None if the search was stopped.
-    finished
-        Whether the search was completed.
+    A cost is infinity if no route uses the arc, minus infinity if the search was stopped.  It is at most the cutoff if
+    one was given, except for forbidden arcs.
     """
 
     arcs: Floats
@@ -39,19 +32,14 @@ class Routes:
 
     Attributes
     ----------
-    starts, vertices
-        Route k visits ``vertices[starts[k]:starts[k + 1]]``, including source and sink.
-    arcs
-        Route k uses ``arcs[starts[k] - k : starts[k + 1] - k - 1]``.
-    costs
-        Costs of the arcs, overflowing rank-1 cuts and boxes.
-    bound
-        Lower bound on all routes of the relaxation, at most the cutoff; infinity if there are none.  None: no bound,
-        from a heuristic or a stopped search.
-    finished
-        Whether the search was completed.
-    labels
-        Number of settled labels.
+    starts : route k visits ``vertices[starts[k]:starts[k + 1]]``
+    vertices : vertices of all routes, including source and sink
+    arcs : route k uses ``arcs[starts[k] - k : starts[k + 1] - k - 1]``
+    costs : costs of the arcs, overflowing rank-1 cuts and boxes
+    bound : lower bound on all routes of the relaxation, at most the cutoff; infinity if there are none
+        None: no bound, from a heuristic or a stopped search.
+    finished : whether the search was completed
+    labels : number of settled labels
     """
 
     starts: Ints

@@ -45,9 +45,9 @@ def _bucket(
 class End(NamedTuple):
     """Where a search ends.
 
-    * ``ahead``, ``back``: the bucket before which each direction ends
-    * ``meeting``: total number of buckets after which both end
-    * ``extending``: whether labels are extended, or only settled
+    * ``ahead``, ``back``: the bucket before which each direction ends.
+    * ``meeting``: total number of buckets after which both end.
+    * ``extending``: whether labels are extended, or only settled.
     """
 
     ahead: int

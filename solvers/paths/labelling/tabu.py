@@ -204,10 +204,7 @@ def _walk(
     side: Side, extend: Extend, space: _Space, route: Ints, length: int, cutoff: float, costs: Floats, routes: Ints,
     lengths: Ints,
 ) -> tuple[int, int]:  # fmt: skip
-    """Perform the steps from one route and store the routes below the cutoff.
-
-    Return their number, and the number of compared routes.
-    """
+    """Store the routes below the cutoff on a walk from one route; return their number, and that of compared routes."""
     n = len(space.between)
     state = _TabuState(np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_))
     other = np.zeros(n + 1, dtype=np.int64)

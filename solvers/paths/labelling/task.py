@@ -18,11 +18,11 @@ from colgen.solvers.paths.labelling.rank_one import Fields
 class Task(NamedTuple):
     """A network with resources and memory, arc costs, and limits.
 
-    * ``own``: bits of the vertices, followed by those of boxes
-    * ``ahead``, ``back``: the directions
-    * ``mirror``: the symmetry of network and costs, or None
-    * ``both``: whether routes are joined from paths of both directions
-    * ``usable``: mask of usable arcs
+    * ``own``: bits of the vertices, followed by those of boxes.
+    * ``ahead``, ``back``: the directions.
+    * ``mirror``: the symmetry of network and costs, or None.
+    * ``both``: whether routes are joined from paths of both directions.
+    * ``usable``: mask of usable arcs.
     """
 
     network: Network
