@@ -27,7 +27,8 @@ def violated_triangles(x: Floats, tolerance: float) -> tuple[Ints, Floats]:
     """Return the most violated triangle inequality of each closing pair that has one, and the violations.
 
     Rows are (i, j, k) in the order of the closing pairs i < j, with third item k.  The violations,
-    x_ik + x_kj - x_ij - 1, are above ``tolerance``.  ``x`` is symmetric with entries in [0, 1]; its diagonal is ignored.
+    x_ik + x_kj - x_ij - 1, are above ``tolerance``.  ``x`` is symmetric with entries in [0, 1].  Its diagonal is
+    ignored.
     """
     x = as_floats(x, "x", shape=("n", "n"))
     tolerance = as_float(tolerance, "tolerance")
