@@ -355,7 +355,9 @@ def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     """
     stating = [claim for claim in claims if claim.bound is not None and claim.columns]
     stating = [claim for claim in stating if all(c.identity in table.position for c in claim.columns)]
-    weak = [claim for claim in stating if not _is_bound_by(table, claim, None)]
+    # A bound of zero is as good as any: it proves that no column improves.
+    improving = [claim for claim in stating if claim.bound is not None and table.sense.is_better(claim.bound, 0.0)]
+    weak = [claim for claim in improving if not _is_bound_by(table, claim, None)]
     if not weak:
         return None
     for formula in wrong_formulas(table.master):

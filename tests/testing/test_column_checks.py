@@ -8,6 +8,8 @@ import pytest
 from colgen import (
     Best,
 )
+from colgen.master.statement import restricted_master
+from colgen.testing.column_checks import Claim, PricedColumns, forgetful
 from colgen.testing.conformance import check_problem
 from tests.assignment import Knapsack
 from tests.testing.kit import (
@@ -127,3 +129,17 @@ def test_a_formula_with_equal_values_for_all_columns_explains_nothing():
     report = check(Greedy)
     assert not findings(report, "row left out"), report
     assert_found(report, "not exact", "either best.. is not exact")
+
+
+@pytest.mark.parametrize(("bound", "named"), [(0.0, False), (-1.0, True)])
+def test_a_bound_that_proves_that_no_column_improves_is_not_too_weak(bound, named):
+    """At zero duals the best column costs 1: a bound of 0 suffices there, and one of -1 is that of costs forgotten."""
+    problem = CuttingStock(9, [3], [2])
+    master = restricted_master(problem.master())
+    column = problem.pricing().encode((1,))
+    master.add([column])
+    duals = master.solve().duals
+    weight = 1.0 if bound == 0.0 else 2.0
+    values = np.where(bound == 0.0, 0.0, 1.0) * np.ones(len(duals.values))
+    claim = Claim("a point", duals.replace(values), weight, (), frozenset({"demand"}), (column,), bound, (None,))
+    assert (forgetful(PricedColumns(master, [column]), [claim]) is not None) is named
