@@ -1,6 +1,7 @@
 """colgen: column and row generation with bounds that prove how good an answer is.
 
 State a master problem in Pyomo, write an oracle for its pricing problem, call :func:`solve`.
+Importing the package has no side effects (promise 11).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which methods of a problem are valid for the rows that are solved.
+"""Which methods of a problem are valid for the rows that are solved (promise 4).
 
 A bounding, reduction or heuristic is written for the rows of the class that defines it. A subclass may define other
 rows and inherit such methods. The rows of the defining class are therefore compared with those of the restricted

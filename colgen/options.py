@@ -1,4 +1,4 @@
-"""The options of ``solve`` besides the method, as objects that validate themselves; and checks of a problem's parts."""
+"""The options of ``solve`` besides the method, and checks of a problem's parts, before any work (promise 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of solve and stop rules: errors about invalid values name the option."""
+"""The options of solve and stop rules: errors about invalid values name the option (promise 8)."""
 
 import dataclasses
 import importlib

@@ -66,6 +66,24 @@ def test_types_and_contracts_are_checked_in_every_file():
     assert graph.modules == every.keys()
 
 
+def test_importing_the_package_and_its_templates_has_no_side_effects(tmp_path):
+    """Promise 11: no log handler, no seeded generator, no connection."""
+    code = (
+        "import logging, random, socket\n"
+        "import numpy\n"
+        "def refuse(*arguments, **options): raise AssertionError('a side effect')\n"
+        "socket.socket.connect = random.seed = numpy.random.seed = refuse\n"
+        "handlers = list(logging.root.handlers)\n"
+        "import colgen\n"
+        "from colgen.cli.templates import load_all\n"
+        "[getattr(colgen, name) for name in colgen.__all__]\n"
+        "loaded, broken = load_all()\n"
+        "assert logging.root.handlers == handlers and not logging.getLogger('colgen').handlers\n"
+        "assert (broken, len(loaded) > 8) == (0, True)"
+    )
+    assert python(tmp_path, code) == ""
+
+
 @pytest.mark.parametrize("name", ["problems", "solvers", "benchmarks", "tests"])
 def test_only_colgen_is_importable(name, tmp_path):
     assert python(tmp_path, f"import colgen.problems.cutting_stock, {name}").endswith(f"No module named {name!r}\n")

@@ -1,4 +1,4 @@
-"""Checks of the results of oracles and separations against everything that is known."""
+"""Checks of the results of oracles and separations against everything that is known (promise 3)."""
 
 from __future__ import annotations
 

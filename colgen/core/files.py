@@ -1,4 +1,4 @@
-"""Files: paths are checked before reading, and writing replaces the old content only when it is complete."""
+"""Files: paths are checked before reading, and writing replaces the old content only when complete (promise 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old names and their replacements, for error messages and the changelog."""
+"""Old names and their replacements, for error messages and the changelog (promise 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each check of results of oracles and separations."""
+"""Each check of results of oracles and separations (promise 3)."""
 
 import math
 

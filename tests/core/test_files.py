@@ -1,4 +1,4 @@
-"""Files: checks before reading, and atomic replacement when writing."""
+"""Files: checks before reading, and atomic replacement when writing (promise 9)."""
 
 import contextlib
 import os

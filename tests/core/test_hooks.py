@@ -1,4 +1,4 @@
-"""Misspelt hooks are refused before any work; a user's helpers are not."""
+"""Misspelt hooks are refused before any work; a user's helpers are not (promise 12)."""
 
 import re
 
