@@ -132,15 +132,8 @@ def take_turns(
 ) -> tuple[dict[str, T], dict[str, list[float]]]:
     """Measure each way ``repeats`` times; the ways alternate, so that other load on the machine slows all of them.
 
-    Parameters
-    ----------
-    turn
-        Minimum seconds of a turn: a way is called repeatedly, and the mean over its calls counts.
-
-    Returns
-    -------
-    results, seconds
-        By way: the result of the last call, and the seconds per call of each turn.
+    In each turn a way is called repeatedly for at least ``turn`` seconds, and the mean over its calls counts.  Return
+    by way the result of the last call, and the seconds per call of each turn.
     """
     results: dict[str, T] = {}
     taken: dict[str, list[float]] = {name: [] for name in ways}
@@ -328,14 +321,7 @@ def mean_ratio(
 def ask_program(python: str, script: str, data: object, limit: float | None = None) -> Any:
     """Run a script with another Python interpreter and return its output, decoded from JSON.
 
-    Parameters
-    ----------
-    python
-        Path of the interpreter; its environment may have other packages.
-    data
-        Plain data, passed to standard input as one line of JSON.
-    limit
-        Time limit in seconds.
+    The script reads ``data`` from standard input as one line of JSON; ``limit`` is in seconds.
 
     Raises
     ------

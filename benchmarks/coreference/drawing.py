@@ -23,13 +23,8 @@ _OTHER_STYLES = (("--", "^", "0.6"), (":", "v", "white"), ("-.", "D", "0.6"), ("
 def draw(runs: Iterable[Run]) -> Figure:
     """Plot the source's first figure: mean seconds by mentions for each method, and rounds of column generation.
 
-    Runs are averaged in bins of ten mentions.  A bin with a run that reached its limit gets an arrow, because its
-    average is a lower bound.
-
-    Parameters
-    ----------
-    runs
-        Result of :func:`benchmarks.coreference.comparison.run_sizes`.
+    Runs of :func:`benchmarks.coreference.comparison.run_sizes` are averaged in bins of ten mentions.  A bin with a run
+    that reached its limit gets an arrow, because its average is a lower bound.
     """
     runs = list(runs)
     if not runs:

@@ -30,13 +30,7 @@ _BRIEF = 1.0
 
 
 def warm_up(instances: Sequence[CoreferenceInstance] = ()) -> None:
-    """Compile the kernels and import the libraries, outside all measurements.
-
-    Parameters
-    ----------
-    instances
-        Small instances of the measured kind, solved by each method.
-    """
+    """Compile kernels and import libraries before any measurement; solve small ``instances`` by each method."""
     for way in (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED):
         for instance in (random(16, 0), random(24, 1, positive=0.5), *instances):
             run(way, instance, 60.0)
@@ -87,13 +81,7 @@ def _solve_by_engine(way: str, instance: CoreferenceInstance, limit: float) -> R
 
 
 def check_runs(runs: Iterable[Run]) -> None:
-    """Check that the results of all methods on an instance are consistent.
-
-    Raises
-    ------
-    AssertionError
-        If two optima differ, or a clustering is better than another method's bound.
-    """
+    """Raise AssertionError if two optima differ, or a clustering is better than another method's bound."""
     by_instance: dict[tuple[str, int], list[Run]] = {}
     for one in runs:
         by_instance.setdefault((one.name, one.size), []).append(one)

@@ -53,10 +53,7 @@ def _search(instance: CoreferenceInstance, duals: Floats, cap: float) -> Subsets
 def compare_oracles(instances: Sequence[CoreferenceInstance], cap: float, limit: float, say: Say) -> Figure:
     """Return the ratio of median seconds of the integer program and the search.
 
-    Raises
-    ------
-    AssertionError
-        If both finish and disagree on the best reduced cost.
+    Raise AssertionError if both finish and disagree on the best reduced cost.
     """
     of_search, of_program, unproved, unfinished = [], [], 0, 0
     for instance in instances:

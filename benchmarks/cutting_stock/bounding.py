@@ -27,10 +27,7 @@ _NEAR = 0.005
 def time_to_bound(problem: Problem, bounding: Bounding, optimum: float | None = None) -> tuple[float, float]:
     """Bound a problem from scratch; return the processor seconds to a near bound, and the last bound.
 
-    Parameters
-    ----------
-    optimum
-        Optimum of the linear program; by default the last bound of the run.
+    ``optimum`` is that of the linear program; by default the last bound of the run.
     """
     rounds: list[tuple[float, Iteration]] = []
     started = time.process_time()

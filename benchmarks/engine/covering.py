@@ -30,17 +30,7 @@ _SMALLEST, _LARGEST = 5, 15
 
 @dataclass(frozen=True)
 class Covers:
-    """Covering columns in compressed form.
-
-    Attributes
-    ----------
-    num_rows
-        Number of rows, all of which must be covered.
-    costs
-        Costs of the columns.
-    starts, rows
-        Column j covers ``rows[starts[j]:starts[j + 1]]``.
-    """
+    """Covering columns in compressed form: column j covers ``rows[starts[j]:starts[j + 1]]``."""
 
     num_rows: int
     costs: NDArray[np.float64]
@@ -78,13 +68,7 @@ def covers(num_rows: int, num_columns: int, seed: int) -> Covers:
 
 
 class CoverOracle(Pricing):
-    """Finds the columns of best reduced cost by one product.
-
-    Parameters
-    ----------
-    columns
-        Maximum number per round.
-    """
+    """Finds the columns of best reduced cost by one product, at most ``columns`` per round."""
 
     def __init__(self, instance: Covers, columns: int = 500) -> None:
         self.instance, self.matrix, self.columns = instance, instance.matrix, columns

@@ -37,13 +37,7 @@ _SMALLEST, _LARGEST = 3, 6
 
 
 class Free(Relaxation):
-    """A complete binary tree with random increasing bounds at no cost, to measure the search alone.
-
-    Parameters
-    ----------
-    depth
-        Depth of the leaves.
-    """
+    """A complete binary tree of given depth with random increasing bounds at no cost, to measure the search alone."""
 
     def __init__(self, depth: int) -> None:
         self.depth = depth
@@ -108,15 +102,7 @@ class PoolOracle(OraclePricing):
 
 
 class PoolPartition(Problem):
-    """Set partitioning over pools of columns, with branching by Ryan and Foster's rule.
-
-    Parameters
-    ----------
-    oracles
-        Number of pricing problems.
-    columns
-        Columns in the pool of each pricing problem.
-    """
+    """Set partitioning over one pool of columns per oracle, with branching by Ryan and Foster's rule."""
 
     def __init__(self, rows: int, columns: int, oracles: int, seed: int = 0) -> None:
         self.rows = rows

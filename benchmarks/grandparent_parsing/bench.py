@@ -115,16 +115,9 @@ QUICK = ParsingPlan({6: 2, 8: 2}, 1, 1, 100, 20, 3)
 
 @dataclass(frozen=True)
 class Priced:
-    """One sentence's relaxation by column generation.
+    """One sentence's relaxation by column generation: processor seconds, numbers of grandparent parts.
 
-    Attributes
-    ----------
-    seconds
-        Processor seconds.
-    scored, added
-        Numbers of grandparent parts.
-    stages
-        Wall-clock seconds by stage, as in :class:`~colgen.Result`.
+    ``stages`` are wall-clock seconds by stage, as in :class:`~colgen.Result`.
     """
 
     objective: float

@@ -17,15 +17,7 @@ from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, Par
 class KeptDuals(AutomataParsing):
     """Starts the ascent at the multipliers of another sentence, matched by the positions of arcs.
 
-    Parameters
-    ----------
-    other
-        Multipliers of a sentence with as many tokens, or None.
-
-    Attributes
-    ----------
-    multipliers
-        Final multipliers of the ascent.
+    ``other`` are multipliers of a sentence with as many tokens, or None.  ``multipliers`` are those at the end.
     """
 
     def __init__(

@@ -21,12 +21,7 @@ _ENOUGH = 2.0**-48
 def nearest_mean(columns: Floats, linear: Floats) -> Floats:
     """Return the weights p of structures that maximise linearᵀp - ½ ‖columns p‖² over the simplex.
 
-    Parameters
-    ----------
-    columns
-        Penalised parts of each structure, shape (parts, structures).
-    linear
-        Scores of the structures.
+    ``columns`` are the penalised parts of each structure, shape (parts, structures); ``linear`` are the scores.
     """
     count = columns.shape[1]
     p, slack = np.full(count, 1.0 / count), np.ones(count)

@@ -24,17 +24,9 @@ def is_installed() -> bool:
 
 
 class UDPipe:
-    """A UDPipe model, trained on construction.
+    """A UDPipe model, trained on ``learn``; its accuracy on ``tune`` decides when it stops, as its manual recommends.
 
-    Parameters
-    ----------
-    learn, tune
-        Annotated sentences; UDPipe stops by its accuracy on ``tune``, as its manual recommends.
-
-    Raises
-    ------
-    ColgenError
-        If UDPipe reports an error.
+    Raise ColgenError if UDPipe reports an error.
     """
 
     def __init__(self, learn: Sequence[Sentence], tune: Sequence[Sentence]) -> None:

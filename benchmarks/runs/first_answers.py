@@ -44,13 +44,7 @@ def bench_first_answers(options: BenchOptions) -> Sequence[Figure]:
 
 
 def time_starts(name: str, instance: Path, kernels: Path, count: int) -> list[float]:
-    """Return processor seconds of ``colgen solve`` in successive processes that share a folder of kernels.
-
-    Raises
-    ------
-    ColgenError
-        If a process fails.
-    """
+    """Return processor seconds of ``colgen solve`` in successive processes that share a folder of kernels."""
     kernels.mkdir()
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "colgen", "solve", name, str(instance), "--quiet"]

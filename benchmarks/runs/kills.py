@@ -40,14 +40,8 @@ TEMPLATES: Mapping[str, Callable[[int], Problem]] = {
 class Killed(NamedTuple):
     """Counts of killed runs.
 
-    Attributes
-    ----------
-    kills
-        Killed runs.
-    same
-        Killed runs whose chain ended with the same proved value as an undisturbed run.
-    written
-        Killed runs that left a checkpoint.
+    ``same`` is the number whose chain ended with the same proved value as an undisturbed run, ``written`` the number
+    that left a checkpoint.
     """
 
     kills: int
@@ -58,12 +52,7 @@ class Killed(NamedTuple):
 def kill_runs(make: Callable[[], Problem], kills: int, seed: int, until: float = float("inf")) -> Killed:
     """Kill runs of a problem at random moments in chains: each run resumes the one before, and the last one finishes.
 
-    Parameters
-    ----------
-    kills
-        Total number of kills.
-    until
-        Value of ``time.monotonic()`` after which no chain starts.
+    There are ``kills`` in total; no chain starts after the value ``until`` of ``time.monotonic()``.
     """
     begun = time.monotonic()
     undisturbed = solve(make())  # compiles the kernels, which forked children inherit

@@ -86,12 +86,8 @@ class Size:
 class Partition(Problem[object]):
     """Set partitioning of rows on a circle by chains: up to twelve rows at equal distances, with random costs.
 
-    A chain is identified by its stride (the distance), first row and length.
-
-    Parameters
-    ----------
-    rows
-        More rows than the longest chain spans.
+    A chain is identified by its stride (the distance), first row and length.  There must be more rows than the longest
+    chain spans.
     """
 
     def __init__(self, rows: int, seed: int) -> None:

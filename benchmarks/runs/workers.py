@@ -34,12 +34,7 @@ _TASK_SECONDS = 0.1
 class Speedup:
     """Seconds with one and with two workers: the shortest of several alternating runs.
 
-    Attributes
-    ----------
-    seconds
-        Seconds by number of workers.
-    identical
-        Number of the ``runs`` that are bitwise identical to the first one.
+    ``seconds`` are by number of workers; ``identical`` of the ``runs`` are bitwise identical to the first one.
     """
 
     seconds: Mapping[int, float]

@@ -94,13 +94,7 @@ def warm_up() -> None:
 
 
 def compare(instances: Sequence[PathInstance], widths: Sequence[int], plan: TitlePlan, say: Say) -> Table:
-    """Run all ways on all instances.
-
-    Raises
-    ------
-    AssertionError
-        If two ways contradict each other, or a path is infeasible.
-    """
+    """Run all ways on all instances; raise AssertionError if two contradict each other, or a path is infeasible."""
     executor = Executor()
     names = [*WAYS, *(beam_name(width) for width in widths)]
     results: dict[str, dict[int, PathResult]] = {name: {} for name in names}
@@ -142,13 +136,7 @@ def solve_flow(instance: PathInstance, limit: float) -> PathResult:
 
 
 def check_results(instance: PathInstance, results: Mapping[str, PathResult]) -> None:
-    """Check all paths, and that none is better than the bound of another way.
-
-    Raises
-    ------
-    AssertionError
-        If two ways contradict each other.
-    """
+    """Raise AssertionError if a path is infeasible, or better than the bound of another way."""
     for name, result in results.items():
         weight = result.objective if result.path is None else instance.check(result.path)
         if not math.isclose(weight, result.objective, rel_tol=1e-9, abs_tol=1e-9):
@@ -160,15 +148,10 @@ def check_results(instance: PathInstance, results: Mapping[str, PathResult]) -> 
 
 
 def find_smallest_width(table: Table, most: int = 1_000_000) -> int:
-    """Return the smallest beam width that is optimal on every instance, up to 0.5%; zero if there is none.
+    """Return the smallest beam width that is optimal on every instance, up to 0.5%; zero if none up to ``most`` is.
 
     Optimality is not monotone in the width: the result is optimal on all instances, and every smaller width that was
     tried fails on some.
-
-    Parameters
-    ----------
-    most
-        Largest width to try.
     """
     width = 1
     open_ones = [k for k in range(len(table.instances)) if table.optimum(k) > -math.inf]
