@@ -1,6 +1,6 @@
-"""Programs as users write them, for the type checker alone (`make check`): what an editor knows of a result.
+"""User programs for the type checker (`make check`), which test the types that editors infer.
 
-Lines that are wrong are marked ``type: ignore``: the checker complains as soon as it no longer finds the mistake.
+Wrong lines are marked ``type: ignore``; the checker reports a mark without an error.
 """
 
 from typing import Any, TypeAlias, assert_type
@@ -14,7 +14,7 @@ Pattern: TypeAlias = tuple[int, ...]
 
 
 class Rolls(Problem[list[Pattern]]):
-    """A problem whose answers have a type."""
+    """A problem with typed answers."""
 
     def master(self) -> pyo.ConcreteModel:
         return pyo.ConcreteModel()
@@ -27,7 +27,7 @@ class Rolls(Problem[list[Pattern]]):
 
 
 class Knapsack(OraclePricing[Pattern]):
-    """An oracle that finds what it encodes."""
+    """An oracle whose structures match its encoding."""
 
     def best(self, duals: Duals, context: PricingContext) -> Pattern | NoStructure:
         return (1, 2)
@@ -36,15 +36,15 @@ class Knapsack(OraclePricing[Pattern]):
         return Column(1.0, {("demand", i): float(n) for i, n in enumerate(structure)}, structure)
 
 
-class Stating(Knapsack):
-    """One that states the reduced cost as well."""
+class WithReducedCost(Knapsack):
+    """An oracle that also returns the reduced cost."""
 
     def best(self, duals: Duals, context: PricingContext) -> Best[Pattern]:  # type: ignore[override]
         return Best((1, 2), 0.5)
 
 
 class WrongEncoding(OraclePricing[Pattern]):
-    """An oracle that encodes something else, as a dictionary."""
+    """An oracle that encodes another type of structure as a dictionary."""
 
     def best(self, duals: Duals, context: PricingContext) -> str:  # type: ignore[override]
         return "pattern"
@@ -54,14 +54,14 @@ class WrongEncoding(OraclePricing[Pattern]):
 
 
 class WrongAnswer(Problem[list[Pattern]]):
-    """A problem that answers with something else."""
+    """A problem with an answer of another type."""
 
     def answer(self, solution: Solution) -> float:  # type: ignore[override]
         return solution.objective
 
 
 class Untyped(Problem):
-    """A first program says nothing of types, and is left alone."""
+    """A program without types passes."""
 
     def answer(self, solution: Solution) -> Any:
         return solution.columns

@@ -147,7 +147,7 @@ def test_quality_of_the_annotated_clustering_is_perfect():
 
 
 def test_missing_data_are_an_error():
-    with pytest.raises(InputError, match="LitBank"):
+    with pytest.raises(InputError, match="litbank"):
         bench_coreference(BenchOptions())
 
 

@@ -11,6 +11,6 @@ def test_there_are_twenty_instances_of_three_problems():
 
 
 def test_routes_are_proved_by_the_tree_alone():
-    result = solve(branching.Unlisted(3, customers=14), method=Method(choice=MostFractional()))
+    result = solve(branching.WithoutEnumeration(3, customers=14), method=Method(choice=MostFractional()))
     assert result.is_optimal
     assert result.objective == solve(branching.VehicleRouting(branching.routing(3, customers=14))).objective

@@ -16,7 +16,7 @@ def values(figures):
 
 
 def test_means_and_marginals_are_those_of_the_references():
-    found = values([*bench._against_reference(0.1), *bench._against_enumeration(0.1)])
+    found = values([*bench._compare_with_reference(0.1), *bench._compare_with_enumeration(0.1)])
     assert found["sparsemap_vs_reference"] <= 1e-6
     assert found["marginals"] <= 1e-9
 
