@@ -11,8 +11,8 @@ Otherwise they raise :class:`ArrayError`.
 
 They accept lists, objects with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, and integers of any width.
 Arrays need not be contiguous and may have foreign byte order.  A contiguous array of the expected type is returned
-without a copy, so results may share memory with arguments and may be read-only.  Its check costs a few microseconds and
-two passes over the numbers.
+without a copy.  So results may share memory with arguments and may be read-only.  Its check costs a few microseconds
+and two passes over the numbers.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def integral_bounds(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Round the bounds of integer variables inward, to integers; return the arguments themselves if nothing changes.
 
-    No integer value is lost.  HiGHS 1.15 presolves some programs with fractional bounds of integer columns to wrong
-    solutions, and must not receive such bounds.  A bound within rounding of an integer becomes that integer.  If the
-    lower bound then exceeds the upper one, the variable has no value.
+    No integer value is lost.  HiGHS 1.15 must not receive fractional bounds of integer columns: it presolves some such
+    programs to wrong solutions.  A bound within rounding of an integer becomes that integer.  If the lower bound then
+    exceeds the upper one, the variable has no value.
     """
     if not integer.any():
         return lower, upper

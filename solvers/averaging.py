@@ -1,6 +1,6 @@
 """Sparse updates of weights, and the sums that give the average of the weights over all steps.
 
-The average after s steps is w minus the sum of (step number × change) over s, which costs one addition per change.  A
+The average after s steps is w minus the sum of (step number × change) over s.  This costs one addition per change.  A
 step is built from *marks*: twice an index, plus 1 if the index counts +1; otherwise it counts -1.
 """
 

@@ -6,7 +6,7 @@ With D_i the domain of node i, c a child of p, and F, G as below, the messages a
     down_c(x) = max_{y in D_p} G_c(y) + τ_c(x, y)        for all labels x of c,   G_c = θ_p + down_p + Σ_{d ≠ c} up_d.
 
 In a chain up is the forward message α and down the backward message β.  F_c on D_c and G_c on D_p determine both for
-all labels, so only these few numbers are stored, one per label of a domain.  A message for all labels is recomputed as
+all labels.  So only these few numbers are stored, one per label of a domain.  A message for all labels is recomputed as
 a maximum over the domain at its other end (:mod:`colgen.problems.chain_map.kernels.tree_prices`).
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), section 4.2.
@@ -93,8 +93,8 @@ def pass_messages(
 ) -> None:
     """Compute messages of the active trees, and their best labellings within the domains.
 
-    With many labels one tree takes seconds, so a call ends after about ``work`` sums, perhaps inside a tree, where the
-    next call continues.  For the active trees it writes ``duals``, the labels of all nodes, and the scores under the
+    With many labels one tree takes seconds.  So a call ends after about ``work`` sums, perhaps inside a tree.  The next
+    call continues there.  For the active trees it writes ``duals``, the labels of all nodes, and the scores under the
     model.  ``both_ways`` adds downward messages.  ``position`` is updated: the number of finished trees, and of nodes
     done in the next tree, upwards and downwards; initially zeros.
     """

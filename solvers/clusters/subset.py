@@ -26,7 +26,7 @@ rarely.
 
 A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 in every subset, and is dropped.  If an included item
 violates 1 in this way the node is closed.  Dropping one item may make others drop.  A node takes O(|C|) time for each
-item that it drops or includes; the number of nodes is exponential in the worst case.
+item that it drops or includes.  The number of nodes is exponential in the worst case.
 
 Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound.
 P. L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,

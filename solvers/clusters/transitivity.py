@@ -2,7 +2,7 @@ r"""Separation of the triangle inequalities x_ik + x_kj - x_ij ≤ 1 of an equiv
 
 A symmetric 0/1 matrix x is an equivalence relation (a clustering) if and only if it satisfies all 3·C(n, 3) of them.
 Every inequality has a *closing* pair ij and a *third* item k.  It can be violated only if x_ik and x_kj are both
-positive.  With d such pairs per item, one pass takes O(n²) time to find them and O(n d²) to combine them.
+positive.  Let each item have d such pairs.  A pass takes O(n²) time to find them and O(n d²) to combine them.
 
 Source: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming
 45 (1989).
@@ -26,8 +26,8 @@ _EQUAL = 1e-6
 def violated_triangles(x: Floats, tolerance: float) -> tuple[Ints, Floats]:
     """Return the most violated triangle inequality of each closing pair that has one, and the violations.
 
-    Rows are (i, j, k) in the order of the closing pairs i < j, with third item k.  The violations, x_ik + x_kj - x_ij - 1,
-    are above ``tolerance``.  ``x`` is symmetric with entries in [0, 1]; its diagonal is ignored.
+    Rows are (i, j, k) in the order of the closing pairs i < j, with third item k.  Violations exceed ``tolerance``.
+    ``x`` is symmetric with entries in [0, 1]; its diagonal is ignored.
     """
     x = as_floats(x, "x", shape=("n", "n"))
     tolerance = as_float(tolerance, "tolerance")

@@ -7,9 +7,9 @@ factor L of K + s·11ᵀ over them exists for any s > 0.  A new column appends a
 out, O(k²) each.
 
 When a column enters, the point moves towards the optimum over the affine hull of the active columns.  It stops where a
-weight becomes zero; that column leaves.  If the new column of A is an affine combination of the active ones, exchanging
-them does not move A p.  The objective rises linearly, and again a weight becomes zero.  Each pass raises the objective,
-so no active set repeats.  The result is the exact optimum over the columns seen.
+weight becomes zero; that column leaves.  The new column of A may be an affine combination of the active ones.  Then
+exchanging them does not move A p, the objective rises linearly, and again a weight becomes zero.  Each pass raises the
+objective, so no active set repeats.  The result is the exact optimum over the columns seen.
 
 Sources: P. Wolfe, *Finding the nearest point in a polytope*, Mathematical Programming 11 (1976), for the steps.
 V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*, ICML 2018,

@@ -11,8 +11,8 @@ The algorithm is primal-dual.  With a dual value y_S for each vertex and each co
 The reduced cost of an arc, w_hm - Σ_S y_S ≤ 0, bounds the loss of a tree that contains the arc.
 
 With ``single_root`` exactly one arc leaves the root.  Each arc of the root is reduced by a constant that exceeds the
-difference between any two trees, so the best tree has as few of them as possible.  This is exact, also for reduced
-costs, because all trees with one such arc lose the same.
+difference between any two trees.  So the best tree has as few of these arcs as possible.  This is exact, also for
+reduced costs, because all trees with one such arc lose the same.
 
 Sources: J. Edmonds, *Optimum branchings*, J. Research of the National Bureau of Standards 71B (1967).  R. E. Tarjan,
 *Finding optimum branchings*, Networks 7 (1977).  P. M. Camerini, L. Fratta, F. Maffioli, *A note on finding optimum

@@ -48,8 +48,7 @@ class Parts:
     siblings : (N, N, N) array by head, modifier and adjacent sibling
         The sibling is the one towards the head; the head itself if none exists.
     outermost : (N, N, N) array by head, modifier and the modifier's outermost modifier
-        It is used twice: for the modifier within the span of the arc (the modifier itself if none exists), and beyond
-        it (the head if none exists).
+        Used twice.  Within the span of the arc, the modifier itself means none.  Beyond it, the head means none.
     grandchildren : (N, N, N) array by grandparent, head and modifier
         Arcs from the root are at [0, 0, m].
     triples : (2, 2, K, K, K, K) array of scores of grandparent, head, modifier and adjacent sibling

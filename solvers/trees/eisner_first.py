@@ -8,7 +8,7 @@ Two kinds of items (:mod:`colgen.solvers.trees.eisner_items`), both with their h
 A word collects its modifiers to the left and to the right independently, so every tree has one derivation.  If the
 root must have a single modifier, its arc allows only r = 0.
 
-The chart has 3 N² numbers: C by (h, e), I by (h, m), and C again by (e, h), so that all inner loops are contiguous.
+The chart has 3 N² numbers: C by (h, e), I by (h, m), and C again by (e, h).  So all inner loops are contiguous.
 
 Source: J. Eisner, *Three new probabilistic models for dependency parsing: an exploration*, COLING 1996.
 """

@@ -7,12 +7,12 @@ Spans store the grandparent of their head, so items are indexed by arcs.  With e
               and over (h, s), s between h and m:  I[e, (h, s)] + q[h, s, m] + max_t C[(h, s), t] + C[f, t ± 1].
 
 The sibling parts are first, q and last, and C[e, h] = 0.  The last maximum, between two siblings, depends on h but not
-on g, so it is computed once for all e.
+on g.  It is computed once for all e.
 
 With a arcs, a_h of them into h and d_h out of it on one side, the time is O(Σ_h a_h d_h (n + d_h) + n Σ_h d_h²).  The
 memory is O(a n + Σ_h a_h d_h).  That is O(n⁴) and O(n³) for all arcs.  If each word has few arcs it is hardly more than
-the n² needed to look the arcs up.  :mod:`colgen.solvers.trees.eisner_sibling` has the same parts, except those of last
-modifiers, in charts of all arcs.
+the n² needed to look the arcs up.  The same parts, except those of last modifiers, are in charts of all arcs in
+:mod:`colgen.solvers.trees.eisner_sibling`.
 
 Source: T. Koo, M. Collins, *Efficient third-order dependency parsers*, ACL (2010): g-spans as in Model 1, siblings in
 them as in Model 2.

@@ -5,7 +5,7 @@ incomplete item is an arc (h, m) and everything beneath it.  All parsers build c
 
     C[h, e] = max_m I[h, m] + C[m, e]
 
-They differ in how incomplete items are built, and in the context that items store.
+They build incomplete items differently, and items store different contexts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Best tree and max-marginals from a chart, for all projective parsers.
 
-A parser of :mod:`colgen.solvers.trees.eisner` consists of two functions: one fills a chart with the values of its
-items, the other lists the ways to build an item.  The kernels here and in :mod:`colgen.solvers.trees.eisner_k_best`
+A parser of :mod:`colgen.solvers.trees.eisner` consists of two functions.  One fills a chart with the values of its
+items.  The other lists the ways to build an item.  The kernels here and in :mod:`colgen.solvers.trees.eisner_k_best`
 select them by the order of the parser.
 """
 

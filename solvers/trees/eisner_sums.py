@@ -58,8 +58,8 @@ class TreeSums:
     def tangent(self, **directions: ArrayLike) -> tuple[float, dict[str, Floats]]:
         """Return the derivatives of ``log_partition`` and of ``means`` in a direction of the scores, by names of parts.
 
-        Second derivatives are symmetric.  So the derivatives of the means are also a gradient with respect to the
-        scores: that of a function whose gradient with respect to the means is the direction.
+        Second derivatives are symmetric.  So let a function have the direction as its gradient with respect to the
+        means.  The derivatives of the means are its gradient with respect to the scores.
         """
         unknown = directions.keys() - self.means.keys()
         if unknown:

@@ -10,8 +10,8 @@ is linear in the root's weights.
 
 Marginals are derivatives, ∂ log Z / ∂ log w_hm, by the chain rule through the eliminations in reverse.  It has one
 difference, of numbers at most as large as a word's expected number of modifiers.  Derivatives of marginals in a
-direction use the same kernels on complex numbers, with an imaginary part so small that its square vanishes (Squire and
-Trapp, 1998).  They are accurate to the last digits as well.
+direction use the same kernels on complex numbers.  Their imaginary part is so small that its square vanishes (Squire
+and Trapp, 1998).  They are accurate to the last digits as well.
 
 If the scores are too far apart for one scale of floating-point numbers, the elimination uses logarithms.
 
@@ -67,8 +67,8 @@ def tree_tangents(
 ) -> Floats:
     """Return the derivatives of the marginals of :func:`tree_sums` in directions of the scores, shape (batch, N, N).
 
-    They are also a gradient with respect to the scores: that of a function whose gradient with respect to the marginals
-    is the direction.
+    Let a function have the direction as its gradient with respect to the marginals.  They are its gradient with respect
+    to the scores.
     """
     batch, words = _validate(scores, lengths)
     along = as_floats(directions, "directions", shape=batch.shape)
