@@ -51,7 +51,7 @@ class ArrayError(ValueError):
 def integral_bounds(
     lower: NDArray[np.float64], upper: NDArray[np.float64], integer: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Round the bounds of integer variables inward, to integers; return the arguments themselves if nothing changes.
+    """Round the bounds of integer variables inward, to integers.  Return the arguments themselves if nothing changes.
 
     No integer value is lost.  HiGHS 1.15 must not receive fractional bounds of integer columns: it presolves some such
     programs to wrong solutions.  A bound within rounding of an integer becomes that integer.  If the lower bound then
@@ -144,7 +144,7 @@ def as_floats(
 
 
 def as_batch(value: Any, name: str, *, lengths: Any = None, root: int = 0) -> list[NDArray[Any]] | None:
-    """Return the square arrays of a batch of shape (instances, n, n), cut to their lengths; None if it is not a batch.
+    """Return the square arrays of a batch of shape (instances, n, n), cut to their lengths.  None if it is not a batch.
 
     ``root`` is the number of leading rows and columns that the lengths do not count.
 

@@ -50,7 +50,7 @@ else:
         cache
             Whether compiled code is stored in files.
         borrows
-            Omit reference counting.  The kernel must not allocate or return arrays; it works on arrays that its caller
+            Omit reference counting.  The kernel must not allocate or return arrays.  It works on arrays that its caller
             holds.
         """
         options = {**_DEFAULTS, "_nrt": not borrows, **options}

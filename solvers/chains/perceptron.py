@@ -61,7 +61,7 @@ def perceptron_pass(
     transition_sums: Floats,
     number: int,
 ) -> int:
-    """Run perceptron steps on chains in the given order; return the number of wrongly labelled tokens.
+    """Run perceptron steps on chains in the given order.  Return the number of wrongly labelled tokens.
 
     Parameters
     ----------

@@ -392,7 +392,7 @@ def _pass_nodes(model: _Model, passed: _Passed, workspace: _Workspace, end: int)
 def _by_local_scores(
     model: _Model, passed: _Passed, nothing: Scores, slack: float, node: int, end: int, error: float
 ) -> tuple[int, float]:
-    """Pass nodes, except roots, while the label of best local score provably suffices; return next node and error."""
+    """Pass nodes, except roots, while the label of best local score provably suffices.  Return next node and error."""
     forest, scores, tables, exchanges, _, size = model
     starts, labels, near, below, lowest, _, _ = passed
     parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table

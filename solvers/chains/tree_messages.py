@@ -120,7 +120,7 @@ def pass_messages(
 
 @folded
 def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
-    """Compute F of a node over its domain, and its upward message; return the number of sums."""
+    """Compute F of a node over its domain, and its upward message.  Return the number of sums."""
     begins, candidates, below = duals.domains
     starts, arriving, tables = duals.starts, duals.arriving, model.tables
     begin, end, parent = begins[node], begins[node + 1], forest.parent[node]
@@ -146,7 +146,7 @@ def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
 
 @folded
 def _pass_down(forest: Forest, model: Model, duals: Duals, node: int) -> int:
-    """Compute G of a node over its domain, for each child; return the number of sums."""
+    """Compute G of a node over its domain, for each child.  Return the number of sums."""
     begins, candidates, _ = duals.domains
     starts, arriving, outside = duals.starts, duals.arriving, duals.outside
     begin, parent, done = begins[node], forest.parent[node], 1
@@ -177,7 +177,7 @@ def _pass_down(forest: Forest, model: Model, duals: Duals, node: int) -> int:
 
 @inner
 def _trace(forest: Forest, model: Model, domains: Domains, first: int, root: int, labels: Ints) -> float:
-    """Write the best labelling of a tree from its F; return its score."""
+    """Write the best labelling of a tree from its F.  Return its score."""
     starts, candidates, below = domains
     tables, num = model.tables, model.scores.shape[1]
     total = 0.0

@@ -254,7 +254,7 @@ def _trace(
     deeper: bool,
     out: Ints,
 ) -> float:
-    """Follow a best (or second best if ``deeper``) labelling back from its last label; return its score."""
+    """Follow a best (or second best if ``deeper``) labelling back from its last label.  Return its score."""
     if (second if deeper else first)[n - 1, label] == -np.inf:
         out[start : start + n] = -1
         return -np.inf

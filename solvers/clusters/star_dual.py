@@ -225,7 +225,7 @@ def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
 
 @njit(cache=True, borrows=True)
 def sweep(reduced: Floats, steepness: Floats, stars: Rows, duals: Floats, sweeps: int) -> None:
-    """Project on all rows in turn; update ``duals`` and, for pairs i < j, ``reduced``."""
+    """Project on all rows in turn.  Update ``duals`` and, for pairs i < j, ``reduced``."""
     for _ in range(sweeps):
         for row in range(len(stars)):
             star = stars[row]

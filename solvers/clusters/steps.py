@@ -129,7 +129,7 @@ def initial_state(scores: Floats) -> State:
 
 
 def apply_steps(scores: Floats, steps: Sequence[Step], *, expired: Expired) -> tuple[State, bool]:
-    """Apply steps and recompute their conclusions while time permits; return the state and whether all were applied.
+    """Apply steps and recompute their conclusions while time permits.  Return the state and whether all were applied.
 
     Raises
     ------

@@ -147,7 +147,7 @@ def search(
 def _advance(
     scores: Floats, stack: Stack, slack: float, tiny: float, limit: int, expired: Expired
 ) -> tuple[bool, bool]:
-    """Search up to ``limit`` nodes; return whether the search is complete, and whether time is up."""
+    """Search up to ``limit`` nodes.  Return whether the search is complete, and whether time is up."""
     pace = Pace(_FIRST_LOOK, _LOOK, least=_FIRST_LOOK // 16)
     while True:
         before = int(stack.place[VISITS])

@@ -224,7 +224,7 @@ def keep_apart(scores: Floats, apart: Mask) -> Floats:
 def find_near_clustering(
     scores: Floats, x: Floats, seed: int, expired: Expired, known: set[bytes]
 ) -> tuple[Ints, float] | None:
-    """Return a clustering near x, improved by local search, with its score; None if the one near x is in ``known``.
+    """Return a clustering near x, improved by local search, with its score.  None if the one near x is in ``known``.
 
     The clustering near x is added to ``known``.
     """
@@ -362,7 +362,7 @@ def _gather(pairs: Floats, rows: Rows, duals: Floats, begin: int, end: int) -> t
 
 @njit(cache=True)
 def _sweep(pairs: Floats, rows: Rows, duals: Floats, sweeps: int) -> None:
-    """Project on all rows in turn; update ``pairs``, shape (n * n, 2).
+    """Project on all rows in turn.  Update ``pairs``, shape (n * n, 2).
 
     Neighbouring rows share pairs, so each projection would wait for the one before; distant rows alternate instead.
     """

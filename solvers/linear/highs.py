@@ -85,7 +85,7 @@ def highs_lp(program: Program) -> highspy.HighsLp:
 
 
 def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.Highs.run) -> LPStatus | None:
-    """Run HiGHS; return None if it failed and a fresh start may help."""
+    """Run HiGHS.  Return None if it failed and a fresh start may help."""
     started = time.monotonic()
     run(highs)
     status = highs.getModelStatus()

@@ -92,7 +92,7 @@ class RecostedMIP:
         self._stored.append(np.array(event.data_out.mip_solution, dtype=np.float64))
 
     def add_binaries(self, count: int) -> Ints:
-        """Add binary columns without entries; return their numbers."""
+        """Add binary columns without entries.  Return their numbers."""
         first = self.num_columns
         numbers = np.arange(first, first + count)
         check(self._highs.addVars(count, np.zeros(count), np.ones(count)))

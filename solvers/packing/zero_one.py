@@ -151,7 +151,7 @@ def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-de
 
 @inner
 def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ignore[no-untyped-def]
-    """Return the value of one knapsack's best set; write the set to ``chosen``.
+    """Return the value of one knapsack's best set.  Write the set to ``chosen``.
 
     Unlike a table of values, two rows and a byte per cell fit into a processor's own cache.  Processors then do not
     compete for memory.  Buffers have shapes (2, more than capacity) for ``rows``, (items, more than capacity) for

@@ -353,7 +353,7 @@ def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _best_walk(weights, value, penalty, last, walk):  # type: ignore[no-untyped-def]
-    """Write the walk with the best penalised weight in the table of :func:`_forward`; return the weight."""
+    """Write the walk with the best penalised weight in the table of :func:`_forward`.  Return the weight."""
     length, n = value.shape
     best, end = -np.inf, -1
     for v in range(n):
@@ -451,7 +451,7 @@ def _ascend(remaining_graph, ascent, rounds, small, scale, portion):  # type: ig
 
 @inner
 def _visit(classes: Ints, walk: Ints, visits: Ints) -> bool:
-    """Count the visits of each class; return whether a class is repeated."""
+    """Count the visits of each class.  Return whether a class is repeated."""
     visits[:] = 0
     repeated = False
     for j in range(len(walk)):

@@ -65,7 +65,7 @@ class ActiveSet:
 
     @property
     def gains(self) -> Floats:
-        """Gain b - K p of each column seen; all active ones have the largest, up to rounding."""
+        """Gain b - K p of each column seen.  All active ones have the largest, up to rounding."""
         rows = self._gram[: self.size][:, self.members]
         result: Floats = self._linear[: self.size] - rows @ self.weights
         return result
@@ -78,7 +78,7 @@ class ActiveSet:
         return float(b @ p - 0.5 * (p @ (self._gram[np.ix_(held, held)] @ p)))
 
     def add(self, products: Floats, linear: float) -> bool:
-        """Add a new column and solve again; return whether it is active in the end.
+        """Add a new column and solve again.  Return whether it is active in the end.
 
         ``linear`` is its b.  ``products``, shape (size + 1,), is its row of K: products with the columns seen before,
         then with itself.
@@ -95,7 +95,7 @@ class ActiveSet:
         return self.enter(new)
 
     def enter(self, column: int) -> bool:
-        """Let a known column enter the active set and solve again; return whether it is active in the end."""
+        """Let a known column enter the active set and solve again.  Return whether it is active in the end."""
         self._active = enter_active(
             self._gram, self._linear, self._factor, self._held, self._weight, self._active, column, self._shift
         )
@@ -133,7 +133,7 @@ class ActiveSet:
 def enter_active(
     gram: Floats, linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float
 ) -> int:
-    """Let a column enter and move to the optimum of the active columns; return their number."""
+    """Let a column enter and move to the optimum of the active columns.  Return their number."""
     for i in range(count):
         if held[i] == new:
             return count
@@ -176,7 +176,7 @@ def _add_column(gram: Floats, factor: Floats, held: Ints, weight: Floats, count:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _move_to_optimum(linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int) -> int:
-    """Move to the optimum of the active columns, removing those of weight 0 on the way; return their number."""
+    """Move to the optimum of the active columns, removing those of weight 0 on the way.  Return their number."""
     ones, best = np.empty(count), np.empty(count)
     while True:
         for i in range(count):

@@ -60,7 +60,7 @@ def arborescence(weights: ArrayLike, *, single_root: bool = False) -> tuple[Ints
 def reduced_costs(weights: ArrayLike, *, single_root: bool = False) -> Floats | None:
     """Return the reduced cost r_hm of each arc: a tree with arc (h, m) weighs at most the best weight + r_hm.
 
-    They are zero on the best tree.  Arguments as for :func:`arborescence`; None if there is no tree.
+    They are zero on the best tree.  Arguments as for :func:`arborescence`.  None if there is no tree.
     """
     _, _, reduced, feasible = solve_arborescence(check_weights(weights), single_root)
     return np.minimum(reduced, 0.0) if feasible else None
@@ -133,7 +133,7 @@ def pay(sets: Sets, node: int, dual: float) -> None:
 
 @folded
 def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
-    """Extend the path by an arc with this tail; return its length and the start of a cycle, or -1.
+    """Extend the path by an arc with this tail.  Return its length and the start of a cycle, or -1.
 
     The length is 0 if the root now reaches the path.
     """

@@ -181,7 +181,7 @@ class Parts:
 
 
 def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> tuple[float, Ints] | None:
-    """Return score and heads of the best projective tree; None if the allowed arcs contain no tree.
+    """Return score and heads of the best projective tree.  None if the allowed arcs contain no tree.
 
     ``allowed`` is an (N, N) mask of usable arcs, by default all.  ``single_root`` allows the root only one modifier.
     """

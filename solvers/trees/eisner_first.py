@@ -56,7 +56,7 @@ def outside_first(scores: Scores, chart: Floats, outside: Floats, best: Floats, 
     """Write the value of the best tree with each arc, shape (N, N), from a full chart; ``NEG`` if none exists.
 
     ``outside``, as long as the chart, receives the value of the best tree around each item.  The call processes spans
-    of widths end - 1 down to first; wider ones come before.
+    of widths end - 1 down to first.  Wider ones come before.
     """
     arc = scores.arc
     size = len(arc)
@@ -94,7 +94,7 @@ def outside_first(scores: Scores, chart: Floats, outside: Floats, best: Floats, 
 
 @inner
 def expand_first(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """List the ways to build an item; return their number and the item's arc (head, modifier), or (-1, -1)."""
+    """List the ways to build an item.  Return their number and the item's arc (head, modifier), or (-1, -1)."""
     arc = scores.arc
     size = len(arc)
     square = size * size

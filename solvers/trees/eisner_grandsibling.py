@@ -127,7 +127,7 @@ def _is_inside(g, h, x):  # type: ignore[no-untyped-def]
 def fill(
     chart: Chart, arcs: Floats, grandparents: Floats, siblings: Floats, single_root: bool, first: int, end: int
 ) -> float:
-    """Fill the chart for spans of widths first to end - 1, given all narrower ones; return the value of the last.
+    """Fill the chart for spans of widths first to end - 1, given all narrower ones.  Return the value of the last.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def best_of_parts(
     Raises
     ------
     TimeoutError
-        If ``expired`` returns True; it is checked every few milliseconds.
+        If ``expired`` returns True.  It is checked every few milliseconds.
     """
     size = len(there)
     chart = lay_out(there)
@@ -278,7 +278,7 @@ def best_tree(
     allowed: ArrayLike | None = None,
     single_root: bool = False,
 ) -> tuple[float, Ints] | None:
-    """Return score and heads of the best projective tree, -1 for the root; None if there is no tree.
+    """Return score and heads of the best projective tree, -1 for the root.  None if there is no tree.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def tree_tangents(
 def sample_trees(
     scores: ArrayLike, generator: np.random.Generator, *, single_root: bool = False, count: int = 1
 ) -> Ints | None:
-    """Return the heads of random trees, shape (count, N), -1 for the root; None if there is no tree.
+    """Return the heads of random trees, shape (count, N), -1 for the root.  None if there is no tree.
 
     Words choose their heads in turn, by marginals given the earlier choices (Colbourn, Day and Nel, 1989), O(n⁴) per
     tree.
@@ -126,7 +126,7 @@ def _batch_sums(scores: Numbers, words: Ints, single_root: bool, log_partition: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals of one sentence into zeros; return its log-partition function."""
+    """Write the marginals of one sentence into zeros.  Return its log-partition function."""
     size = len(scores)
     if size == 1:
         return 0.0
@@ -177,7 +177,7 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
 
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals, given logarithms that fit into one scale; return log Z, or NaN if they do not."""
+    """Write the marginals, given logarithms that fit into one scale.  Return log Z, or NaN if they do not."""
     size = len(shifted)
     order = np.arange(size)
     weights, derivatives = np.zeros_like(shifted), np.zeros_like(shifted)
@@ -204,7 +204,7 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
 
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore[no-untyped-def]
-    """Write the derivatives of log Z by the weights; return log Z, and the word with a zero divisor, or -1.
+    """Write the derivatives of log Z by the weights.  Return log Z, and the word with a zero divisor, or -1.
 
     Inner loops run along rows; diagonals of eliminated words are written but never read.
     """
@@ -298,7 +298,7 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
 
 @inner
 def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
-    """Eliminate the words in this order, changed where the divisor is zero; return log Z."""
+    """Eliminate the words in this order, changed where the divisor is zero.  Return log Z."""
     n = len(w) - 1
     found = 0.0
     for t in range(n):
