@@ -203,7 +203,7 @@ def _trace(forest: Forest, model: Model, domains: Domains, first: int, root: int
 
 @njit(cache=True)
 def grow(domains: Domains, num: int, nodes: Offsets, labels: Ints) -> tuple[Offsets, Ints, Values]:
-    """Return the domains enlarged by labels (of ``num``), which may be present or repeated; ``below`` is not set."""
+    """Return the domains enlarged by labels (of ``num``), which may be present or repeated.  ``below`` is not set."""
     size = len(domains.starts) - 1
     first = np.zeros(size + 1, dtype=np.int64)
     for k in range(len(nodes)):

@@ -165,7 +165,7 @@ def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expir
 
 
 def find_contractible(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints:
-    """Return a subset of ``items`` that passes the test, or an empty array; the worst items are removed repeatedly.
+    """Return a subset of ``items`` that passes the test, or an empty array, by removing the worst items repeatedly.
 
     ``others`` are the items that could share a cluster with them, and may include them.
     """
@@ -209,7 +209,7 @@ def _is_heavy(scores: Floats, i: int, j: int) -> bool:
 
 @njit(cache=True)
 def _find_contractible(scores: Floats, weights: Floats) -> Ints:
-    """Return the items that pass the test together; the columns of ``scores`` are the items followed by the others."""
+    """Return the items that pass the test together.  The columns of ``scores`` are the items followed by the others."""
     n, width = scores.shape
     left = np.arange(n)
     inside = np.zeros(width, dtype=np.bool_)

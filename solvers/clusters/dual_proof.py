@@ -2,9 +2,9 @@ r"""Clusterings that dual values prove optimal, component by component, without 
 
     max Σ_{clusters S} w(S),        w(S) = Σ_{i<j in S} w_ij,  w symmetric, of any sign.
 
-By linear programming duality a clustering with clusters C is optimal if the items have dual values π with
+By linear programming duality a clustering is optimal if the items have dual values π with
 
-    π(C) = w(C) for each of its clusters,        π(S) ≥ w(S) for all other sets S.
+    π(C) = w(C) for each of its clusters C,      π(S) ≥ w(S) for all other sets S.
 
 Any other clustering is then worth at most Σ_i π_i, the value of this one.  Clusters never need to span two connected
 components of the graph of positive scores.  So each component has its own clustering and its own proof.

@@ -1,7 +1,5 @@
 r"""Probing: pairs that are together in every clustering at least as good as a given one.
 
-    max Σ_{i<j} w_ij x_ij        over clusterings, w symmetric, of any sign.
-
 Dual values λ of stars (:mod:`colgen.solvers.clusters.star_dual`) often give a bound close to the optimum but decide no
 pair.  Where many λ are positive, the reduced score of every pair is near zero.  Probing gives one pair a score so low
 that parting it loses nothing.  A few sweeps from λ then bound all clusterings that part the pair.  The pair is merged
@@ -128,7 +126,7 @@ def part_pair(scores: Floats, i: int, j: int) -> Floats:
 
 
 def join_numbers(count: int, i: int, j: int) -> Ints:
-    """Return the item numbers after ``j`` is merged into ``i`` < ``j``; items after ``j`` move up."""
+    """Return the item numbers after ``j`` is merged into ``i`` < ``j``.  Items after ``j`` move up."""
     numbers = np.arange(count)
     numbers[j:] -= 1
     numbers[j] = i

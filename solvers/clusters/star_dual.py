@@ -148,7 +148,7 @@ def evaluate(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> Triang
 
 
 def add_violated(x: Floats, stars: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats]:
-    """Return the rows so far and those violated at x; once time is up, only stars of some centres."""
+    """Return the rows so far and those violated at x.  Once time is up, only stars of some centres are added."""
     triangles, _ = violated_triangles(x, _VIOLATED)
     parts: list[Rows] = []
     step = max(1, _LOOK // (len(x) ** 2 + 1))

@@ -131,10 +131,7 @@ def initial_state(scores: Floats) -> State:
 def apply_steps(scores: Floats, steps: Sequence[Step], *, expired: Expired) -> tuple[State, bool]:
     """Apply steps and recompute their conclusions while time permits.  Return the state and whether all were applied.
 
-    Raises
-    ------
-    UnprovedError
-        If a step does not hold.
+    A step that does not hold raises UnprovedError.
     """
     state = initial_state(scores)
     for step in steps:
@@ -145,7 +142,7 @@ def apply_steps(scores: Floats, steps: Sequence[Step], *, expired: Expired) -> t
 
 
 def apply_step(state: State, step: Step, *, verify: bool = True) -> State:
-    """Apply one step; ``verify`` is False right after finding it, to skip the verification of its conclusions."""
+    """Apply one step.  ``verify`` is False right after finding it, to skip the verification of its conclusions."""
     if isinstance(step, Settled):
         state = _apply_settled(state, step, verify)
     elif isinstance(step, Bounded):

@@ -28,12 +28,12 @@ A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 in every subset
 violates 1 in this way the node is closed.  Dropping one item may make others drop.  A node takes O(|C|) time for each
 item that it drops or includes.  The number of nodes is exponential in the worst case.
 
-Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound.
-P. L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,
-Mathematical Programming 28 (1984), for the best shares as a flow.
-A. Mehrotra and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998),
-for the pricing problem.  B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell
-System Technical Journal 49 (1970).  The joint use of facts 1 to 3 is new in this module; tests check it by enumeration.
+Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound.  P.
+L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,
+Mathematical Programming 28 (1984), for the best shares as a flow.  A. Mehrotra and M. A. Trick, *Cliques and
+clustering: a combinatorial approach*, Operations Research Letters 22 (1998), for the pricing problem.  B. W. Kernighan
+and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell System Technical Journal 49 (1970).  The
+joint use of facts 1 to 3 is new in this module.  Tests check it by enumeration.
 """
 
 from __future__ import annotations

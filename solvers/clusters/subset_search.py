@@ -89,7 +89,7 @@ LEVEL, FRESH, NODES, VISITS, SHARED, CONCAVE = 0, 1, 2, 3, 4, 6
 
 @njit(cache=True)
 def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
-    """Return a search at its start; ``levels`` is the number of levels that compute the best shares."""
+    """Return a search at its start.  ``levels`` is the number of levels that compute the best shares."""
     n = len(profits)
     stack = Stack(
         np.empty((n + 1, n), dtype=np.int64),
@@ -320,7 +320,7 @@ def _bound(
 ) -> tuple[float, int]:
     """Return a bound on the node, and the candidate to branch on, or -1 if the node is closed.
 
-    The candidate has the largest gain plus half its attraction; branching by the best shares works less well.
+    The candidate has the largest gain plus half its attraction.  Branching by the best shares works less well.
     """
     for q in range(d):
         i = included[q]

@@ -239,7 +239,7 @@ def find_near_clustering(
 
 
 def _gather_in_time(pairs: Floats, rows: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats, int]:
-    """Run :func:`_gather` for a few items k at a time; once time is up, rows of the other items are dropped."""
+    """Run :func:`_gather` for a few items k at a time.  Once time is up, rows of the other items are dropped."""
     n = len(pairs)
     step = max(1, _LOOK // (n * n + 1))
     firsts = range(0, n, step)
@@ -364,7 +364,7 @@ def _gather(pairs: Floats, rows: Rows, duals: Floats, begin: int, end: int) -> t
 def _sweep(pairs: Floats, rows: Rows, duals: Floats, sweeps: int) -> None:
     """Project on all rows in turn.  Update ``pairs``, shape (n * n, 2).
 
-    Neighbouring rows share pairs, so each projection would wait for the one before; distant rows alternate instead.
+    Neighbouring rows share pairs, so each projection would wait for the one before.  Distant rows alternate instead.
     """
     for _ in range(sweeps):
         for turn in range((len(rows) + 8 * _APART - 1) // (8 * _APART) * _APART):

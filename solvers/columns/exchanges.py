@@ -1,11 +1,11 @@
 """Heuristic integer solutions of rows with two sides over many columns, by exchanging single columns.
 
-    find x integer, 0 ≤ x ≤ u, with L ≤ A x ≤ U and c x ≤ t; lower t after each solution.
+    find x integer, 0 ≤ x ≤ u, with L ≤ A x ≤ U and c x ≤ t.
 
-Columns leave while the costs are above the target.  Then a violated row is drawn, and the column that repairs it best
-enters.  Rows that stay violated gain weight, so that the search leaves local optima.  A column that has just moved
-stays for a few steps.  A step costs the entries of the columns that share a row: some hundred thousand steps per
-second.
+The target t is lowered after each solution.  Columns leave while the costs are above the target.  Then a violated row
+is drawn, and the column that repairs it best enters.  Rows that stay violated gain weight, so that the search leaves
+local optima.  A column that has just moved stays for a few steps.  A step costs the entries of the columns that share a
+row: some hundred thousand steps per second.
 
 Source: the two-stage exchange with row weights of S. Cai, K. Su, C. Luo, A. Sattar, *NuMVC: an efficient local search
 algorithm for minimum vertex cover*, Journal of Artificial Intelligence Research 46 (2013), here with sides, costs and

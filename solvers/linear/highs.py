@@ -143,10 +143,7 @@ class LostError(Exception):
 def run_in_thread(highs: highspy.Highs, stopped: Stopped | None, limit: float = math.inf) -> None:
     """Run HiGHS in its own thread, so that Python can handle signals during a long solve.
 
-    Raises
-    ------
-    LostError
-        If it has not stopped a few seconds after ``limit`` seconds.
+    A LostError is raised if it has not stopped a few seconds after ``limit`` seconds.
     """
     stop, done = threading.Event(), threading.Event()
 

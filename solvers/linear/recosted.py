@@ -119,12 +119,9 @@ class RecostedMIP:
             )
 
     def solve(self, costs: Floats, time_limit: float = INFINITY, stopped: Stopped | None = None) -> Points:
-        """Minimise; the bound is valid after a limit too.
+        """Minimise.  The bound is valid after a limit too.
 
-        Raises
-        ------
-        SolverError
-            If HiGHS fails even at a looser tolerance.
+        A SolverError is raised if HiGHS fails even at a looser tolerance.
         """
         nothing = np.empty((0, self.num_columns))
         if (self._lower > self._upper).any():

@@ -149,10 +149,7 @@ class _Ascent(NamedTuple):
 def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayLike, length: int) -> Graph:
     """Return a :class:`Graph` without the arcs that no path can use: loops, and arcs within a class.
 
-    Raises
-    ------
-    ArrayError
-        If a weight is NaN or plus infinity, or the classes are not numbered from 0 with few gaps.
+    An ArrayError is raised if a weight is NaN or plus infinity, or the classes are not numbered from 0 with few gaps.
     """
     # Copies: read-only arrays would need kernels of their own.
     of = validate(Graph(np.array(weights), np.array(first), np.array(last), np.array(classes), length))
@@ -163,10 +160,7 @@ def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayL
 def validate(of: Graph) -> Graph:
     """Return the validated graph.
 
-    Raises
-    ------
-    ArrayError
-        If a cast would change a number, or a number is NaN, plus infinity or out of range.
+    An ArrayError is raised if a cast would change a number, or a number is NaN, plus infinity or out of range.
     """
     if isinstance(of, _ValidGraph):
         return of

@@ -142,7 +142,7 @@ def enter_active(
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_column(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float) -> int:
-    """Add a column, with weight 0 if it is independent of the active ones; at most one of these leaves first."""
+    """Add a column, with weight 0 if it is independent of the active ones.  At most one of these leaves first."""
     share = 1.0 if count == 0 else 0.0
     row = np.empty(count + 1)
     while True:

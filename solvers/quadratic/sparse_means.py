@@ -88,7 +88,7 @@ def nearest_labelling(
 def nearest_tree(
     scores: ArrayLike, *, single_root: bool = False, rounds: int | None = None, rounding: float, beaten: float
 ) -> NearestMean | None:
-    """Return the nearest mean of dependency trees; scores (N, N) by head and modifier, the rest as for labellings."""
+    """Return the nearest mean of dependency trees.  Scores (N, N) by head and modifier; the rest as for labellings."""
     theta = as_floats(scores, "scores", shape=("N", "N"), minus_infinity=True).copy()
     theta[:, 0] = -np.inf
     np.fill_diagonal(theta, -np.inf)

@@ -321,7 +321,7 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, borrows=True)
 def is_tree(heads: Ints, mark: Ints) -> bool:
-    """Return whether every vertex reaches the root, given the tail of its entering arc; ``mark`` is workspace."""
+    """Return whether every vertex reaches the root, given the tail of its entering arc.  ``mark`` is workspace."""
     n = heads.shape[0] - 1
     mark[:] = 0
     mark[0] = -1

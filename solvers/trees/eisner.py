@@ -150,7 +150,7 @@ class Parts:
         return usable
 
     def score(self, heads: ArrayLike) -> float:
-        """Return the score of a tree, recomputed part by part from heads of shape (N,); ``heads[0]`` is ignored."""
+        """Return the score of a tree, recomputed part by part from heads of shape (N,).  ``heads[0]`` is ignored."""
         tree = as_indices(heads, "heads", upper=self.size, low=-1, shape=(self.size,)).tolist()
         modifiers: list[list[int]] = [[] for _ in range(self.size)]
         for m in range(1, self.size):

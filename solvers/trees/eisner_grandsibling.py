@@ -188,7 +188,7 @@ def fill(
 
 @njit(cache=True)
 def trace(chart: Chart, siblings: Floats, arcs: Floats, single_root: bool, heads: Ints) -> None:
-    """Write the heads of the best tree from a full chart that has one; the root's head is -1."""
+    """Write the heads of the best tree from a full chart that has one.  The root's head is -1."""
     size = arcs.shape[0]
     heads[0] = -1
     tails, modifiers, order = chart.heads, chart.modifiers, chart.order
@@ -247,10 +247,7 @@ def best_of_parts(
 ) -> tuple[float, Ints] | None:
     """Return the result of :func:`best_tree`, from arrays in the layout of :func:`fill`, without validation.
 
-    Raises
-    ------
-    TimeoutError
-        If ``expired`` returns True.  It is checked every few milliseconds.
+    ``expired`` is checked every few milliseconds; TimeoutError if it returns True.
     """
     size = len(there)
     chart = lay_out(there)

@@ -269,7 +269,7 @@ def _add(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_to(a, b, impossible):  # type: ignore[no-untyped-def]
-    """Return log(exp a + b) for b of moderate size; a negative sum is a rounded zero and gives ``impossible``."""
+    """Return log(exp a + b) for b of moderate size.  A negative sum is a rounded zero and gives ``impossible``."""
     if a.real > 40.0:
         return a + np.log(1.0 + b * np.exp(-a))
     both = b if a.real == -np.inf else np.exp(a) + b

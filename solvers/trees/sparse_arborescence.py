@@ -1,4 +1,4 @@
-"""Maximum spanning arborescence of a list of arcs, for many small instances: no matrix and no reduced costs.
+"""Maximum spanning arborescence of a list of arcs, for many small instances, without matrix and reduced costs.
 
 The algorithm and its sources are those of :mod:`colgen.solvers.trees.arborescence`.  A contracted set stores its
 vertices in a linked list.  It scans its a entering arcs again, O(a) per set on the path.  There are few sets if
