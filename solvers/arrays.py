@@ -11,8 +11,8 @@ Otherwise they raise :class:`ArrayError`.
 
 They accept lists, objects with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, and integers of any width.
 Arrays need not be contiguous and may have foreign byte order.  A contiguous array of the expected type is returned
-without a copy, so results may share memory with arguments and may be read-only.  Its check costs a few microseconds and
-two passes over the numbers.
+without a copy.  So results may share memory with arguments and may be read-only.  Its check costs a few microseconds
+and two passes over the numbers.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class ArrayError(ValueError):
 def integral_bounds(
     lower: NDArray[np.float64], upper: NDArray[np.float64], integer: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Round the bounds of integer variables inward, to integers; return the arguments themselves if nothing changes.
+    """Round the bounds of integer variables inward, to integers.  Return the arguments themselves if nothing changes.
 
-    No integer value is lost.  HiGHS 1.15 presolves some programs with fractional bounds of integer columns to wrong
-    solutions, and must not receive such bounds.  A bound within rounding of an integer becomes that integer.  If the
-    lower bound then exceeds the upper one, the variable has no value.
+    No integer value is lost.  HiGHS 1.15 must not receive fractional bounds of integer columns: it presolves some such
+    programs to wrong solutions.  A bound within rounding of an integer becomes that integer.  If the lower bound then
+    exceeds the upper one, the variable has no value.
     """
     if not integer.any():
         return lower, upper
@@ -144,7 +144,7 @@ def as_floats(
 
 
 def as_batch(value: Any, name: str, *, lengths: Any = None, root: int = 0) -> list[NDArray[Any]] | None:
-    """Return the square arrays of a batch of shape (instances, n, n), cut to their lengths; None if it is not a batch.
+    """Return the square arrays of a batch of shape (instances, n, n), cut to their lengths.  None if it is not a batch.
 
     ``root`` is the number of leading rows and columns that the lengths do not count.
 

@@ -1,7 +1,7 @@
 """Sparse updates of weights, and the sums that give the average of the weights over all steps.
 
-The average after s steps is w minus the sum of (step number × change) over s, which costs one addition per change.  A
-step is built from *marks*: twice an index, plus 1 if the index counts +1; otherwise it counts -1.
+The average after s steps is w minus the sum of (step number × change) over s.  This costs one addition per change.  A
+step is built from *marks*.  A mark is twice an index, plus 1 if the index counts +1.  Otherwise the index counts -1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def settle_marks(marks: Ints, count: int) -> int:
-    """Sum the marks of each index; return the number of indices with a non-zero sum.
+    """Sum the marks of each index.  Return the number of indices with a non-zero sum.
 
     Index and sum are written to the front of ``marks``, two entries each.
     """

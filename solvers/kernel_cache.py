@@ -50,7 +50,7 @@ else:
         cache
             Whether compiled code is stored in files.
         borrows
-            Omit reference counting.  The kernel must not allocate or return arrays; it works on arrays that its caller
+            Omit reference counting.  The kernel must not allocate or return arrays.  It works on arrays that its caller
             holds.
         """
         options = {**_DEFAULTS, "_nrt": not borrows, **options}
@@ -122,7 +122,7 @@ class _KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for arguments of these types, or None.
 
-        The types are compared again: two processes that compile a function for different types at the same time may
+        The types are compared again.  Two processes that compile a function for different types at the same time may
         write to the same file.
         """
         compiled = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]

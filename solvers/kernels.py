@@ -1,7 +1,7 @@
 """Decorators and helpers for kernels that compile quickly and run without overhead.
 
-A kernel often receives dozens of arrays, most of them in tuples.  Taking an array out of a tuple counts a reference,
-which takes longer than a row of some dozens of numbers.  A wrapper for calls from Python takes up to a second to
+A kernel often receives dozens of arrays, most of them in tuples.  Taking an array out of a tuple counts a reference.
+This takes longer than a row of some dozens of numbers.  A wrapper for calls from Python takes up to a second to
 compile.  So kernels that allocate nothing count no references, and kernels called only by kernels have no wrapper.
 
 Numba compiles a kernel again for each literal in a call by another kernel, ``advance(state, True)``.  With
@@ -51,8 +51,8 @@ def quick(function: Callable[..., _Returned]) -> Callable[..., _Returned]:
 def overwrite(target, source):  # type: ignore[no-untyped-def]
     """Copy ``source`` to ``target``, arrays of one axis and equal length.
 
-    Numba's own ``target[:] = source`` formats error messages: it takes four seconds to compile in the first kernel that
-    uses it, and half a second in each further one.
+    Numba's own ``target[:] = source`` formats error messages.  It takes four seconds to compile in the first kernel
+    that uses it, and half a second in each further one.
     """
     for i in range(len(target)):
         target[i] = source[i]

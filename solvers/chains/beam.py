@@ -17,7 +17,7 @@ from colgen.solvers.kernels import overwrite
 
 
 def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: int) -> tuple[Ints, Values]:
-    """Label chains by beam search; return labels and values as :func:`colgen.solvers.chains.viterbi.viterbi` does.
+    """Label chains by beam search.  Return labels and values as :func:`colgen.solvers.chains.viterbi.viterbi` does.
 
     They are -1 and -inf if no labelling in the beam is finite.  Arguments are as there, with one matrix of transitions.
     ``width``, at least 1, is the number of labels kept per token.

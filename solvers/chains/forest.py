@@ -1,7 +1,7 @@
 """Chains and trees as arrays: the graphs of pairwise models, many in one batch.
 
-Trees are numbered consecutively, and every node comes after its children: the root is the last node of its tree.  A
-chain is the tree whose last token is the root, so going up the tree means going forward.
+Trees are numbered consecutively.  Every node comes after its children: the root is the last node of its tree.  A chain
+is the tree whose last token is the root, so going up the tree means going forward.
 """
 
 from __future__ import annotations
@@ -50,13 +50,7 @@ class Forest(NamedTuple):
 
 
 def chains(lengths: NDArray[np.int64]) -> Forest:
-    """Return chains of these lengths, at least one token each, with table 0 on all edges.
-
-    Raises
-    ------
-    ArrayError
-        If the lengths are invalid.
-    """
+    """Return chains of these lengths, at least one token each (else ArrayError), with table 0 on all edges."""
     lengths = as_integers(lengths, "lengths", shape=("chains",), low=1, high=2**31)
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)
     lengths.cumsum(out=starts[1:])
@@ -78,10 +72,7 @@ def one_chain(length: int) -> Forest:
 def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
     """Return trees with these parents, numbered as described above.
 
-    Raises
-    ------
-    ArrayError
-        Unless every node comes before its parent, and only the last node of each tree has none.
+    An ArrayError is raised unless every node comes before its parent, and only the last node of each tree has none.
     """
     parent = as_indices(parent, "parent", upper=np.size(parent), low=NONE, shape=("nodes",), dtype=np.int32)
     starts = as_offsets(starts, "starts", total=len(parent), empty=False)
@@ -98,12 +89,9 @@ def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
 
 
 def check_forest(forest: Forest, tables: int) -> Forest:
-    """Return the forest after validation of all its arrays for ``tables`` tables; kernels do not check them.
+    """Return the forest after validation of its arrays for ``tables`` tables, which kernels do not check.
 
-    Raises
-    ------
-    ArrayError
-        With the name of the invalid array.
+    An ArrayError names the invalid array.
     """
     tables = as_integer(tables, "tables", low=0)
     num = np.size(forest.parent)

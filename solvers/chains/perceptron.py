@@ -1,7 +1,7 @@
 """Kernels of a perceptron over chains: local scores from sparse features, and training passes with Viterbi's algorithm.
 
-The local score of label y for token t is Σ_f W[f, y] over the token's features f.  Each chain is decoded, and the
-features of the correct labelling minus those of the predicted one are added to the weights.
+The local score of label y for token t is Σ_f W[f, y] over the token's features f.  Each chain is decoded.  The features
+of the correct labelling minus those of the predicted one are added to the weights.
 
 Source: M. Collins, *Discriminative training methods for hidden Markov models*, EMNLP (2002).
 """
@@ -61,7 +61,7 @@ def perceptron_pass(
     transition_sums: Floats,
     number: int,
 ) -> int:
-    """Run perceptron steps on chains in the given order; return the number of wrongly labelled tokens.
+    """Run perceptron steps on chains in the given order.  Return the number of wrongly labelled tokens.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@ r"""Sums over all labellings of chains: log-partition functions, marginals, thei
     Z = Σ_x exp(Σ_i θ_i(x_i) + Σ_i τ(x_{i-1}, x_i)),    μ_i(x) = P(x_i = x),    ν(x, y) = Σ_i P(x_{i-1} = x, x_i = y)
 
 Forward, α_i(y) = exp θ_i(y) · z_i(y) with z_i(y) = Σ_x α_{i-1}(x) exp τ(x, y).  No backward recursion of sums is
-needed: given label y at i, the label before is x with probability α_{i-1}(x) exp τ(x, y) / z_i(y).  Probabilities,
+needed.  Given label y at i, the label before is x with probability α_{i-1}(x) exp τ(x, y) / z_i(y).  Probabilities,
 their derivatives in a direction, and samples are computed from the last token to the first.
 
 α is scaled to sum 1 at every token.  If scores are so far apart that a relevant number could underflow, all is computed
@@ -62,8 +62,8 @@ class ChainSums:
     def tangent(self, scores: ArrayLike, transitions: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Return derivatives of ``log_partition``, ``labels`` and ``pairs`` in a direction of scores and transitions.
 
-        Second derivatives are symmetric.  So these are also a gradient with respect to the scores: that of a function
-        whose gradient with respect to ``labels`` and ``pairs`` is the direction.
+        Second derivatives are symmetric.  So let a function have the direction as its gradient with respect to
+        ``labels`` and ``pairs``.  These are its gradient with respect to the scores.
         """
         direction = as_floats(scores, "scores", shape=self._scores.shape)
         stepwise, own = self._forwards.stepwise, self._forwards.steps.shape

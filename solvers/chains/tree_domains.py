@@ -7,15 +7,14 @@ max_{x_c} F_c(x_c) + τ_c(x_c, x) of each child c.  Above i, the label of i matt
 
     F_i(x') + E(x, x') ≤ F_i(x),   where  E(x, x') = max_y τ_i(x', y) - τ_i(x, y),
 
-proves that replacing x' at i by x, with the best labels below, loses nothing: x' is removed from the domain of i.  In
-terms of linear programming, take F as dual values.  Then no pair of labels with x' at i has a positive reduced cost,
+proves that replacing x' at i by x, with the best labels below, loses nothing.  Then x' is removed from the domain of i.
+In terms of linear programming, take F as dual values.  Then no pair of labels with x' at i has a positive reduced cost,
 for any dual values above i.  The sweep goes up the tree.  Messages are maxima over domains only, which mostly contain
 one label.  E depends on the tables only and is computed once per model, O(L³).  A sweep takes O(n L) while domains are
 small.  If no label can be removed it takes O(n L²), with about the constant of Viterbi's algorithm.
 
-x may be any label.  If it is the label of best local score, it does not depend on the subtree, and a processor can
-overlap several nodes.  This is tried first, at nodes with a single child with one or two labels.  Otherwise x is the
-label of best F.
+x may be any label.  The label of best local score does not depend on the subtree, so a processor can overlap several
+nodes.  This is tried first, at nodes with a single child with one or two labels.  Otherwise x is the label of best F.
 
 With a slack Δ, labels are kept if the left side exceeds the right one by more than -Δ.  Then every labelling with a
 score above the optimum minus Δ has all its labels in the domains.
@@ -24,9 +23,9 @@ The slack includes a bound on rounding errors, so removals are proved in single 
 compared in double precision.  F is measured from the best label's, so that numbers do not grow along a tree.  Let u be
 half the distance from 1 to the next number, T the largest |τ|, and k the number of sums in which a number takes part.
 Let a be the sum of T - min F_c over the children c of a node, with F_c over c's domain.  The error that a node adds to
-F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the label x and every x' in doubt.  The reason is that partial
-sums are no larger: |θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T.  Values below F(x) - 4 T have a
-margin of half their distance.  The errors of the nodes below add up.
+F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the label x and every x' in doubt.  Partial sums are no larger:
+|θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T.  Values below F(x) - 4 T have a margin of half their
+distance.  The errors of the nodes below add up.
 
 Sources: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012).  Its rule (14)
 bounds the same difference by separate maxima and minima over the neighbours' labels.  For exchange of one label by
@@ -393,7 +392,7 @@ def _pass_nodes(model: _Model, passed: _Passed, workspace: _Workspace, end: int)
 def _by_local_scores(
     model: _Model, passed: _Passed, nothing: Scores, slack: float, node: int, end: int, error: float
 ) -> tuple[int, float]:
-    """Pass nodes, except roots, while the label of best local score provably suffices; return next node and error."""
+    """Pass nodes, except roots, while the label of best local score provably suffices.  Return next node and error."""
     forest, scores, tables, exchanges, _, size = model
     starts, labels, near, below, lowest, _, _ = passed
     parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table

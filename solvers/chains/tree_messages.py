@@ -6,7 +6,7 @@ With D_i the domain of node i, c a child of p, and F, G as below, the messages a
     down_c(x) = max_{y in D_p} G_c(y) + τ_c(x, y)        for all labels x of c,   G_c = θ_p + down_p + Σ_{d ≠ c} up_d.
 
 In a chain up is the forward message α and down the backward message β.  F_c on D_c and G_c on D_p determine both for
-all labels, so only these few numbers are stored, one per label of a domain.  A message for all labels is recomputed as
+all labels.  So only these few numbers are stored, one per label of a domain.  A message for all labels is recomputed as
 a maximum over the domain at its other end (:mod:`colgen.problems.chain_map.kernels.tree_prices`).
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), section 4.2.
@@ -93,8 +93,8 @@ def pass_messages(
 ) -> None:
     """Compute messages of the active trees, and their best labellings within the domains.
 
-    With many labels one tree takes seconds, so a call ends after about ``work`` sums, perhaps inside a tree, where the
-    next call continues.  For the active trees it writes ``duals``, the labels of all nodes, and the scores under the
+    With many labels one tree takes seconds.  So a call ends after about ``work`` sums, perhaps inside a tree.  The next
+    call continues there.  For the active trees it writes ``duals``, the labels of all nodes, and the scores under the
     model.  ``both_ways`` adds downward messages.  ``position`` is updated: the number of finished trees, and of nodes
     done in the next tree, upwards and downwards; initially zeros.
     """
@@ -120,7 +120,7 @@ def pass_messages(
 
 @folded
 def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
-    """Compute F of a node over its domain, and its upward message; return the number of sums."""
+    """Compute F of a node over its domain, and its upward message.  Return the number of sums."""
     begins, candidates, below = duals.domains
     starts, arriving, tables = duals.starts, duals.arriving, model.tables
     begin, end, parent = begins[node], begins[node + 1], forest.parent[node]
@@ -146,7 +146,7 @@ def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
 
 @folded
 def _pass_down(forest: Forest, model: Model, duals: Duals, node: int) -> int:
-    """Compute G of a node over its domain, for each child; return the number of sums."""
+    """Compute G of a node over its domain, for each child.  Return the number of sums."""
     begins, candidates, _ = duals.domains
     starts, arriving, outside = duals.starts, duals.arriving, duals.outside
     begin, parent, done = begins[node], forest.parent[node], 1
@@ -177,7 +177,7 @@ def _pass_down(forest: Forest, model: Model, duals: Duals, node: int) -> int:
 
 @inner
 def _trace(forest: Forest, model: Model, domains: Domains, first: int, root: int, labels: Ints) -> float:
-    """Write the best labelling of a tree from its F; return its score."""
+    """Write the best labelling of a tree from its F.  Return its score."""
     starts, candidates, below = domains
     tables, num = model.tables, model.scores.shape[1]
     total = 0.0
@@ -203,7 +203,7 @@ def _trace(forest: Forest, model: Model, domains: Domains, first: int, root: int
 
 @njit(cache=True)
 def grow(domains: Domains, num: int, nodes: Offsets, labels: Ints) -> tuple[Offsets, Ints, Values]:
-    """Return the domains enlarged by labels (of ``num``), which may be present or repeated; ``below`` is not set."""
+    """Return the domains enlarged by labels (of ``num``), which may be present or repeated.  ``below`` is not set."""
     size = len(domains.starts) - 1
     first = np.zeros(size + 1, dtype=np.int64)
     for k in range(len(nodes)):

@@ -1,10 +1,10 @@
 """Rows of numbers in vectors of sixteen: sums with their maximum, and positions above a bound.
 
 LLVM vectorizes sums of rows, but not maxima of floating-point numbers or searches.  These functions express them as
-operations on vectors of sixteen numbers, for any processor: two AVX registers of float32, four of float64.  Remaining
-columns are processed together with preceding ones; recomputed values are the same.  The functions are called from
-compiled code.  Without the compiler (``NUMBA_DISABLE_JIT=1``) their plain Python definitions run, which also serve as
-specification.
+operations on vectors of sixteen numbers, for any processor.  A vector is two AVX registers of float32, or four of
+float64.  Remaining columns are processed together with preceding ones.  Recomputed values are the same.  The functions
+are called from compiled code.  Without the compiler (``NUMBA_DISABLE_JIT=1``) their plain Python definitions run, which
+also serve as specification.
 
 Numbers may be -inf but not NaN or +inf, except in the tables of :func:`above` and :func:`any_above`.
 """
@@ -37,7 +37,7 @@ def padded(length: int) -> int:
 
 
 def sum_rows(a: Any, left: Array, i: int, right: Array, j: int, out: Array) -> Any:
-    """Set ``out[k] = a + left[i, k] + right[j, k]`` for all columns k of ``right``; return the maximum."""
+    """Set ``out[k] = a + left[i, k] + right[j, k]`` for all columns k of ``right``.  Return the maximum."""
     num = right.shape[1]
     out[:num] = a + left[i, :num] + right[j]
     return out[:num].max()

@@ -52,12 +52,9 @@ def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints
 def check_chains(
     scores: Scores, offsets: Offsets, transitions: Scores, *, steps: bool = True
 ) -> tuple[Scores, Offsets, Scores]:
-    """Return validated arguments of :func:`viterbi`; ``steps`` allows one matrix of transitions per token.
+    """Return validated arguments of :func:`viterbi`, or raise ArrayError.
 
-    Raises
-    ------
-    ArrayError
-        If an argument is invalid.
+    ``steps`` allows one matrix of transitions per token.
     """
     scores = as_floats(scores, "scores", shape=("tokens", "labels"), minus_infinity=True, dtype=None)
     tokens, labels = scores.shape
@@ -254,7 +251,7 @@ def _trace(
     deeper: bool,
     out: Ints,
 ) -> float:
-    """Follow a best (or second best if ``deeper``) labelling back from its last label; return its score."""
+    """Follow a best (or second best if ``deeper``) labelling back from its last label.  Return its score."""
     if (second if deeper else first)[n - 1, label] == -np.inf:
         out[start : start + n] = -1
         return -np.inf

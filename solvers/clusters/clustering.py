@@ -42,7 +42,7 @@ _VISITS = 1 << 24
 def local_search(
     scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0, expired: Expired = never
 ) -> tuple[Ints, float]:
-    """Improve a partition by local search; return cluster numbers by first item, and the score.
+    """Improve a partition by local search.  Return cluster numbers by first item, and the score.
 
     ``scores`` are symmetric with a zero diagonal.  ``start`` has cluster numbers from 0 to n - 1.  ``kicks`` is the
     number of random restarts from a local optimum.  ``seed`` draws the kicks and the item orders.  ``expired`` is
@@ -220,7 +220,7 @@ def _empty_cluster(sizes: Ints) -> int:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _kick(scores: Floats, state: _State, draw: Floats) -> float:
-    """Throw neighbours in the random order out of their clusters; return the (negative) gain.
+    """Throw neighbours in the random order out of their clusters.  Return the (negative) gain.
 
     Items of one cluster leave together, so that large parts can change.
     """
@@ -248,7 +248,7 @@ def _kick(scores: Floats, state: _State, draw: Floats) -> float:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
-    """Move items and join clusters until nothing gains; return the gain.
+    """Move items and join clusters until nothing gains.  Return the gain.
 
     An item without a gaining move gets one only if its own cluster or the target cluster changes.
     """
@@ -288,7 +288,7 @@ def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _join(scores: Floats, state: _State, least: float) -> float:
-    """Join the two clusters that gain most, one of which has changed; return the gain, or zero."""
+    """Join the two clusters that gain most, one of which has changed.  Return the gain, or zero."""
     labels, sizes, towards = state.labels, state.sizes, state.towards
     n, numbers = len(labels), _count_numbers(state.sizes)
     between = np.empty(numbers)

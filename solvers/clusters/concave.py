@@ -70,7 +70,7 @@ def raise_low_scores(scores: Floats) -> Floats:
 
 @njit(cache=True)
 def compute_curvature(scores: Floats, candidates: Ints, m: int, gain: Floats, curvature: Floats) -> int:
-    """Compute D for the first ``m`` of ``candidates``; return the number of entries visited.
+    """Compute D for the first ``m`` of ``candidates``.  Return the number of entries visited.
 
     D depends on g, which is ``gain``.  Output is ``curvature``, shape (n,), at these items.  ``scores`` is symmetric
     with a zero diagonal, shape (n, n).

@@ -4,10 +4,10 @@ With weights w ≥ 0 of pairs, a set S of items has cut weight Σ_{i in S, j not
 a threshold t if every set that contains exactly one of them has cut weight above t.
 
 *Search.*  Items are visited in maximum adjacency order: the next item has the largest weight a(v) to those already
-visited.  Let u be the item just visited, with its weights added.  Each unvisited v has degree a(v) in the graph of the
-visited items and v, where u and v end such an order.  The smallest cut between u and v has weight a(v) there (Nagamochi
-and Ibaraki), and no less in the full graph.  So u and v are equivalent if a(v) > t.  Equivalent items are contracted,
-and the search repeats until nothing is contracted.  O(n²) per pass, with few passes.
+visited.  Let u be the item just visited, with its weights added.  Take an unvisited v and the graph of the visited
+items and v.  In this graph u and v end such an order, and v has degree a(v).  The smallest cut between u and v has
+weight a(v) there (Nagamochi and Ibaraki).  It weighs no less in the full graph.  So u and v are equivalent if a(v) > t.
+Equivalent items are contracted, and the search repeats until nothing is contracted.  O(n²) per pass, with few passes.
 
 Some equivalent items may be missed, since each pass uses the bound of one order.
 

@@ -63,7 +63,7 @@ def contract(
     expired: Expired = never,
     rounds: list[tuple[Ints, Ints]] | None = None,
 ) -> Ints:
-    """Contract items by the theorem until it allows no more; return group numbers by first item.
+    """Contract items by the theorem until it allows no more.  Return group numbers by first item.
 
     Some optimal clustering keeps every group together.
 
@@ -143,7 +143,7 @@ def merge_scores(scores: Floats, groups: Ints) -> Floats:
 
 
 def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expired = never) -> Ints:
-    """Run one round on a connected component; return the group number of each item."""
+    """Run one round on a connected component.  Return the group number of each item."""
     n = len(scores)
     everything = np.arange(n)
     group = everything.copy()
@@ -165,7 +165,7 @@ def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expir
 
 
 def find_contractible(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints:
-    """Return a subset of ``items`` that passes the test, or an empty array; the worst items are removed repeatedly.
+    """Return a subset of ``items`` that passes the test, or an empty array, by removing the worst items repeatedly.
 
     ``others`` are the items that could share a cluster with them, and may include them.
     """
@@ -181,7 +181,7 @@ def find_contractible(scores: Floats, weights: Floats, items: Ints, others: Ints
 def passes(scores: Floats, weights: Floats, groups: Ints) -> bool:
     """Return whether every group of at least two items passes the test.
 
-    ``scores`` has all items that could share a cluster; it is symmetric with a zero diagonal.  μ is computed from
+    ``scores`` has all items that could share a cluster.  It is symmetric with a zero diagonal.  μ is computed from
     ``weights``.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
@@ -209,7 +209,7 @@ def _is_heavy(scores: Floats, i: int, j: int) -> bool:
 
 @njit(cache=True)
 def _find_contractible(scores: Floats, weights: Floats) -> Ints:
-    """Return the items that pass the test together; the columns of ``scores`` are the items followed by the others."""
+    """Return the items that pass the test together.  The columns of ``scores`` are the items followed by the others."""
     n, width = scores.shape
     left = np.arange(n)
     inside = np.zeros(width, dtype=np.bool_)
@@ -251,7 +251,7 @@ def _find_contractible(scores: Floats, weights: Floats) -> Ints:
 
 @njit(cache=True)
 def _pairs(scores: Floats, weights: Floats) -> Ints:
-    """Find disjoint pairs that pass the test; return each item's partner of smaller number, or the item itself."""
+    """Find disjoint pairs that pass the test.  Return each item's partner of smaller number, or the item itself."""
     n = len(scores)
     partner = np.arange(n)
     free = np.ones(n, dtype=np.bool_)

@@ -2,9 +2,9 @@ r"""Clusterings that dual values prove optimal, component by component, without 
 
     max Σ_{clusters S} w(S),        w(S) = Σ_{i<j in S} w_ij,  w symmetric, of any sign.
 
-By linear programming duality a clustering with clusters C is optimal if the items have dual values π with
+By linear programming duality a clustering is optimal if the items have dual values π with
 
-    π(C) = w(C) for each of its clusters,        π(S) ≥ w(S) for all other sets S.
+    π(C) = w(C) for each of its clusters C,      π(S) ≥ w(S) for all other sets S.
 
 Any other clustering is then worth at most Σ_i π_i, the value of this one.  Clusters never need to span two connected
 components of the graph of positive scores.  So each component has its own clustering and its own proof.
@@ -196,7 +196,7 @@ def _settle(
     nodes: int,
     outcome: _Outcome,
 ) -> None:
-    """Settle several components; each consists of the items of ``order`` between two consecutive ``ends``."""
+    """Settle several components.  Each consists of the items of ``order`` between two consecutive ``ends``."""
     first_item, settled, duals = outcome
     drawn = 0
     for c in range(len(ends) - 1):
@@ -317,7 +317,7 @@ def relative_zero(scores: Floats) -> float:
 
 @njit(cache=True)
 def _add_cuts(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
-    """Search violated cuts; return whether some were added, none exists, or the proof failed."""
+    """Search violated cuts.  Return whether some were added, none exists, or the proof failed."""
     n = len(labels)
     zero, count = proof.zero[0], proof.size[0]
     cuts, steps, worths, lengths = proof.cuts, proof.steps, proof.worths, proof.lengths
@@ -355,7 +355,7 @@ def _add_cuts(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
 
 @njit(cache=True)
 def _relax(proof: _Proof, sweeps: int) -> bool:
-    """Project the dual values on violated cuts until none is violated; return False if the sweeps do not suffice."""
+    """Project the dual values on violated cuts until none is violated.  Return False if the sweeps do not suffice."""
     zero = 0.5 * proof.zero[0]
     for _ in range(sweeps):
         if _sweep(proof, zero, 0.0):
@@ -370,7 +370,7 @@ def _relax(proof: _Proof, sweeps: int) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sweep(proof: _Proof, zero: float, beyond: float) -> bool:
-    """Project beyond each cut violated by more than ``zero``; return whether there was none."""
+    """Project beyond each cut violated by more than ``zero``.  Return whether there was none."""
     duals, cuts, worths = proof.duals, proof.cuts, proof.worths
     satisfied = True
     for k in range(proof.size[0]):

@@ -1,8 +1,7 @@
 """Reductions before column generation: settled clusters, pairs together and pairs apart of an optimal clustering.
 
-    max Σ_{clusters S} Σ_{i<j in S} w_ij,        w symmetric, of any sign.
-
-Three reductions alternate, cheap ones first.  Each leaves an instance with the same optimum:
+The problem is that of :mod:`colgen.solvers.clusters.clustering`.  Three reductions alternate, cheap ones first.  Each
+leaves an instance with the same optimum:
 
 1. Clusters never need to span components of the graph of positive scores.  Dual values often prove a component's
    clustering optimal (:mod:`colgen.solvers.clusters.dual_proof`): the component is *settled*.
@@ -130,7 +129,7 @@ def contract_only(
 
 
 def leave_undecided(scores: Floats, start: Ints) -> Persistent:
-    """Return the state in which nothing is decided; ``start`` holds the cluster numbers of a good clustering."""
+    """Return the state in which nothing is decided.  ``start`` holds the cluster numbers of a good clustering."""
     return Persistent([], start, initial_state(scores))
 
 
@@ -176,7 +175,7 @@ def _bound(left: Persistent, seed: int, expired: Expired) -> Persistent:
 
 
 def _probe(left: Persistent, firsts: list[int], part: Stars, expired: Expired) -> Persistent:
-    """Probe the pairs of a component; ``firsts`` holds the first original item of each of its items."""
+    """Probe the pairs of a component.  ``firsts`` holds the first original item of each of its items."""
     place = {int(group[0]): k for k, group in enumerate(left.groups)}
     here = np.array([place[first] for first in firsts])
     inner = np.ascontiguousarray(left.scores[np.ix_(here, here)])
@@ -192,7 +191,7 @@ def _contract(left: Persistent, smallest: int, expired: Expired) -> Persistent:
 
 
 def _apply(left: Persistent, step: Step, start: Ints) -> Persistent:
-    """Apply a step; decided clusters of the clustering ``start`` are settled, and the other groups are joined."""
+    """Apply a step.  Decided clusters of the clustering ``start`` are settled, and the other groups are joined."""
     state = apply_step(left.state, step, verify=False)
     cluster = np.full(sum(len(part) for part in [*left.settled, *left.groups]), -1)
     for group, label in zip(left.groups, start.tolist(), strict=True):

@@ -1,12 +1,10 @@
 r"""Probing: pairs that are together in every clustering at least as good as a given one.
 
-    max Σ_{i<j} w_ij x_ij        over clusterings, w symmetric, of any sign.
-
 Dual values λ of stars (:mod:`colgen.solvers.clusters.star_dual`) often give a bound close to the optimum but decide no
 pair.  Where many λ are positive, the reduced score of every pair is near zero.  Probing gives one pair a score so low
-that parting it loses nothing.  A few sweeps from λ then bound all clusterings that part the pair.  If the bound is
-below the score of a clustering that has the pair together, the pair is merged into one item.  With fewer items bounds
-are faster and better, so the first pairs take longest.  A sweep takes time linear in the rows.
+that parting it loses nothing.  A few sweeps from λ then bound all clusterings that part the pair.  The pair is merged
+into one item if a clustering that has it together scores more than the bound.  With fewer items bounds are faster and
+better, so the first pairs take longest.  A sweep takes time linear in the rows.
 
 The candidates are pairs with a positive score inside a cluster of the given clustering.  Among those of largest score,
 the pair with the lowest bound after a few sweeps is probed.  An undecided pair is probed again once there are fewer
@@ -128,7 +126,7 @@ def part_pair(scores: Floats, i: int, j: int) -> Floats:
 
 
 def join_numbers(count: int, i: int, j: int) -> Ints:
-    """Return the item numbers after ``j`` is merged into ``i`` < ``j``; items after ``j`` move up."""
+    """Return the item numbers after ``j`` is merged into ``i`` < ``j``.  Items after ``j`` move up."""
     numbers = np.arange(count)
     numbers[j:] -= 1
     numbers[j] = i

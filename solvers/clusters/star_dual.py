@@ -148,7 +148,7 @@ def evaluate(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> Triang
 
 
 def add_violated(x: Floats, stars: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats]:
-    """Return the rows so far and those violated at x; once time is up, only stars of some centres."""
+    """Return the rows so far and those violated at x.  Once time is up, only stars of some centres are added."""
     triangles, _ = violated_triangles(x, _VIOLATED)
     parts: list[Rows] = []
     step = max(1, _LOOK // (len(x) ** 2 + 1))
@@ -225,7 +225,7 @@ def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
 
 @njit(cache=True, borrows=True)
 def sweep(reduced: Floats, steepness: Floats, stars: Rows, duals: Floats, sweeps: int) -> None:
-    """Project on all rows in turn; update ``duals`` and, for pairs i < j, ``reduced``."""
+    """Project on all rows in turn.  Update ``duals`` and, for pairs i < j, ``reduced``."""
     for _ in range(sweeps):
         for row in range(len(stars)):
             star = stars[row]

@@ -12,8 +12,8 @@ steps have left, which are groups of original items.  There are four kinds:
 * :class:`Bounded`: multipliers λ ≥ 0 of triangle inequalities or stars of a component, and a clustering of it with
   score z.  The bound B(λ) is recomputed (:mod:`colgen.solvers.clusters.triangle_dual`,
   :mod:`colgen.solvers.clusters.star_dual`).  If it equals z the component is removed.  Otherwise the reduced scores
-  decide which pairs are together, and which apart, in all clusterings with score at least z.  The given clustering is
-  one of them, so the optimum is unchanged.
+  decide which pairs all clusterings with score at least z have together, or apart.  The given clustering is one of
+  them, so the optimum is unchanged.
 * :class:`Probed`: pairs of a component in sequence, each with multipliers of stars.  These prove that every clustering
   that parts the pair scores less than a given one that does not (:mod:`colgen.solvers.clusters.probing`).  The pairs
   are joined.
@@ -129,12 +129,9 @@ def initial_state(scores: Floats) -> State:
 
 
 def apply_steps(scores: Floats, steps: Sequence[Step], *, expired: Expired) -> tuple[State, bool]:
-    """Apply steps and recompute their conclusions while time permits; return the state and whether all were applied.
+    """Apply steps and recompute their conclusions while time permits.  Return the state and whether all were applied.
 
-    Raises
-    ------
-    UnprovedError
-        If a step does not hold.
+    A step that does not hold raises UnprovedError.
     """
     state = initial_state(scores)
     for step in steps:
@@ -145,7 +142,7 @@ def apply_steps(scores: Floats, steps: Sequence[Step], *, expired: Expired) -> t
 
 
 def apply_step(state: State, step: Step, *, verify: bool = True) -> State:
-    """Apply one step; ``verify`` is False right after finding it, to skip the verification of its conclusions."""
+    """Apply one step.  ``verify`` is False right after finding it, to skip the verification of its conclusions."""
     if isinstance(step, Settled):
         state = _apply_settled(state, step, verify)
     elif isinstance(step, Bounded):

@@ -26,14 +26,14 @@ rarely.
 
 A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 in every subset, and is dropped.  If an included item
 violates 1 in this way the node is closed.  Dropping one item may make others drop.  A node takes O(|C|) time for each
-item that it drops or includes; the number of nodes is exponential in the worst case.
+item that it drops or includes.  The number of nodes is exponential in the worst case.
 
-Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound.
-P. L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,
-Mathematical Programming 28 (1984), for the best shares as a flow.
-A. Mehrotra and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998),
-for the pricing problem.  B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell
-System Technical Journal 49 (1970).  The joint use of facts 1 to 3 is new in this module; tests check it by enumeration.
+Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound.  P.
+L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,
+Mathematical Programming 28 (1984), for the best shares as a flow.  A. Mehrotra and M. A. Trick, *Cliques and
+clustering: a combinatorial approach*, Operations Research Letters 22 (1998), for the pricing problem.  B. W. Kernighan
+and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell System Technical Journal 49 (1970).  The
+joint use of facts 1 to 3 is new in this module.  Tests check it by enumeration.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def search(
 def _advance(
     scores: Floats, stack: Stack, slack: float, tiny: float, limit: int, expired: Expired
 ) -> tuple[bool, bool]:
-    """Search up to ``limit`` nodes; return whether the search is complete, and whether time is up."""
+    """Search up to ``limit`` nodes.  Return whether the search is complete, and whether time is up."""
     pace = Pace(_FIRST_LOOK, _LOOK, least=_FIRST_LOOK // 16)
     while True:
         before = int(stack.place[VISITS])

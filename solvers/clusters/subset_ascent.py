@@ -81,7 +81,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
             gains[i] = profits[i] + scores[stays, i]
         improved = True
         while improved:
-            # Flip a chain of items, each at most once; then undo all flips after the best value.
+            # Flip a chain of items, each at most once.  Then undo all flips after the best value.
             free[:] = True
             free[stays] = False
             best, best_length, length, fallow = value, 0, 0, 0

@@ -55,7 +55,7 @@ class Stack(NamedTuple):
 
     Level d holds the candidates ``candidates[d, :size[d]]``.  For all items it holds g (``gain``), the sum of their
     positive scores with the candidates (``attraction``), and their share of it (``share``).  Level 0 chooses the
-    anchors.  Levels below ``len(shares) - 1`` compute the best shares; deeper levels inherit them.  If there are such
+    anchors.  Levels below ``len(shares) - 1`` compute the best shares.  Deeper levels inherit them.  If there are such
     levels the search is long, and concave bounds are used as well.
     """
 
@@ -89,7 +89,7 @@ LEVEL, FRESH, NODES, VISITS, SHARED, CONCAVE = 0, 1, 2, 3, 4, 6
 
 @njit(cache=True)
 def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
-    """Return a search at its start; ``levels`` is the number of levels that compute the best shares."""
+    """Return a search at its start.  ``levels`` is the number of levels that compute the best shares."""
     n = len(profits)
     stack = Stack(
         np.empty((n + 1, n), dtype=np.int64),
@@ -138,7 +138,7 @@ def unfinished(stack: Stack) -> Mask:
 
 @njit(cache=True, borrows=True)
 def resume(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: int, visit_limit: int) -> bool:
-    """Resume a search; return whether it is complete rather than stopped by a limit."""
+    """Resume a search.  Return whether it is complete rather than stopped by a limit."""
     candidates, size, gain, attraction = stack.candidates, stack.size, stack.gain, stack.attraction
     share, shares, value, included = stack.share, stack.shares, stack.value, stack.included
     values, members = stack.values, stack.members
@@ -194,7 +194,7 @@ def resume(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: 
 
 @folded
 def _include(scores: Floats, stack: Stack, d: int, branch: int) -> int:
-    """Include a candidate on the next level and drop it from this one; return the number of visits."""
+    """Include a candidate on the next level and drop it from this one.  Return the number of visits."""
     candidates, size, gain = stack.candidates, stack.size, stack.gain
     share, shares, included = stack.share, stack.shares, stack.included
     levels = len(shares) - 1
@@ -247,7 +247,7 @@ def _should_compute(place: Ints, bound: int, nodes: int) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _update_curvature(stack: Stack, d: int, fresh: bool) -> int:
-    """Compute the curvature of a level that is new or has inherited none; return the number of visits."""
+    """Compute the curvature of a level that is new or has inherited none.  Return the number of visits."""
     if d < len(stack.curvature) and (fresh or stack.curved[d] < 0):
         stack.curved[d] = d
         return int(
@@ -320,7 +320,7 @@ def _bound(
 ) -> tuple[float, int]:
     """Return a bound on the node, and the candidate to branch on, or -1 if the node is closed.
 
-    The candidate has the largest gain plus half its attraction; branching by the best shares works less well.
+    The candidate has the largest gain plus half its attraction.  Branching by the best shares works less well.
     """
     for q in range(d):
         i = included[q]

@@ -2,7 +2,7 @@ r"""Separation of the triangle inequalities x_ik + x_kj - x_ij ≤ 1 of an equiv
 
 A symmetric 0/1 matrix x is an equivalence relation (a clustering) if and only if it satisfies all 3·C(n, 3) of them.
 Every inequality has a *closing* pair ij and a *third* item k.  It can be violated only if x_ik and x_kj are both
-positive.  With d such pairs per item, one pass takes O(n²) time to find them and O(n d²) to combine them.
+positive.  Let each item have d such pairs.  A pass takes O(n²) time to find them and O(n d²) to combine them.
 
 Source: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming
 45 (1989).

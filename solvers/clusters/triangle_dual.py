@@ -10,23 +10,23 @@ a_ij the coefficients of the pair in all rows.  Every λ ≥ 0 proves that no cl
     B(λ) = Σ λ + Σ_{i<j} max(0, r_ij).
 
 *Ascent.*  B is minimised with its kinks smoothed.  The term max(0, r) is replaced by the maximum of r x - ε_ij (x - ½)²
-/ 2 over 0 ≤ x ≤ 1, reached at x = ½ + r / ε_ij clipped to [0, 1].  Dual values move one at a time, and never below
-zero.  A move is the violation of the row at x over the sum of the three 1 / ε_ij, times 1.5 for speed.  These are
-Hildreth's projections on the rows.  ε is proportional to the scores, so that pairs of all sizes move equally fast, and
-it is halved every few sweeps.  The ascent starts from dual values of rows that are tight at the best known clustering
-(:mod:`colgen.solvers.clusters.triangle_packing`).
+/ 2 over 0 ≤ x ≤ 1.  It is reached at x = ½ + r / ε_ij, clipped to [0, 1].  Dual values move one at a time, and never
+below zero.  A move is the violation of the row at x over the sum of the three 1 / ε_ij, times 1.5 for speed.  These are
+Hildreth's projections on the rows.  The ε are proportional to the scores, so that pairs of all sizes move equally fast.
+They are halved every few sweeps.  The ascent starts from dual values of rows that are tight at the best known
+clustering (:mod:`colgen.solvers.clusters.triangle_packing`).
 
-*Rows.*  A row is added when it is violated at some x, and kept while its dual value is positive.  Only rows with
-x_ik + x_kj > 1 can be violated, so each k needs only the pairs of its neighbours at x > 0.  An added row moves at once,
-which reduces the violation of rows that share pairs with it; fewer rows are added.  Separation takes O(Σ_k d_k²) time,
-d_k the number of neighbours of k.  A sweep takes O(rows): on documents one triangle in 50.
+*Rows.*  A row is added when it is violated at some x, and kept while its dual value is positive.  Only rows with x_ik +
+x_kj > 1 can be violated.  So each k needs only the pairs of its neighbours at x > 0.  An added row moves at once.  This
+reduces the violation of rows that share pairs with it, so fewer rows are added.  Separation takes O(Σ_k d_k²) time, d_k
+the number of neighbours of k.  A sweep takes O(rows): on documents one triangle in 50.
 
 *Decisions.*  Let a clustering of score z be known, and g = B(λ) - z.  A clustering that parts two items also parts all
-pairs of some cut between them, and loses their max(0, r_ij) from the bound.  If every such cut weighs more than g, no
-clustering that scores at least z parts the items (:mod:`colgen.solvers.clusters.connectivity`).  This decides more
-than single pairs do.  A clustering that joins two groups of such items loses Σ max(0, -r_ij) between the groups; if
-that exceeds g they are apart.  Groups are contracted, and pairs that are apart get a score so low that parting them
-loses nothing.  The remaining instance is smaller and has the same optimum.  If g is zero the clustering is optimal.
+pairs of some cut between them.  It loses their max(0, r_ij) from the bound.  If every such cut weighs more than g, no
+clustering that scores at least z parts the items (:mod:`colgen.solvers.clusters.connectivity`).  This decides more than
+single pairs do.  A clustering that joins two groups of such items loses Σ max(0, -r_ij) between the groups; if that
+exceeds g they are apart.  Groups are contracted, and pairs that are apart get a score so low that parting them loses
+nothing.  The remaining instance is smaller and has the same optimum.  If g is zero the clustering is optimal.
 
 Sources: C. Hildreth, *A quadratic programming procedure*, Naval Research Logistics Quarterly 4 (1957).  N. Veldt, D. F.
 Gleich, A. Wirth, J. Saunderson, *Metric-constrained optimization for graph clustering algorithms*, SIAM Journal on
@@ -224,7 +224,7 @@ def keep_apart(scores: Floats, apart: Mask) -> Floats:
 def find_near_clustering(
     scores: Floats, x: Floats, seed: int, expired: Expired, known: set[bytes]
 ) -> tuple[Ints, float] | None:
-    """Return a clustering near x, improved by local search, with its score; None if the one near x is in ``known``.
+    """Return a clustering near x, improved by local search, with its score.  None if the one near x is in ``known``.
 
     The clustering near x is added to ``known``.
     """
@@ -239,7 +239,7 @@ def find_near_clustering(
 
 
 def _gather_in_time(pairs: Floats, rows: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats, int]:
-    """Run :func:`_gather` for a few items k at a time; once time is up, rows of the other items are dropped."""
+    """Run :func:`_gather` for a few items k at a time.  Once time is up, rows of the other items are dropped."""
     n = len(pairs)
     step = max(1, _LOOK // (n * n + 1))
     firsts = range(0, n, step)
@@ -362,9 +362,9 @@ def _gather(pairs: Floats, rows: Rows, duals: Floats, begin: int, end: int) -> t
 
 @njit(cache=True)
 def _sweep(pairs: Floats, rows: Rows, duals: Floats, sweeps: int) -> None:
-    """Project on all rows in turn; update ``pairs``, shape (n * n, 2).
+    """Project on all rows in turn.  Update ``pairs``, shape (n * n, 2).
 
-    Neighbouring rows share pairs, so each projection would wait for the one before; distant rows alternate instead.
+    Neighbouring rows share pairs, so each projection would wait for the one before.  Distant rows alternate instead.
     """
     for _ in range(sweeps):
         for turn in range((len(rows) + 8 * _APART - 1) // (8 * _APART) * _APART):

@@ -4,8 +4,8 @@ r"""Initial dual values of triangle inequalities: a packing of inequalities that
     subject to  x_ik + x_kj - x_ij ≤ 1   for each pair i < j and each other k    [λ_ijk ≥ 0]
 
 A clustering *pays* for positive scores between its clusters and for negative scores inside them.  Let r = w - Σ a λ be
-reduced scores for multipliers of tight inequalities.  By complementary slackness the clustering is optimal if no r is
-positive between two clusters, or negative inside one.
+reduced scores for multipliers of tight inequalities.  The clustering is optimal if no r is positive between two
+clusters, or negative inside one (complementary slackness).
 
 *Packing.*  The pairs that are paid for are processed in order of decreasing cost.  Each is moved to zero by triangles
 within its one or two clusters, those with the largest capacity first.  An inequality moves two more pairs, and neither

@@ -4,9 +4,9 @@ For an item i and a set T of other items,
 
     Σ_{t in T} x_it - Σ_{s<t in T} x_st ≤ 1.
 
-If m items of T are related to i then they are related to each other: the left-hand side is at most
-m - m(m - 1)/2 ≤ 1.  With two items in T it is a triangle inequality; with three or more it defines a facet that
-triangle inequalities do not imply.  The heuristic grows T greedily, in O(n²) time; exact separation is NP-hard.
+If m items of T are related to i then they are related to each other.  The left-hand side is then at most m - m(m - 1)/2
+≤ 1.  With two items in T it is a triangle inequality.  With three or more it defines a facet that triangle inequalities
+do not imply.  The heuristic grows T greedily, in O(n²) time; exact separation is NP-hard.
 
 Source: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming
 45 (1989), and *Facets of the clique partitioning polytope*, Mathematical Programming 47 (1990).

@@ -245,7 +245,7 @@ def box_terms(costs, earned, lower, upper, weights, origins, template, sign, the
 
     These are variables of the template (those with origin ``template``), columns with an upper bound, and the part of
     any column due to its lower bound.  If x_j has no bound in the direction of its minimum, its reduced cost must
-    vanish; otherwise the sum is -inf.
+    vanish.  Otherwise the sum is -inf.
 
     It vanishes within the tolerances ``allowed`` = (clean, share, rounding).  It is at most ``clean`` times the
     column's weight, at least 1, and at most ``share`` of the terms of the difference.  If something is subtracted from

@@ -1,11 +1,11 @@
 """Heuristic integer solutions of rows with two sides over many columns, by exchanging single columns.
 
-    find x integer, 0 ≤ x ≤ u, with L ≤ A x ≤ U and c x ≤ t; lower t after each solution.
+    find x integer, 0 ≤ x ≤ u, with L ≤ A x ≤ U and c x ≤ t.
 
-Columns leave while the costs are above the target.  Then a violated row is drawn, and the column that repairs it best
-enters.  Rows that stay violated gain weight, so that the search leaves local optima.  A column that has just moved
-stays for a few steps.  A step costs the entries of the columns that share a row: some hundred thousand steps per
-second.
+The target t is lowered after each solution.  Columns leave while the costs are above the target.  Then a violated row
+is drawn, and the column that repairs it best enters.  Rows that stay violated gain weight, so that the search leaves
+local optima.  A column that has just moved stays for a few steps.  A step costs the entries of the columns that share a
+row: some hundred thousand steps per second.
 
 Source: the two-stage exchange with row weights of S. Cai, K. Su, C. Luo, A. Sattar, *NuMVC: an efficient local search
 algorithm for minimum vertex cover*, Journal of Artificial Intelligence Research 46 (2013), here with sides, costs and
@@ -173,7 +173,7 @@ def _begin(program: IntegerProgram, start: Ints, weights: Floats, target: float,
 def _advance(
     program: IntegerProgram, entries: _Entries, walk: _Walk, margin: float, step: float, bound: float, steps: int
 ) -> bool:
-    """Take up to ``steps`` steps; return whether a solution was found after which no target is within the bound.
+    """Take up to ``steps`` steps.  Return whether a solution was found after which no target is within the bound.
 
     ``margin`` is the distance below the target required before a column enters: the least positive cost, or infinite.
     """
@@ -257,7 +257,7 @@ def _best_repair(program: IntegerProgram, entries: _Entries, walk: _Walk, row: i
 
 @folded
 def _better(best: _Move, j: int, way: float, gain: float, state: Ints) -> _Move:
-    """Return the better of the best move so far and another; ties are broken uniformly at random."""
+    """Return the better of the best move so far and another.  Ties are broken uniformly at random."""
     if gain > best.gain:
         return _Move(j, way, gain, int64(1))
     if gain == best.gain:
@@ -344,7 +344,7 @@ def _draw_violated(program: IntegerProgram, entries: _Entries, walk: _Walk) -> i
 
 @folded
 def _weigh_violated(program: IntegerProgram, entries: _Entries, walk: _Walk) -> bool:
-    """Increase the weight of each violated row; return whether there is one."""
+    """Increase the weight of each violated row.  Return whether there is one."""
     found = False
     for i in range(len(program.lower)):
         if _is_violated(program, entries, walk, i):

@@ -82,7 +82,7 @@ def find(given, numbers, slots, held_numbers, held):  # type: ignore[no-untyped-
 
 @typed(types.void(types.int32[::1], SIGNATURES, POSITIONS))
 def claim(slots, numbers, positions):  # type: ignore[no-untyped-def]
-    """Insert positions into a hash table, each at its signature's slot or the next free one; one must be free."""
+    """Insert positions into a hash table, each at its signature's slot or the next free one.  One must be free."""
     mask = np.uint64(len(slots) - 1)
     for position in positions:
         at = numbers[position] & mask

@@ -252,7 +252,7 @@ def _workspace(columns: int, rows: int, size: int) -> _Workspace:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _merge_columns(entries: _Entries, workspace: _Workspace, members: Ints) -> int:
-    """Merge the columns of the chosen rows; return their number."""
+    """Merge the columns of the chosen rows.  Return their number."""
     users, heads, ends = entries.users, workspace.heads, workspace.ends
     none, size, count = len(workspace.sums), 0, 0
     for row in members:

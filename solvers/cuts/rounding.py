@@ -43,7 +43,7 @@ def round_inequalities(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the most violated rounding of each inequality ``s + a·z ≥ b``: violations, coefficients, sides.
 
-    A violation is the increase of s needed; it is at most 0 if no rounding is violated.  The coefficient of s is 1.
+    A violation is the increase of s needed.  It is at most 0 if no rounding is violated.  The coefficient of s is 1.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ r"""Uncapacitated lot sizing: when to produce, and how much, to meet demand at l
 
 There is no stock before the first period and none after the last.  Costs may be negative: only demand is produced, so
 the problem is bounded.  Some optimal plan produces only when there is no stock.  Each lot then covers the demand of
-consecutive periods, and the best sequence of lots is a shortest path, in O(T^2) steps.
+consecutive periods.  The best sequence of lots is a shortest path, in O(T^2) steps.
 
 Source: H. M. Wagner, T. M. Whitin, *Dynamic version of the economic lot size model*, Management Science 5 (1958).
 """

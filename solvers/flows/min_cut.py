@@ -1,8 +1,8 @@
 r"""Cuts that separate vertices from the root: sets S without the root and with Σ_{h not in S, m in S} w_hm < 1.
 
-For each vertex the maximum flow from the root to it is computed by shortest augmenting paths (Edmonds and Karp, 1972),
-until it reaches 1.  If it stays below, S consists of the vertices that the root cannot reach in the residual graph.
-Each set is returned once.  Time O(n · n³) in the worst case, far less on sparse weights.
+The flow from the root to each vertex is increased by shortest augmenting paths (Edmonds and Karp, 1972) until it
+reaches 1.  If it stays below, S consists of the vertices that the root cannot reach in the residual graph.  Each set is
+returned once.  Time O(n · n³) in the worst case, far less on sparse weights.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def find_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
 
 @njit(cache=True, nogil=True)
 def _places(tails, heads, place):  # type: ignore[no-untyped-def]
-    """Write a topological order of the nodes into ``place``; return whether it exists."""
+    """Write a topological order of the nodes into ``place``.  Return whether it exists."""
     nodes = len(place)
     waiting = np.zeros(nodes, dtype=np.int64)
     for a in range(len(tails)):
@@ -63,7 +63,7 @@ def _places(tails, heads, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-untyped-def]
-    """Shorten distances along arcs until nothing changes; return False for a circuit of negative cost."""
+    """Shorten distances along arcs until nothing changes.  Return False for a circuit of negative cost."""
     for _ in range(len(distances) + 1):
         changed = False
         for k in range(len(order)):
@@ -78,7 +78,7 @@ def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-u
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def]
-    """Mark the arcs between ``end`` and ``start``; return False if a node occurs twice."""
+    """Mark the arcs between ``end`` and ``start``.  Return False if a node occurs twice."""
     v = end
     while v != start:
         a = arrived[v]
@@ -92,7 +92,7 @@ def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def search(tails, heads, costs, order, source, sink, potentials, found):  # type: ignore[no-untyped-def]
-    """Find the shortest path and others with arcs of their own; return their number, or -1 if no potentials exist.
+    """Find the shortest path and others with arcs of their own.  Return their number, or -1 if no potentials exist.
 
     Each path but the first is a shortest one through an arc that no earlier path has.  Those that repeat a node are
     skipped.  Costs have any sign; infinity marks an unusable arc.  ``order`` has all arcs, if possible those into a

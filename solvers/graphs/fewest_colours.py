@@ -33,8 +33,8 @@ _CHUNK = 1 << 15
 class Fewest(NamedTuple):
     """The result of a search.
 
-    ``colours`` is the best colouring, from 0, shape (n,); None if none with few enough colours exists or was found.  If
-    the search is ``finished``, no colouring has fewer colours.
+    ``colours`` is the best colouring, from 0, shape (n,).  None if none with few enough colours exists or was found.
+    If the search is ``finished``, no colouring has fewer colours.
     """
 
     colours: Ints | None

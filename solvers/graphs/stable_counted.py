@@ -113,7 +113,7 @@ def heaviest_counted(
 
 @njit(cache=True)
 def _continue(search: StableSetSearch, terms: _Charges, nodes: int) -> bool:
-    """Search ``nodes`` more nodes; return whether the search is completed."""
+    """Search ``nodes`` more nodes.  Return whether the search is completed."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes
     while level >= 0 and state[3] < limit:

@@ -54,7 +54,7 @@ def maximal(
 
 @njit(cache=True)
 def continue_listing(search: StableSetSearch, passed: Words, listed: Words, nodes: int) -> bool:
-    """Search ``nodes`` more nodes; return whether the search is completed or ``listed`` is full."""
+    """Search ``nodes`` more nodes.  Return whether the search is completed or ``listed`` is full."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit, above = state[0], state[3] + nodes, state[1]
     while level >= 0 and state[3] < limit:

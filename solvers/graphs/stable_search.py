@@ -67,7 +67,7 @@ def _remove(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: I
 
 @inner
 def _replace(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, barred: Mask, v: int) -> int:
-    """Replace v's neighbours inside by v and bar them; return the gain."""
+    """Replace v's neighbours inside by v and bar them.  Return the gain."""
     gain = weights[v] - mass[v]
     if mass[v] > 0:
         for k in range(starts[v], starts[v + 1]):
@@ -81,7 +81,7 @@ def _replace(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: 
 
 @inner
 def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, barred: Mask) -> int:
-    """Perform improving replacements, barred vertices last; return the gain."""
+    """Perform improving replacements, barred vertices last.  Return the gain."""
     total, n = 0, len(weights)
     for free in (False, True):
         if free:

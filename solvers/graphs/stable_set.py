@@ -216,7 +216,7 @@ def begin(conflict: Mask, weights: Ints, above: int) -> StableSetSearch:
 
 @inner
 def order_by_cliques(search: StableSetSearch, level: int) -> int:
-    """Bound a level's candidates by greedy cliques; return the number of candidates."""
+    """Bound a level's candidates by greedy cliques.  Return the number of candidates."""
     candidates, order, bounds = search.candidates[level], search.order[level], search.bounds[level]
     left, pool, rest, clique = search.left, search.pool, search.rest, search.clique
     words, count, total, first = len(candidates), 0, 0, 0
@@ -277,7 +277,7 @@ def next_included(search: StableSetSearch, level: int, above: int) -> int:
 
 @njit(cache=True)
 def continue_search(search: StableSetSearch, nodes: int) -> bool:
-    """Search ``nodes`` more nodes; return whether the search is completed."""
+    """Search ``nodes`` more nodes.  Return whether the search is completed."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes
     while level >= 0 and state[3] < limit:

@@ -30,7 +30,7 @@ def extend_basis(
 
 
 def basis_of(columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> highspy.HighsBasis:
-    """Return the basis of these basic columns and slacks; all others are at their lower bounds."""
+    """Return the basis of these basic columns and slacks.  All others are at their lower bounds."""
     return _make_basis(
         [_BASIC if is_in else _AT_LOWER for is_in in columns.tolist()],
         [_BASIC if is_in else _AT_LOWER for is_in in rows.tolist()],

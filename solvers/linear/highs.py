@@ -85,7 +85,7 @@ def highs_lp(program: Program) -> highspy.HighsLp:
 
 
 def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.Highs.run) -> LPStatus | None:
-    """Run HiGHS; return None if it failed and a fresh start may help."""
+    """Run HiGHS.  Return None if it failed and a fresh start may help."""
     started = time.monotonic()
     run(highs)
     status = highs.getModelStatus()
@@ -143,10 +143,7 @@ class LostError(Exception):
 def run_in_thread(highs: highspy.Highs, stopped: Stopped | None, limit: float = math.inf) -> None:
     """Run HiGHS in its own thread, so that Python can handle signals during a long solve.
 
-    Raises
-    ------
-    LostError
-        If it has not stopped a few seconds after ``limit`` seconds.
+    A LostError is raised if it has not stopped a few seconds after ``limit`` seconds.
     """
     stop, done = threading.Event(), threading.Event()
 

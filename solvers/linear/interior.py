@@ -12,7 +12,7 @@ _STEPS = 100
 
 
 def interior_duals(program: highspy.HighsLp, time_limit: float = INFINITY) -> Floats | None:
-    """Return one dual value per row of a HiGHS program, which may be changed; None if the method does not converge."""
+    """Return one dual value per row of a HiGHS program, which may be changed.  None if the method does not converge."""
     highs = new_highs()
     highs.setOptionValue("solver", "ipx")
     highs.setOptionValue("run_crossover", "off")

@@ -250,7 +250,7 @@ class LinearProgram:
             raise SolverError(f"{self._backend.title} rejects the basis")
 
     def begin_at(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_], *, feasible: bool = False) -> bool:
-        """Start the next solve from these basic columns and slacks; return False if there are too many or too few.
+        """Start the next solve from these basic columns and slacks.  Return False if there are too many or too few.
 
         With ``feasible`` the basis is primal feasible, and the primal simplex method is used.
         """

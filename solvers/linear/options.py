@@ -22,10 +22,7 @@ class OptionError(ValueError):
 def check_options(options: Any) -> dict[str, bool | int | float | str]:
     """Return validated HiGHS options as a dictionary.
 
-    Raises
-    ------
-    OptionError
-        With the name of the option and the expected value.
+    An OptionError gives the name of the option and the expected value.
     """
     if not isinstance(options, Mapping):
         kind = type(options).__name__

@@ -92,7 +92,7 @@ class RecostedMIP:
         self._stored.append(np.array(event.data_out.mip_solution, dtype=np.float64))
 
     def add_binaries(self, count: int) -> Ints:
-        """Add binary columns without entries; return their numbers."""
+        """Add binary columns without entries.  Return their numbers."""
         first = self.num_columns
         numbers = np.arange(first, first + count)
         check(self._highs.addVars(count, np.zeros(count), np.ones(count)))
@@ -119,12 +119,9 @@ class RecostedMIP:
             )
 
     def solve(self, costs: Floats, time_limit: float = INFINITY, stopped: Stopped | None = None) -> Points:
-        """Minimise; the bound is valid after a limit too.
+        """Minimise.  The bound is valid after a limit too.
 
-        Raises
-        ------
-        SolverError
-            If HiGHS fails even at a looser tolerance.
+        A SolverError is raised if HiGHS fails even at a looser tolerance.
         """
         nothing = np.empty((0, self.num_columns))
         if (self._lower > self._upper).any():

@@ -29,7 +29,7 @@ def least_by_duals(
 ) -> float:
     """Return a lower bound on the costs of all points; -inf if a required bound is infinite.
 
-    ``transposed`` is the transposed matrix, shape (columns, rows).  Dual values have any sign; one without a finite
+    ``transposed`` is the transposed matrix, shape (columns, rows).  Dual values have any sign.  One without a finite
     side in its direction counts as zero.  ``row_sides`` and ``bounds`` are pairs, lower and upper.
     """
     sides = np.where(duals > 0.0, row_sides[0], row_sides[1])

@@ -348,7 +348,7 @@ def _descend(search: _Search, level: int, place: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _continue(search: _Search, spare: int, nodes: int) -> bool:
-    """Search ``nodes`` more nodes; return whether the search is completed."""
+    """Search ``nodes`` more nodes.  Return whether the search is completed."""
     state, most = search.state, search.most
     level, least = state[0], most[1]
     while level >= 0 and nodes > 0:

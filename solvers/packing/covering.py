@@ -166,7 +166,7 @@ def _begin(starts: Ints, items: Ints, values: Ints, waste: Ints, budget: int) ->
 
 @njit(cache=True)
 def continue_search(search: CoverSearch, work: int) -> bool:
-    """Examine ``work`` more entries; return whether a cover was found or the search is completed."""
+    """Examine ``work`` more entries.  Return whether a cover was found or the search is completed."""
     state, level = search.state, search.state[0]
     limit = state[2] + work
     while level >= 0 and state[2] < limit:
@@ -193,7 +193,7 @@ def continue_search(search: CoverSearch, work: int) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _prepare(search: CoverSearch, level: int) -> bool:
-    """Raise values, drop sets that no longer fit, and list the sets to try; return whether any remain."""
+    """Raise values, drop sets that no longer fit, and list the sets to try.  Return whether any remain."""
     left = _list_holders(search, level)
     if left <= 0:
         search.num_options[level] = 0
@@ -251,7 +251,7 @@ def _raise_values(search: CoverSearch, level: int, order: Ints) -> None:
 
 @inner
 def _list_options(search: CoverSearch, level: int) -> bool:
-    """List the fitting sets of the item in fewest of them, by waste; return whether any exist."""
+    """List the fitting sets of the item in fewest of them, by waste.  Return whether any exist."""
     values, waste, first, sets = search.values[level], search.waste[level], search.first, search.sets
     budget = search.budget[level]
     best, fewest = -1, search.counts[level] + 1

@@ -151,11 +151,11 @@ def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-de
 
 @inner
 def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ignore[no-untyped-def]
-    """Return the value of one knapsack's best set; write the set to ``chosen``.
+    """Return the value of one knapsack's best set.  Write the set to ``chosen``.
 
-    Two rows of values and a byte per cell fit into a processor's own cache, unlike a table of values.  Processors then
-    do not compete for memory.  Buffers have shapes (2, more than capacity) for ``rows``, (items, more than capacity)
-    for ``taken``, of type ``uint8``, and (items,) for ``items``.
+    Unlike a table of values, two rows and a byte per cell fit into a processor's own cache.  Processors then do not
+    compete for memory.  Buffers have shapes (2, more than capacity) for ``rows``, (items, more than capacity) for
+    ``taken``, of type ``uint8``, and (items,) for ``items``.
     """
     here, other, count = rows[0, : capacity + 1], rows[1, : capacity + 1], 0
     for c in range(capacity + 1):

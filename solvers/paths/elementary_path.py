@@ -262,7 +262,7 @@ def _sort(vertex: Vertices, begin: int, end: int, bucket: Ints, order: Ints) -> 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _extend(program, states, j, fresh, bucket, order, least, table):  # type: ignore[no-untyped-def]
-    """Write a portion's successors from ``fresh`` on; return their end (-1: no memory), the steps, the hash table."""
+    """Write a portion's successors from ``fresh`` on.  Return their end (-1: no memory), the steps, the hash table."""
     weights, penalty, to_go, numbers = program.weights, program.penalty, program.to_go, states.numbers
     n, count, from_, spent = len(penalty), fresh, 0, 0
     candidates, scores = np.empty(n, np.int64), np.empty(n)

@@ -149,10 +149,7 @@ class _Ascent(NamedTuple):
 def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayLike, length: int) -> Graph:
     """Return a :class:`Graph` without the arcs that no path can use: loops, and arcs within a class.
 
-    Raises
-    ------
-    ArrayError
-        If a weight is NaN or plus infinity, or the classes are not numbered from 0 with few gaps.
+    An ArrayError is raised if a weight is NaN or plus infinity, or the classes are not numbered from 0 with few gaps.
     """
     # Copies: read-only arrays would need kernels of their own.
     of = validate(Graph(np.array(weights), np.array(first), np.array(last), np.array(classes), length))
@@ -163,10 +160,7 @@ def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayL
 def validate(of: Graph) -> Graph:
     """Return the validated graph.
 
-    Raises
-    ------
-    ArrayError
-        If a cast would change a number, or a number is NaN, plus infinity or out of range.
+    An ArrayError is raised if a cast would change a number, or a number is NaN, plus infinity or out of range.
     """
     if isinstance(of, _ValidGraph):
         return of
@@ -353,7 +347,7 @@ def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _best_walk(weights, value, penalty, last, walk):  # type: ignore[no-untyped-def]
-    """Write the walk with the best penalised weight in the table of :func:`_forward`; return the weight."""
+    """Write the walk with the best penalised weight in the table of :func:`_forward`.  Return the weight."""
     length, n = value.shape
     best, end = -np.inf, -1
     for v in range(n):
@@ -451,7 +445,7 @@ def _ascend(remaining_graph, ascent, rounds, small, scale, portion):  # type: ig
 
 @inner
 def _visit(classes: Ints, walk: Ints, visits: Ints) -> bool:
-    """Count the visits of each class; return whether a class is repeated."""
+    """Count the visits of each class.  Return whether a class is repeated."""
     visits[:] = 0
     repeated = False
     for j in range(len(walk)):

@@ -7,9 +7,9 @@ factor L of K + s·11ᵀ over them exists for any s > 0.  A new column appends a
 out, O(k²) each.
 
 When a column enters, the point moves towards the optimum over the affine hull of the active columns.  It stops where a
-weight becomes zero; that column leaves.  If the new column of A is an affine combination of the active ones, exchanging
-them does not move A p.  The objective rises linearly, and again a weight becomes zero.  Each pass raises the objective,
-so no active set repeats.  The result is the exact optimum over the columns seen.
+weight becomes zero; that column leaves.  The new column of A may be an affine combination of the active ones.  Then
+exchanging them does not move A p, the objective rises linearly, and again a weight becomes zero.  Each pass raises the
+objective, so no active set repeats.  The result is the exact optimum over the columns seen.
 
 Sources: P. Wolfe, *Finding the nearest point in a polytope*, Mathematical Programming 11 (1976), for the steps.
 V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*, ICML 2018,
@@ -65,7 +65,7 @@ class ActiveSet:
 
     @property
     def gains(self) -> Floats:
-        """Gain b - K p of each column seen; all active ones have the largest, up to rounding."""
+        """Gain b - K p of each column seen.  All active ones have the largest, up to rounding."""
         rows = self._gram[: self.size][:, self.members]
         result: Floats = self._linear[: self.size] - rows @ self.weights
         return result
@@ -78,7 +78,7 @@ class ActiveSet:
         return float(b @ p - 0.5 * (p @ (self._gram[np.ix_(held, held)] @ p)))
 
     def add(self, products: Floats, linear: float) -> bool:
-        """Add a new column and solve again; return whether it is active in the end.
+        """Add a new column and solve again.  Return whether it is active in the end.
 
         ``linear`` is its b.  ``products``, shape (size + 1,), is its row of K: products with the columns seen before,
         then with itself.
@@ -95,7 +95,7 @@ class ActiveSet:
         return self.enter(new)
 
     def enter(self, column: int) -> bool:
-        """Let a known column enter the active set and solve again; return whether it is active in the end."""
+        """Let a known column enter the active set and solve again.  Return whether it is active in the end."""
         self._active = enter_active(
             self._gram, self._linear, self._factor, self._held, self._weight, self._active, column, self._shift
         )
@@ -133,7 +133,7 @@ class ActiveSet:
 def enter_active(
     gram: Floats, linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float
 ) -> int:
-    """Let a column enter and move to the optimum of the active columns; return their number."""
+    """Let a column enter and move to the optimum of the active columns.  Return their number."""
     for i in range(count):
         if held[i] == new:
             return count
@@ -142,7 +142,7 @@ def enter_active(
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_column(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float) -> int:
-    """Add a column, with weight 0 if it is independent of the active ones; at most one of these leaves first."""
+    """Add a column, with weight 0 if it is independent of the active ones.  At most one of these leaves first."""
     share = 1.0 if count == 0 else 0.0
     row = np.empty(count + 1)
     while True:
@@ -176,7 +176,7 @@ def _add_column(gram: Floats, factor: Floats, held: Ints, weight: Floats, count:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _move_to_optimum(linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int) -> int:
-    """Move to the optimum of the active columns, removing those of weight 0 on the way; return their number."""
+    """Move to the optimum of the active columns, removing those of weight 0 on the way.  Return their number."""
     ones, best = np.empty(count), np.empty(count)
     while True:
         for i in range(count):

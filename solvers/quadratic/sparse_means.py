@@ -88,7 +88,7 @@ def nearest_labelling(
 def nearest_tree(
     scores: ArrayLike, *, single_root: bool = False, rounds: int | None = None, rounding: float, beaten: float
 ) -> NearestMean | None:
-    """Return the nearest mean of dependency trees; scores (N, N) by head and modifier, the rest as for labellings."""
+    """Return the nearest mean of dependency trees.  Scores (N, N) by head and modifier; the rest as for labellings."""
     theta = as_floats(scores, "scores", shape=("N", "N"), minus_infinity=True).copy()
     theta[:, 0] = -np.inf
     np.fill_diagonal(theta, -np.inf)
@@ -120,7 +120,7 @@ def _outcome(
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _best_tree(theta: Floats, single_root: bool, places: Ints) -> bool:
-    """Write the positions of a best tree's arcs; return whether there is a tree."""
+    """Write the positions of a best tree's arcs.  Return whether there is a tree."""
     heads, _, _, feasible = solve_arborescence(theta, single_root)
     if feasible:
         for i in range(len(places)):
@@ -132,7 +132,7 @@ def _best_tree(theta: Floats, single_root: bool, places: Ints) -> bool:
 def _best_labelling(
     theta: Floats, steps: Floats, backwards: Floats, stepwise: bool, forward: Floats, places: Ints
 ) -> bool:
-    """Write the positions of a best labelling's labels by Viterbi's algorithm; return whether one exists."""
+    """Write the positions of a best labelling's labels by Viterbi's algorithm.  Return whether one exists."""
     tokens, labels = theta.shape
     overwrite(forward[0], theta[0])
     for i in range(1, tokens):
@@ -154,7 +154,7 @@ def _best_labelling(
 def _best(  # type: ignore[no-untyped-def]
     theta: Floats, steps: Floats, backwards: Floats, stepwise: bool, single_root: bool, forward: Floats, places: Ints
 ):
-    """Write the positions of a best structure's parts, a labelling if there are steps; return whether one exists."""
+    """Write the positions of a best structure's parts, a labelling if there are steps.  Return whether one exists."""
     if len(steps):
         return _best_labelling(theta, steps, backwards, stepwise, forward, places)
     return _best_tree(theta, single_root, places)

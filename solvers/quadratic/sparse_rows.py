@@ -16,10 +16,7 @@ Vector = tuple[Ints, Floats]
 class SparseRows:
     """A matrix of ``size`` columns that grows by rows.
 
-    Raises
-    ------
-    ArrayError
-        If an index is out of range or a value is not finite.
+    An ArrayError is raised if an index is out of range or a value is not finite.
     """
 
     def __init__(self, size: int) -> None:
@@ -59,10 +56,7 @@ class SparseRows:
 def check_vector(numbers: Ints, values: Floats, size: int) -> Vector:
     """Return the validated indices and values of a sparse vector.
 
-    Raises
-    ------
-    ArrayError
-        If an index is out of range or a value is not finite.
+    An ArrayError is raised if an index is out of range or a value is not finite.
     """
     numbers = as_indices(numbers, "numbers of a sparse vector", upper=as_integer(size, "size", low=1), shape=(None,))
     return numbers, as_floats(values, "values of a sparse vector", shape=(len(numbers),))

@@ -11,8 +11,8 @@ The algorithm is primal-dual.  With a dual value y_S for each vertex and each co
 The reduced cost of an arc, w_hm - Σ_S y_S ≤ 0, bounds the loss of a tree that contains the arc.
 
 With ``single_root`` exactly one arc leaves the root.  Each arc of the root is reduced by a constant that exceeds the
-difference between any two trees, so the best tree has as few of them as possible.  This is exact, also for reduced
-costs, because all trees with one such arc lose the same.
+difference between any two trees.  So the best tree has as few of these arcs as possible.  This is exact, also for
+reduced costs, because all trees with one such arc lose the same.
 
 Sources: J. Edmonds, *Optimum branchings*, J. Research of the National Bureau of Standards 71B (1967).  R. E. Tarjan,
 *Finding optimum branchings*, Networks 7 (1977).  P. M. Camerini, L. Fratta, F. Maffioli, *A note on finding optimum
@@ -60,7 +60,7 @@ def arborescence(weights: ArrayLike, *, single_root: bool = False) -> tuple[Ints
 def reduced_costs(weights: ArrayLike, *, single_root: bool = False) -> Floats | None:
     """Return the reduced cost r_hm of each arc: a tree with arc (h, m) weighs at most the best weight + r_hm.
 
-    They are zero on the best tree.  Arguments as for :func:`arborescence`; None if there is no tree.
+    They are zero on the best tree.  Arguments as for :func:`arborescence`.  None if there is no tree.
     """
     _, _, reduced, feasible = solve_arborescence(check_weights(weights), single_root)
     return np.minimum(reduced, 0.0) if feasible else None
@@ -133,7 +133,7 @@ def pay(sets: Sets, node: int, dual: float) -> None:
 
 @folded
 def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
-    """Extend the path by an arc with this tail; return its length and the start of a cycle, or -1.
+    """Extend the path by an arc with this tail.  Return its length and the start of a cycle, or -1.
 
     The length is 0 if the root now reaches the path.
     """
@@ -321,7 +321,7 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, borrows=True)
 def is_tree(heads: Ints, mark: Ints) -> bool:
-    """Return whether every vertex reaches the root, given the tail of its entering arc; ``mark`` is workspace."""
+    """Return whether every vertex reaches the root, given the tail of its entering arc.  ``mark`` is workspace."""
     n = heads.shape[0] - 1
     mark[:] = 0
     mark[0] = -1

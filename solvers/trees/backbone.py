@@ -48,13 +48,13 @@ class Backbone(ABC):
 
     @abstractmethod
     def best(self, arc: Floats, heads: Ints) -> float:
-        """Return the score of the best tree, or ``NEG``; write its heads, shape (N,) with ``heads[0]`` = -1."""
+        """Return the score of the best tree, or ``NEG``.  Write its heads, shape (N,) with ``heads[0]`` = -1."""
 
     @abstractmethod
     def marginals(self, arc: Floats, bound: Floats) -> None:
         """Write an upper bound on the trees with each arc, shape (N, N), for the arc scores of the last :meth:`best`.
 
-        The bound equals the best score on the arcs of a best tree; it is at most ``NEG / 2`` for arcs in no tree.
+        The bound equals the best score on the arcs of a best tree.  It is at most ``NEG / 2`` for arcs in no tree.
         """
 
     @abstractmethod

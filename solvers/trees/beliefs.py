@@ -1,10 +1,10 @@
 r"""Loopy belief propagation on dependency trees with grandchild scores: approximate sums and marginals.
 
 Each arc is a binary variable.  One global factor requires that the arcs form a tree, projective or not.  One factor per
-pair of arcs g → h → m adds its score if both are present.  Messages are log-odds.  The message of a pair to an arc is
-log((1 + exp(n + s)) / (1 + exp n)), where n are the cavity log-odds of the other arc.  The message of the tree factor
-is the log-odds of a marginal over all trees minus the arc's own.  One iteration takes O(n³).  Exact sums over
-projective trees with grandchildren take O(n⁴), and those over all trees are intractable.
+pair of arcs g → h → m adds its score if both are present.  Messages are log-odds.  Let n be the cavity log-odds of one
+arc of a pair with score s.  The pair's message to the other is log((1 + exp(n + s)) / (1 + exp n)).  The message of the
+tree factor is the log-odds of a marginal over all trees minus the arc's own.  One iteration takes O(n³).  Exact sums
+over projective trees with grandchildren take O(n⁴), and those over all trees are intractable.
 
 Sources: D. A. Smith, J. Eisner, *Dependency parsing by belief propagation*, EMNLP 2008.  For the free energy:
 J. S. Yedidia, W. T. Freeman, Y. Weiss, *Constructing free-energy approximations and generalized belief propagation

@@ -48,8 +48,7 @@ class Parts:
     siblings : (N, N, N) array by head, modifier and adjacent sibling
         The sibling is the one towards the head; the head itself if none exists.
     outermost : (N, N, N) array by head, modifier and the modifier's outermost modifier
-        It is used twice: for the modifier within the span of the arc (the modifier itself if none exists), and beyond
-        it (the head if none exists).
+        Used twice.  Within the span of the arc, the modifier itself means none.  Beyond it, the head means none.
     grandchildren : (N, N, N) array by grandparent, head and modifier
         Arcs from the root are at [0, 0, m].
     triples : (2, 2, K, K, K, K) array of scores of grandparent, head, modifier and adjacent sibling
@@ -151,7 +150,7 @@ class Parts:
         return usable
 
     def score(self, heads: ArrayLike) -> float:
-        """Return the score of a tree, recomputed part by part from heads of shape (N,); ``heads[0]`` is ignored."""
+        """Return the score of a tree, recomputed part by part from heads of shape (N,).  ``heads[0]`` is ignored."""
         tree = as_indices(heads, "heads", upper=self.size, low=-1, shape=(self.size,)).tolist()
         modifiers: list[list[int]] = [[] for _ in range(self.size)]
         for m in range(1, self.size):
@@ -182,7 +181,7 @@ class Parts:
 
 
 def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> tuple[float, Ints] | None:
-    """Return score and heads of the best projective tree; None if the allowed arcs contain no tree.
+    """Return score and heads of the best projective tree.  None if the allowed arcs contain no tree.
 
     ``allowed`` is an (N, N) mask of usable arcs, by default all.  ``single_root`` allows the root only one modifier.
     """

@@ -8,7 +8,7 @@ Two kinds of items (:mod:`colgen.solvers.trees.eisner_items`), both with their h
 A word collects its modifiers to the left and to the right independently, so every tree has one derivation.  If the
 root must have a single modifier, its arc allows only r = 0.
 
-The chart has 3 N² numbers: C by (h, e), I by (h, m), and C again by (e, h), so that all inner loops are contiguous.
+The chart has 3 N² numbers: C by (h, e), I by (h, m), and C again by (e, h).  So all inner loops are contiguous.
 
 Source: J. Eisner, *Three new probabilistic models for dependency parsing: an exploration*, COLING 1996.
 """
@@ -56,7 +56,7 @@ def outside_first(scores: Scores, chart: Floats, outside: Floats, best: Floats, 
     """Write the value of the best tree with each arc, shape (N, N), from a full chart; ``NEG`` if none exists.
 
     ``outside``, as long as the chart, receives the value of the best tree around each item.  The call processes spans
-    of widths end - 1 down to first; wider ones come before.
+    of widths end - 1 down to first.  Wider ones come before.
     """
     arc = scores.arc
     size = len(arc)
@@ -94,7 +94,7 @@ def outside_first(scores: Scores, chart: Floats, outside: Floats, best: Floats, 
 
 @inner
 def expand_first(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """List the ways to build an item; return their number and the item's arc (head, modifier), or (-1, -1)."""
+    """List the ways to build an item.  Return their number and the item's arc (head, modifier), or (-1, -1)."""
     arc = scores.arc
     size = len(arc)
     square = size * size

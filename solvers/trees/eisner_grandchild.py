@@ -16,7 +16,7 @@ So a complete item stores the outermost modifier of its head:
     B[h, m, r] = max_c C[m, r ± 1, c] + grand[h, m, c]    the modifier's half within, next to the head's half.
 
 r lies on the head's side of m and e does not, so both kinds of B fit into one array.  There are O(n³) items A and B,
-each with O(n) ways to build it; all inner loops are contiguous.
+each with O(n) ways to build it.  All inner loops are contiguous.
 
 The chart has 3 N³ + N² + 1 numbers: I, C by (h, e, m), A by (h, m, r), B by (h, m, e or r), and the goal
 max_m C[0, n, m].
@@ -97,7 +97,7 @@ def outside_grandchild(scores: Scores, chart: Floats, outside: Floats, best: Flo
     """Write the value of the best tree with each arc, shape (N, N), from a full chart; ``NEG`` if none exists.
 
     ``outside``, as long as the chart, receives the value of the best tree around each C and each I.  The call processes
-    spans of widths end - 1 down to first; wider ones come before.
+    spans of widths end - 1 down to first.  Wider ones come before.
     """
     arc, sib, grand, single_root = scores.arc, scores.sib, scores.grand, scores.single_root
     size = len(arc)

@@ -7,12 +7,12 @@ Spans store the grandparent of their head, so items are indexed by arcs.  With e
               and over (h, s), s between h and m:  I[e, (h, s)] + q[h, s, m] + max_t C[(h, s), t] + C[f, t ± 1].
 
 The sibling parts are first, q and last, and C[e, h] = 0.  The last maximum, between two siblings, depends on h but not
-on g, so it is computed once for all e.
+on g.  It is computed once for all e.
 
 With a arcs, a_h of them into h and d_h out of it on one side, the time is O(Σ_h a_h d_h (n + d_h) + n Σ_h d_h²).  The
 memory is O(a n + Σ_h a_h d_h).  That is O(n⁴) and O(n³) for all arcs.  If each word has few arcs it is hardly more than
-the n² needed to look the arcs up.  :mod:`colgen.solvers.trees.eisner_sibling` has the same parts, except those of last
-modifiers, in charts of all arcs.
+the n² needed to look the arcs up.  The same parts, except those of last modifiers, are in charts of all arcs in
+:mod:`colgen.solvers.trees.eisner_sibling`.
 
 Source: T. Koo, M. Collins, *Efficient third-order dependency parsers*, ACL (2010): g-spans as in Model 1, siblings in
 them as in Model 2.
@@ -127,7 +127,7 @@ def _is_inside(g, h, x):  # type: ignore[no-untyped-def]
 def fill(
     chart: Chart, arcs: Floats, grandparents: Floats, siblings: Floats, single_root: bool, first: int, end: int
 ) -> float:
-    """Fill the chart for spans of widths first to end - 1, given all narrower ones; return the value of the last.
+    """Fill the chart for spans of widths first to end - 1, given all narrower ones.  Return the value of the last.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def fill(
 
 @njit(cache=True)
 def trace(chart: Chart, siblings: Floats, arcs: Floats, single_root: bool, heads: Ints) -> None:
-    """Write the heads of the best tree from a full chart that has one; the root's head is -1."""
+    """Write the heads of the best tree from a full chart that has one.  The root's head is -1."""
     size = arcs.shape[0]
     heads[0] = -1
     tails, modifiers, order = chart.heads, chart.modifiers, chart.order
@@ -247,10 +247,7 @@ def best_of_parts(
 ) -> tuple[float, Ints] | None:
     """Return the result of :func:`best_tree`, from arrays in the layout of :func:`fill`, without validation.
 
-    Raises
-    ------
-    TimeoutError
-        If ``expired`` returns True; it is checked every few milliseconds.
+    ``expired`` is checked every few milliseconds; TimeoutError if it returns True.
     """
     size = len(there)
     chart = lay_out(there)
@@ -278,7 +275,7 @@ def best_tree(
     allowed: ArrayLike | None = None,
     single_root: bool = False,
 ) -> tuple[float, Ints] | None:
-    """Return score and heads of the best projective tree, -1 for the root; None if there is no tree.
+    """Return score and heads of the best projective tree, -1 for the root.  None if there is no tree.
 
     Parameters
     ----------

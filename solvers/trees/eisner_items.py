@@ -5,7 +5,7 @@ incomplete item is an arc (h, m) and everything beneath it.  All parsers build c
 
     C[h, e] = max_m I[h, m] + C[m, e]
 
-They differ in how incomplete items are built, and in the context that items store.
+They build incomplete items differently, and items store different contexts.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def value_of(ways: Ways, k: int, chart: Floats) -> float:
 
 @inner
 def put(ways: Ways, k: int, score: float, first: int, second: int) -> int:
-    """Write way k; return the next number."""
+    """Write way k.  Return the next number."""
     ways.score[k], ways.first[k], ways.second[k] = score, first, second
     return k + 1
 
 
 @inner
 def ways_complete(h: int, e: int, size: int, arcs: int, rest: int, ways: Ways) -> int:
-    """List the ways to build a complete item, I[h, m] + C[m, e]; return their number.
+    """List the ways to build a complete item, I[h, m] + C[m, e].  Return their number.
 
     ``arcs`` and ``rest`` are the numbers of the items I[h, 0] and C[0, 0].
     """
@@ -104,7 +104,7 @@ def ways_complete(h: int, e: int, size: int, arcs: int, rest: int, ways: Ways) -
 
 @inner
 def ways_halves(low: int, high: int, end: int, left: int, right: int, value: float, ways: Ways) -> int:
-    """List the ways to span two words, value + C[low, r] + C[high, r + 1] for r < end; return their number.
+    """List the ways to span two words, value + C[low, r] + C[high, r + 1] for r < end.  Return their number.
 
     ``left`` and ``right`` are the numbers of the items C[low, 0] and C[high, 0].
     """

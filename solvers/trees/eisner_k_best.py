@@ -48,7 +48,7 @@ def k_best(
 ) -> tuple[Floats, Ints, bool]:
     """Return values and heads of the k best trees from a full chart, best first, or of all trees if there are fewer.
 
-    The third result is False if ``expired()`` ended the search; the trees are then the best, but fewer than k.
+    The third result is False if ``expired()`` ended the search.  The trees are then the best, but fewer than k.
     """
     size = len(arc)
     most = min(k, 64)

@@ -1,7 +1,7 @@
 """Best tree and max-marginals from a chart, for all projective parsers.
 
-A parser of :mod:`colgen.solvers.trees.eisner` consists of two functions: one fills a chart with the values of its
-items, the other lists the ways to build an item.  The kernels here and in :mod:`colgen.solvers.trees.eisner_k_best`
+A parser of :mod:`colgen.solvers.trees.eisner` consists of two functions.  One fills a chart with the values of its
+items.  The other lists the ways to build an item.  The kernels here and in :mod:`colgen.solvers.trees.eisner_k_best`
 select them by the order of the parser.
 """
 
@@ -50,9 +50,9 @@ def goal(order: int, size: int) -> int:
 
 @njit(cache=True)
 def inside(arc: Floats, rest: Rest, chart: Floats, first: int, end: int) -> float:
-    """Fill the chart; return the value of the best tree, below ``NEG / 2`` if none exists.
+    """Fill the chart.  Return the value of the best tree, below ``NEG / 2`` if none exists.
 
-    The call fills spans of widths first to end - 1, of 1 to N - 1; narrower ones come before.  The value is valid once
+    The call fills spans of widths first to end - 1, of 1 to N - 1.  Narrower ones come before.  The value is valid once
     the chart is full.  Scores (``arc``, ``rest``) as in :class:`~colgen.solvers.trees.eisner_items.Scores`.
     """
     scores = scores_of(arc, rest)
@@ -100,7 +100,7 @@ def best_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> None:
 
 @njit(cache=True)
 def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> float:
-    """Fill the chart and write the heads of the best tree; return its value, or ``NEG``."""
+    """Fill the chart and write the heads of the best tree.  Return its value, or ``NEG``."""
     value = inside(arc, rest, chart, int64(1), len(arc))
     if value < IMPOSSIBLE:
         return NEG
@@ -116,7 +116,7 @@ def marginals(arc: Floats, rest: Rest, chart: Floats, outside: Floats, best: Flo
     """Write the value of the best tree with each arc to ``best``, shape (N, N), from a full chart; ``NEG`` for no tree.
 
     ``outside``, as long as the chart, is overwritten: the value of the best tree around each item, without its inside.
-    The call processes spans of widths end - 1 down to first, of N - 1 to 1; wider ones come before.
+    The call processes spans of widths end - 1 down to first, of N - 1 to 1.  Wider ones come before.
     """
     scores, size = scores_of(arc, rest), len(arc)
     if scores.order == FIRST:

@@ -1,8 +1,8 @@
 r"""Projective parsing with adjacent siblings, and optionally their grandparent: two parsers of one kind.
 
-SIBLING (McDonald and Pereira, 2006) takes O(n³) time.  Its sib[h, m, s] is the score of m after its sibling s, with
-s = h if m is the first.  Besides complete and incomplete items (:mod:`colgen.solvers.trees.eisner_items`) there are
-sibling items S[s, m]: two adjacent modifiers of one head and everything between them.
+SIBLING (McDonald and Pereira, 2006) takes O(n³) time.  Its sib[h, m, s] is the score of m after its sibling s (s = h: m
+is the first).  Besides complete and incomplete items (:mod:`colgen.solvers.trees.eisner_items`) there are sibling items
+S[s, m]: two adjacent modifiers of one head and everything between them.
 
     C[h, e] = max_m I[h, m] + C[m, e]
     I[h, m] = max(first modifier: C[m, h ± 1];  max_s I[h, s] + S[s, m])  + the scores of (h, m, s)
@@ -10,14 +10,14 @@ sibling items S[s, m]: two adjacent modifiers of one head and everything between
 
 THIRD (model 1 of Koo and Collins, 2010) takes O(n⁴) time and O(n³) memory.  An arc h → m with grandparent g also scores
 grand[g, h, m], and with its sibling triple[g > h, m > h, k(g), k(h), k(m), k(s)].  Here k is the kind of a word: its
-part of speech, or its position, which makes the table complete.  The last kind of the table means "no sibling".  The
-context of every item is the head of its head:
+part of speech, or its position.  Positions make the table complete.  The last kind of the table means "no sibling".
+The context of every item is the head of its head:
 
     C[g, h, e] = max_m I[g, h, m] + C[h, m, e]
     I[g, h, m] = max(first modifier: C[h, m, h ± 1];  max_s I[g, h, s] + S[h, s, m])  + the scores of (g, h, m, s)
     S[h, s, m] = max_r C[h, s, r] + C[h, m, r + 1].
 
-The root has no head: its items have g = h = 0 and use grand[0, 0, m] and g = 0 in the table.  SIBLING has the single
+The root has no head.  Its items have g = h = 0, and use grand[0, 0, m] and g = 0 in the table.  SIBLING has the single
 context 0; its formulas are those of THIRD.
 
 The chart has 4 N² numbers per context: C by (g, h, e), I by (g, h, m), S by (h, s, m) and (h, m, s), C by (g, e, h).

@@ -44,7 +44,7 @@ Means = tuple[Floats, Floats, Floats, Floats]
 class TreeSums:
     """Sums over the projective trees of a sentence.
 
-    ``log_partition`` is -inf if there is no tree; all means are then zero.  ``means`` has the expected number of
+    ``log_partition`` is -inf if there is no tree.  All means are then zero.  ``means`` has the expected number of
     occurrences of each part, in the names and shapes of the given parts.
     """
 
@@ -58,8 +58,8 @@ class TreeSums:
     def tangent(self, **directions: ArrayLike) -> tuple[float, dict[str, Floats]]:
         """Return the derivatives of ``log_partition`` and of ``means`` in a direction of the scores, by names of parts.
 
-        Second derivatives are symmetric.  So the derivatives of the means are also a gradient with respect to the
-        scores: that of a function whose gradient with respect to the means is the direction.
+        Second derivatives are symmetric.  So let a function have the direction as its gradient with respect to the
+        means.  The derivatives of the means are its gradient with respect to the scores.
         """
         unknown = directions.keys() - self.means.keys()
         if unknown:
@@ -78,7 +78,7 @@ class TreeSums:
         return first, _named(self._parts, moved)
 
     def sample(self, generator: np.random.Generator) -> Ints | None:
-        """Return the heads of a tree drawn with its probability, shape (N,), -1 for the root; None if none exists."""
+        """Return the heads of a tree drawn with its probability, shape (N,), -1 for the root.  None if none exists."""
         if self.log_partition == -np.inf:
             return None
         heads = np.full(len(self._arc), -1)
@@ -140,7 +140,7 @@ def _fill(item: int, scores: Scores, chart: Floats, ways: Ways) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _items(size: int, third: bool, siblings: bool, order: Ints) -> int:
-    """Write all items such that each follows those that it is built from; return their number."""
+    """Write all items such that each follows those that it is built from.  Return their number."""
     square = size * size
     contexts = size if third else 1
     block = contexts * square
@@ -202,7 +202,7 @@ def _down(
     means: Means,
     moved: Means,
 ) -> float:
-    """Write means and, if ``moving``, their derivatives in a direction; return the derivative of the goal's value."""
+    """Write means and, if ``moving``, their derivatives in a direction.  Return the derivative of the goal's value."""
     scores, along = scores_of(arc, rest), scores_of(arc_direction, rest_direction)
     size = len(arc)
     ways, other = allocate_ways(size), allocate_ways(size)

@@ -10,8 +10,8 @@ is linear in the root's weights.
 
 Marginals are derivatives, ∂ log Z / ∂ log w_hm, by the chain rule through the eliminations in reverse.  It has one
 difference, of numbers at most as large as a word's expected number of modifiers.  Derivatives of marginals in a
-direction use the same kernels on complex numbers, with an imaginary part so small that its square vanishes (Squire and
-Trapp, 1998).  They are accurate to the last digits as well.
+direction use the same kernels on complex numbers.  Their imaginary part is so small that its square vanishes (Squire
+and Trapp, 1998).  They are accurate to the last digits as well.
 
 If the scores are too far apart for one scale of floating-point numbers, the elimination uses logarithms.
 
@@ -67,8 +67,8 @@ def tree_tangents(
 ) -> Floats:
     """Return the derivatives of the marginals of :func:`tree_sums` in directions of the scores, shape (batch, N, N).
 
-    They are also a gradient with respect to the scores: that of a function whose gradient with respect to the marginals
-    is the direction.
+    Let a function have the direction as its gradient with respect to the marginals.  They are its gradient with respect
+    to the scores.
     """
     batch, words = _validate(scores, lengths)
     along = as_floats(directions, "directions", shape=batch.shape)
@@ -85,7 +85,7 @@ def tree_tangents(
 def sample_trees(
     scores: ArrayLike, generator: np.random.Generator, *, single_root: bool = False, count: int = 1
 ) -> Ints | None:
-    """Return the heads of random trees, shape (count, N), -1 for the root; None if there is no tree.
+    """Return the heads of random trees, shape (count, N), -1 for the root.  None if there is no tree.
 
     Words choose their heads in turn, by marginals given the earlier choices (Colbourn, Day and Nel, 1989), O(n⁴) per
     tree.
@@ -126,7 +126,7 @@ def _batch_sums(scores: Numbers, words: Ints, single_root: bool, log_partition: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals of one sentence into zeros; return its log-partition function."""
+    """Write the marginals of one sentence into zeros.  Return its log-partition function."""
     size = len(scores)
     if size == 1:
         return 0.0
@@ -177,7 +177,7 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
 
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals, given logarithms that fit into one scale; return log Z, or NaN if they do not."""
+    """Write the marginals, given logarithms that fit into one scale.  Return log Z, or NaN if they do not."""
     size = len(shifted)
     order = np.arange(size)
     weights, derivatives = np.zeros_like(shifted), np.zeros_like(shifted)
@@ -204,7 +204,7 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
 
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore[no-untyped-def]
-    """Write the derivatives of log Z by the weights; return log Z, and the word with a zero divisor, or -1.
+    """Write the derivatives of log Z by the weights.  Return log Z, and the word with a zero divisor, or -1.
 
     Inner loops run along rows; diagonals of eliminated words are written but never read.
     """
@@ -269,7 +269,7 @@ def _add(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_to(a, b, impossible):  # type: ignore[no-untyped-def]
-    """Return log(exp a + b) for b of moderate size; a negative sum is a rounded zero and gives ``impossible``."""
+    """Return log(exp a + b) for b of moderate size.  A negative sum is a rounded zero and gives ``impossible``."""
     if a.real > 40.0:
         return a + np.log(1.0 + b * np.exp(-a))
     both = b if a.real == -np.inf else np.exp(a) + b
@@ -298,7 +298,7 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
 
 @inner
 def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
-    """Eliminate the words in this order, changed where the divisor is zero; return log Z."""
+    """Eliminate the words in this order, changed where the divisor is zero.  Return log Z."""
     n = len(w) - 1
     found = 0.0
     for t in range(n):

@@ -124,7 +124,7 @@ class CLPBackend(ForeignBackend):
         return {_SOLVED: LPStatus.OPTIMAL, _INFEASIBLE: LPStatus.INFEASIBLE, _UNBOUNDED: LPStatus.UNBOUNDED}.get(code)
 
     def _simplex(self, by_dual: bool) -> int:
-        """Run one of the two methods; return CLP's status."""
+        """Run one of the two methods.  Return CLP's status."""
         lp = self._lp
         with contextlib.suppress(IndexError):  # cylp does not define the status "continue with the primal method"
             (lp.dual if by_dual else lp.primal)()

@@ -82,13 +82,13 @@ class LPBackend(Protocol):
         """Return the current basis."""
 
     def set_basis(self, basis: HighsBasis) -> bool:
-        """Start the next run from a basis of all columns and rows; return whether the solver accepts it."""
+        """Start the next run from a basis of all columns and rows.  Return whether the solver accepts it."""
 
     def forget(self) -> None:
         """Start the next run without a basis."""
 
     def run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        """Solve from the current basis by the dual or the primal simplex method; return None on failure.
+        """Solve from the current basis by the dual or the primal simplex method.  Return None on failure.
 
         ``stopped`` is checked several times per second; True ends the run with status ``LIMIT``.
         """

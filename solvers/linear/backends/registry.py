@@ -42,10 +42,7 @@ NAMES = (HIGHS, *_MAKERS)
 def check_backend(name: Any) -> str:
     """Return the name of an available backend.
 
-    Raises
-    ------
-    BackendError
-        With the known names, the package to install, or the licence error.
+    Otherwise a BackendError gives the known names, the package to install, or the licence error.
     """
     if not isinstance(name, str):
         raise BackendError(f"expected the name of a solver of linear programs, such as 'gurobi', got {name!r}")

@@ -45,7 +45,7 @@ def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Wo
 def _cheapest(
     ahead: Side, joins: Joins, arc: int, mine: Rows, one: int, theirs: Rows, first: int, end: int, best: float
 ) -> tuple[float, int, int]:
-    """Join a label over an arc with the best of ``first:end``; return cost, place and the number of labels examined.
+    """Join a label over an arc with the best of ``first:end``.  Return cost, place and the number of labels examined.
 
     The cost is at most ``best``; the place is -1 if there is no such label.
     """

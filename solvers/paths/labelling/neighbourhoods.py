@@ -6,8 +6,7 @@ routes are elementary paths.  If none remember any, they are walks.
 A path without cycles of up to k arcs (k-cycle elimination) remembers its last k vertices in order, as k - 1 sets: the
 last k, ..., the last two.  Each set derives from the next smaller one by adding the arc's head; the smallest keeps only
 the tail.  A label permits all continuations of another if each of its sets is a subset of the other's.  Two paths can
-be joined over an arc under a condition for every m: no vertex is among the last m of one and the last k + 1 - m of the
-other.
+be joined over an arc if for every m the last m of one and the last k + 1 - m of the other have no vertex in common.
 
 Two vertices may share a bit if no vertex remembers both.  A label's memory at a vertex i is then a set of bits of N_i,
 in which no two vertices share one.  A bit per vertex needs one word per 64 vertices; graph colouring often finds bits

@@ -92,7 +92,7 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
 
 @inner
 def _gather(held: Labels, bucket: int, vertex: int) -> int:
-    """List the open labels of a vertex with their costs; return their number."""
+    """List the open labels of a vertex with their costs.  Return their number."""
     label, waiting = held.chains[bucket, vertex], 0
     while label >= 0 and waiting < TOGETHER:
         held.together[waiting], held.costs[waiting] = label, held.open_numbers[label, COST]

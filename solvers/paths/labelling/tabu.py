@@ -1,4 +1,4 @@
-"""Local search for cheap routes; it gives no bound.
+"""Local search for cheap routes.  It gives no bound.
 
 Each step moves to the best route that differs in one vertex: inserted, removed or replaced.  A moved vertex is tabu for
 some steps, unless moving it gives the cheapest route so far.  Charges beyond arc costs are nonnegative.  A neighbour is
@@ -204,7 +204,7 @@ def _walk(
     side: Side, extend: Extend, space: _Space, route: Ints, length: int, cutoff: float, costs: Floats, routes: Ints,
     lengths: Ints,
 ) -> tuple[int, int]:  # fmt: skip
-    """Store the routes below the cutoff on a walk from one route; return their number, and that of compared routes."""
+    """Store the routes below the cutoff on a walk from one route.  Return their number, and that of compared routes."""
     n = len(space.between)
     state = _TabuState(np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_))
     other = np.zeros(n + 1, dtype=np.int64)
