@@ -44,7 +44,7 @@ from colgen.problems.chain_map.kernels.exchange_bounds import (
     write_below,
 )
 from colgen.problems.chain_map.kernels.pair_prices import (
-    Candidates,
+    PairCandidates,
     PairList,
     Prices,
     Side,
@@ -169,8 +169,8 @@ def price_by_exchanges(
                     num_lower = _filter_side(scratch.lower, known, num_lower, row_bounds, table[node], least)
                     least = tolerance - greatest(scratch.lower.sums, num_lower)
                     num_upper = _filter_side(scratch.upper, known_above, num_upper, column_bounds, table[node], least)
-                    some = Candidates(scratch.lower, known, num_lower)
-                    others = Candidates(scratch.upper, known_above, num_upper)
+                    some = PairCandidates(scratch.lower, known, num_lower)
+                    others = PairCandidates(scratch.upper, known_above, num_upper)
                     most, here = append_pairs(model.tables, row, node, some, others, tolerance, pairs, here)
                     full = here < 0
                     if full:

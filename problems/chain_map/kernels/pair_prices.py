@@ -89,7 +89,7 @@ def allocate_side(width: int) -> Side:
     return Side(np.empty(width + 1, dtype=np.int32), np.empty(width + 1))
 
 
-class Candidates(NamedTuple):
+class PairCandidates(NamedTuple):
     """A side with its number of candidates from the domain, which come first, and in total."""
 
     side: Side
@@ -120,8 +120,8 @@ def append_pairs(
     tables: Values,
     first_row: int,
     node: int,
-    below: Candidates,
-    above: Candidates,
+    below: PairCandidates,
+    above: PairCandidates,
     tolerance: float,
     pairs: PairList,
     found: int,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.problems.chain_map.kernels.pair_prices import (
-    Candidates,
+    PairCandidates,
     PairList,
     Prices,
     Side,
@@ -150,7 +150,10 @@ def price(
                 if num_above:
                     least = tolerance - greatest(upper.sums, num_above)
                     known, num_below = _candidates(domains, node, left, row_bounds, table[node], least, held, lower)
-                    some, others = Candidates(lower, known, num_below), Candidates(upper, known_above, num_above)
+                    some, others = (
+                        PairCandidates(lower, known, num_below),
+                        PairCandidates(upper, known_above, num_above),
+                    )
                     most, here = append_pairs(
                         model.tables, table[node] * num, node, some, others, tolerance, pairs, here
                     )
