@@ -1,4 +1,4 @@
-"""A subclass that changes what ``super().master()`` returns gets the changed problem's answer or an error (promise 4).
+"""A subclass that changes the result of ``super().master()`` is solved as changed, or refused (promise 4).
 
 The truth is the same restricted master without anything that a template adds to it: its rows compiled from the Pyomo
 model, its oracles, separations and branching rules, and none of its guesses, heuristics, bounds and reductions.
