@@ -29,8 +29,8 @@ from colgen.tree.queues import NodeQueue
 class Method:
     """How a problem is solved.
 
-    :meth:`Problem.method` returns the problem's own method, and ``solve(method=...)`` replaces some of its fields. A
-    field that is None in the latter is taken from the problem, and if None there too, from the defaults.
+    :meth:`Problem.method` returns the problem's own method, and ``solve(method=...)`` replaces some of its fields. None
+    in ``solve(method=...)`` means the problem's field; None in both means the default.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Method:
         How nodes are bounded, such as ``Chain(Volume(200), ColumnGeneration())``. By default column generation.
     heuristics
         Primal heuristics, run in order; ``()`` for none. By default exchanges of columns, a dive if the restricted
-        master is large, and its integer program.
+        master is large, and the restricted master as an integer program.
     choice
         How the tree selects among the candidates of a branching rule. By default the most fractional one.
         ``StrongBranching()`` pays off for expensive nodes and large trees.
@@ -65,11 +65,14 @@ class Method:
         cluster.
     pricing_share
         Solve this share of the pricing problems at a time, in turn, until one returns a column; all are solved before
-        anything is proved. This pays off if oracles are slow and most rounds find columns anywhere. By default 1: all.
+        anything is proved. This pays off if oracles are slow and most of them find columns in most rounds. By default
+        1: all.
     clean_up_after
-        Delete columns that have not improved for this many solves. By default all columns are kept.
+        Delete columns that their reduced cost has kept at zero in this many consecutive solves. By default all columns
+        are kept.
     tolerance
-        A column improves if its reduced cost gains more than this, relative to the scale of the objective.
+        A column improves the master if its reduced cost is better than zero by more than this, relative to the scale of
+        the objective.
     lp
         The solver of the restricted master's linear programs instead of HiGHS, if installed: ``"gurobi"``,
         ``"xpress"``, ``"cplex"``, ``"soplex"``, ``"glpk"``, ``"clp"``.

@@ -80,8 +80,8 @@ class Parallel:
         Number of threads for the pricing problems of a round, or of processes of a cluster on this machine. The result
         does not depend on it. Oracles that modify shared data need 1.
     node_batch
-        Evaluate this many open nodes at once, each over its own restricted master and oracles (of a copy of the
-        problem). The tree differs from that of 1, but is the same for any number of workers. Stop rules other than
+        Evaluate this many open nodes at once, each with a copy of the problem: its own restricted master and oracles.
+        The tree differs from that of ``node_batch=1``, but is the same for any number of workers. Stop rules other than
         limits of time and memory are evaluated between batches.
     cluster
         Search the tree on a cluster: a ``distributed.Client`` of Dask, a scheduler's address

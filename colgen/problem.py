@@ -46,7 +46,8 @@ class Problem(ABC, Generic[Answer]):
 
     Subclasses define :meth:`master` and :meth:`pricing`; the other methods have defaults. :meth:`separation` and
     :meth:`branching` complete the formulation. :meth:`warm_start` and :meth:`method` control how it is solved.
-    :meth:`answer` and :meth:`check` concern solutions, :meth:`codec` files, and :meth:`certifier` certificates.
+    :meth:`answer` and :meth:`check` convert and check solutions. :meth:`codec` is for files of columns, and
+    :meth:`certifier` for certificates.
     The type of ``result.answer`` may be given: ``class Rolls(Problem[list[tuple[Pattern, int]]])``.
 
     Attributes

@@ -113,10 +113,10 @@ class Stabilization(ABC):
         """
 
     def reset(self, centre: Floats | None = None) -> None:
-        """Start again with another dual function; ``centre`` is a guess at its optimum that was not priced at yet."""
+        """Start again with another dual function; ``centre`` is a guess at its optimum, at which nothing was priced yet."""
 
     def forgo_centre(self) -> None:
-        """Do not propose the centre given to :meth:`reset`: it was priced at, and its columns were added."""
+        """Do not propose the centre given to :meth:`reset`: oracles priced there, and their columns were added."""
 
     def at(self, depth: int) -> Stabilization:
         """Return the stabilization for nodes of this depth; the root has depth 0."""
@@ -292,10 +292,10 @@ class Directional(Smoothing):
     have the same sign, so has the proposal. Lengths and angles use dual values times the sizes of their rows, so
     scaling a row changes nothing.
 
-    Two things differ from the source. First, the centre is the last proposal, not the best one. Early bounds are weak
-    if multiplicities are loose, and missing if oracles are heuristic; the best of them would hold the centre far back.
-    A guessed centre is kept until a better bound is found. Second, in phase 1, where the duals form a ray, oracles
-    price along it at real costs.
+    Two things differ from the source. First, the centre is the last proposal, not the one of the best bound. Early
+    bounds are weak if multiplicities are loose, and missing if oracles are heuristic. The best of them may belong to a
+    point far from the optimum. A guessed centre is kept until a better bound is found. Second, in phase 1, where the
+    duals form a ray, oracles price along it at real costs.
 
     Parameters
     ----------
@@ -390,8 +390,8 @@ class Penalty(Stabilization):
     The centre is the point of the best dual bound so far. Within an interval around each of its dual values the penalty
     is zero; beyond it each unit costs a share of the row's side (three pieces). With five pieces the cost rises again
     beyond a second interval. A linear program computes the point. It takes about as long as the master, so this
-    stabilization pays off only if oracles are slow. After a misprice the master's own duals are priced at, and the
-    penalty is halved. Masters that are not linear programs are priced at their own duals.
+    stabilization pays off only if oracles are slow. After a misprice the oracles price at the master's own duals, and
+    the penalty is halved. If the master is not a linear program, they always price at its own duals.
 
     Parameters
     ----------

@@ -38,8 +38,8 @@ class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
 class Budget:
     """Deadline, memory, workers and interrupts of one run.
 
-    ``seconds`` of wall time count from now, or from ``started``, an earlier ``time.monotonic()``. ``memory`` is the
-    most bytes of the process. ``workers`` run parts of a long call in parallel; by default the caller runs them all.
+    ``seconds`` of wall time count from now, or from ``started``, an earlier ``time.monotonic()``. ``memory`` limits the
+    memory of the process, in bytes. ``workers`` run parts of a long call in parallel; by default the caller runs all.
     """
 
     workers: Workers = SERIAL
@@ -59,7 +59,7 @@ class Budget:
 
     @property
     def compiling(self) -> float:
-        """Seconds of these that compiling and loading kernels took."""
+        """Seconds since the run began that went into compiling and loading kernels."""
         return compile_seconds() - self._compiled
 
     @property
@@ -100,7 +100,7 @@ class Budget:
     def record_overrun(self, call: str, began: float) -> None:
         """Record a call that began at this ``time.monotonic()`` and ended after the deadline.
 
-        Tolerated are 1.05 t + 0.1 seconds for a run of t seconds, and the time for compiling kernels.
+        It counts only if a run of t seconds then exceeds 1.05 t + 0.1 seconds and the time for compiling kernels.
         """
         late = time.monotonic() - self.deadline
         fair = _LATE_SHARE * (self.deadline - self.started) + _LATE

@@ -170,9 +170,9 @@ class Meanings:
 class Columns(Sequence[Column]):
     """A batch of columns in compressed form, for oracles that return many at once.
 
-    Column j has coefficients ``values[starts[j]:starts[j + 1]]`` in the master's rows number
-    ``rows[starts[j]:starts[j + 1]]``; ``duals.rows("cover")`` gives the row numbers of a block, which never change.
-    A batch is a sequence of :class:`Column` objects, made on demand; the engine makes those of an answer.
+    The coefficients of column j are ``values[starts[j]:starts[j + 1]]``, and their row numbers in the master are
+    ``rows[starts[j]:starts[j + 1]]``. ``duals.rows("cover")`` returns the row numbers of a block, which never change.
+    A batch is a sequence of :class:`Column` objects, which are made on demand; the engine makes those of an answer.
 
     Parameters
     ----------
@@ -451,10 +451,11 @@ class Columns(Sequence[Column]):
     # --- over a master's rows ----------------------------------------------------------------------------------------
 
     def over(self, row_keys: Sequence[Key], position: Mapping[Key, int], *, strict: bool = True) -> Columns:
-        """Return the batch over a master's rows, itself if it is over them already or over no master's rows yet.
+        """Return the batch with row numbers of this master.
 
-        An entry may be in a row that neither the master has nor its column adds. With ``strict`` this raises KeyError;
-        otherwise the result is a new batch without such entries.
+        It is the batch itself if it already has these row numbers, or was made without the names of rows. With
+        ``strict``, an entry in a row that neither the master has nor its column adds raises KeyError. Otherwise the
+        result is a new batch without such entries.
         """
         if self.row_keys is row_keys:
             return self

@@ -146,8 +146,8 @@ class Row:
     coefficients
         a_j by key of the column: template variables, and present or future columns that have a key.
     coefficient
-        a_j as a function of the column, for generated columns that do not state this row. It gives the row coefficients
-        in columns that are generated later.
+        a_j as a function of the column. It is used for generated columns whose own coefficients do not include this
+        row, now and in later rounds.
     family
         Computes coefficients for many columns and rows at once; replaces ``coefficient``.
     """
@@ -213,7 +213,7 @@ class Column:
     integer
         Whether its variable must be integer in an answer.
     rows
-        Rows to add with the column; rows that the master has already are ignored.
+        Rows to add with the column; rows that the master already has are ignored.
 
     Raises
     ------

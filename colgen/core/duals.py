@@ -233,7 +233,7 @@ class Duals(DualVector):
 
     @property
     def names(self) -> RowNames:
-        """Names of the master's rows, which may be more than there are values."""
+        """Names of the master's rows; there may be more names than values."""
         return self._names
 
     def replace(self, values: Floats) -> Self:

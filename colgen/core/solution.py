@@ -49,7 +49,7 @@ class Solution:
 
     @property
     def terms(self) -> float:
-        """The sum of |cost · value| over the columns; the objective may cancel out."""
+        """The sum of |cost · value| over the columns; in the objective, terms of opposite sign may cancel."""
         return sum(abs(column.cost * value) for column, value in self.columns)
 
     @property

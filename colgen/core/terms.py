@@ -142,8 +142,8 @@ Kind = TypeVar("Kind", bound=Term)
 class CountArrays(NamedTuple):
     """``Count`` terms with an oracle's own numbers for components.
 
-    ``starts`` is the begin of each term's ``members`` and ``weights``, ``memory_starts`` that of its ``memory`` (empty
-    if not limited); both have one entry more than there are terms. The other arrays have one entry per term.
+    ``starts`` is where each term's ``members`` and ``weights`` begin, ``memory_starts`` where its ``memory`` begins
+    (empty if not limited); both have one entry more than there are terms. The other arrays have one entry per term.
     """
 
     starts: Ints

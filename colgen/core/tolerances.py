@@ -17,19 +17,20 @@ class Tolerances:
     Attributes
     ----------
     reduced_cost
-        A column improves if its reduced cost gains more than this.
+        A column improves the master if its reduced cost is better than zero by more than this.
     optimality
         A bound and an objective count as equal within this.
     pruning
         A node is pruned if its bound is better than the incumbent by at most this.
     artificial
-        A solution of phase 1 is feasible if its artificial variables, violations of scaled rows, sum to at most this.
+        Phase 1 has found a feasible solution if the artificial variables sum to at most this. Each is the violation of
+        a scaled row.
     feasibility
         Largest violation of a row in an answer.
     integrality
         Largest distance of an integer variable from an integer; its scale is 1.
     diagnostic
-        Numbers that should be equal and differ by more than this are an error: far above rounding errors.
+        Two numbers that should be equal are an error if they differ by more than this, far above rounding errors.
     """
 
     reduced_cost: float = 1e-7

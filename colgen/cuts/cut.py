@@ -156,7 +156,7 @@ class Cuts(RowFamily):
     # --- counts with limited memory ----------------------------------------------------------------------------------
 
     def visits(self, columns: Sequence[Column], members: Sequence[Hashable]) -> tuple[Ints, Ints]:
-        """Return offsets of the columns, and their visits as indices of members, -1 for others."""
+        """Return where the visits of each column begin, and all visits as indices of members, -1 for others."""
         if self.order is None:
             raise FormulationError(
                 f"a cut of {self.block!r} has a limited memory, which needs the order in which columns visit "

@@ -50,8 +50,8 @@ class RankOne(Separation):
     idle_after
         See :class:`colgen.core.columns.RowFamily`.
     sides
-        Integer upper sides by index of the row that improving solutions satisfy, whatever the rows' own sides.  Cuts
-        then use these rows only.
+        Integer upper sides, by index of the row, that every improving solution satisfies.  They replace the rows' own
+        sides, and cuts combine only these rows.
     """
 
     def __init__(

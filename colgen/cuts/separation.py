@@ -107,7 +107,7 @@ class Separation(ABC):
     def restore(self, key: Key, lower: float, upper: float) -> Row | None:
         """Return a row of this separation from another run of the instance, or None.
 
-        Called for rows with coefficients by function, which files cannot store.  The default finds a family of that
+        Called for rows whose coefficients are functions, which files cannot store.  The default uses the family of this
         name among the separation's attributes.
         """
         for family in vars(self).values():
@@ -118,8 +118,8 @@ class Separation(ABC):
     def restated(self, key: Key) -> Row | None:
         """Return a row of this name with sides for the present instance, or None.
 
-        Called for rows of another run, perhaps of another instance.  It is not verified and must not use numbers of
-        that run.
+        Called for rows of another run, perhaps of another instance.  The returned row is not verified, so it must not
+        use numbers of that run.
         """
         return None
 

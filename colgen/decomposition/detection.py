@@ -42,9 +42,9 @@ class FoundBlocks:
     linking
         The constraint families of the linking rows.
     score
-        The share of the matrix that is zero by its block structure; 0 if the decomposition cannot pay.
+        The share of the matrix that is zero by its block structure; 0 if the decomposition cannot pay off.
     remarks
-        Reasons why it cannot pay, one sentence each.
+        Reasons why it cannot pay off, one sentence each.
     """
 
     reading: Reading
@@ -88,10 +88,10 @@ class FoundBlocks:
 def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:
     """Return the blocks of a model, or None if it does not decompose.
 
-    Candidates for linking rows are the set partitioning, packing and covering rows; each family of constraints and each
-    pair of families; and the longest rows.  Rows that touch many of the resulting blocks are added to each candidate.
-    The other rows form connected components.  Of the decompositions that can pay, the one with the highest score is
-    returned.
+    Several sets of linking rows are tried: the set partitioning, packing and covering rows; each family of constraints
+    and each pair of families; and the longest rows.  The other rows form connected components, the blocks.  Rows that
+    touch many blocks then join the linking rows.  Of the decompositions that can pay off, the one with the highest
+    score is returned.
 
     Parameters
     ----------

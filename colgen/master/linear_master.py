@@ -50,16 +50,16 @@ if TYPE_CHECKING:
 class LinearMaster(RestrictedMaster):
     """A restricted master that is a linear program, warm-started in HiGHS.
 
-    There is no big M.  Artificial variables are marked in the template, or added with rows that zero columns would
-    violate.  While they cannot all be zero, phase 1 minimises their sum without other costs.  Phase 2 fixes them at
-    zero and uses the real costs.
+    There is no big M.  Artificial variables are marked in the template, or added with a row that is violated if all
+    columns are zero.  While they cannot all be zero, phase 1 minimises their sum without other costs.  Phase 2 fixes
+    them at zero and uses the real costs.
 
     Rows and objective are scaled by powers of two, so that tolerances are relative (see
     :mod:`colgen.solvers.linear.lp`). Phase 1 minimises the sum of scaled violations.  The interface and the oracles use
     the user's units.
 
-    The linear program is built at the first solve.  Before that the master is in phase 2, so :meth:`dual_bound`,
-    :meth:`reduced_costs` and :meth:`violation` use the real objective and are cheap.
+    The linear program is built at the first solve.  Before that the master is in phase 2, so :meth:`bound`,
+    :meth:`price` and ``rows.violation`` use the real objective and are cheap.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class LinearMaster(RestrictedMaster):
         Use central optimal dual values, by an interior point method, not a vertex.  At a degenerate optimum, as in set
         partitioning with few and large parts, this saves most rounds, and pricing is easier.  Source: Gondzio,
         González-Brevis, Munari, *New developments in the primal-dual column generation technique*, EJOR 224, 2013. Each
-        solve costs many times more, so this pays if the oracles take much longer than the master.  ``"auto"``: if
-        trials of a few rounds improve the objective twice as fast.  Trials become rarer over time, and do not depend on
-        a clock.
+        solve costs many times more, so this pays off if the oracles take much longer than the master.  ``"auto"``: try
+        them for a few rounds, and keep them if the objective improves twice as fast.  Such trials become rarer over
+        time, and do not depend on a clock.
     dual_first
-        Start with the dual simplex method, for masters with most columns from the start.
+        Start with the dual simplex method, for masters that have most of their columns from the start.
     options
         Options of HiGHS for linear programs: ``{"simplex_price_strategy": 1, "random_seed": 7}``.  They do not apply to
-        :meth:`solve_integer` and central dual values.
+        integer programs (``integer.solve``) and central dual values.
     scale
         Typical size of the costs in feasible solutions, a power of two, if known in advance.
 
@@ -170,7 +170,7 @@ class LinearMaster(RestrictedMaster):
 
     @property
     def origins(self) -> Ints:
-        """Indices of their pricing problems; negative if unknown."""
+        """Index of the pricing problem of each generated column; negative if unknown."""
         return self._generated.origins
 
     def find(self, columns: Sequence[Column]) -> Ints:
@@ -188,7 +188,7 @@ class LinearMaster(RestrictedMaster):
 
     @property
     def precision(self) -> Precision:  # type: ignore[override]
-        """Numerical accuracy; in phase 1 the scale is that of a scaled violation, otherwise of costs."""
+        """Numerical accuracy; the scale is that of scaled violations in phase 1, and of costs in phase 2."""
         f, objective = self.formulation, self.objective
         rounding = max(objective.rounding, f.cost_rounding)
         return Precision(objective.scale, f.offset, rounding, f.cost_rounding, objective.finest, TOLERANCES.artificial)

@@ -54,7 +54,7 @@ class MasterSolution:
     Attributes
     ----------
     objective
-        In phase 1 the sum of the artificial variables, signed so that improving it is reducing it.
+        In phase 1 the sum of the artificial variables, negated when maximising, so that a smaller sum is better.
     values
         One value per column of the master, in the master's own representation.  If a limit stops the solve, objective
         and values may belong to an integer solution, which may become the incumbent.
@@ -63,7 +63,7 @@ class MasterSolution:
     integral
         Whether all integer variables are integral; None: determined from the solution's columns.
     exchanging
-        Whether the solution uses exchanges, which no feasible solution does, so it does not solve the relaxation.
+        Whether the solution uses exchange variables (:func:`colgen.exchange`).  Then it does not solve the relaxation.
     terms
         The sum of the magnitudes of costs times values; infinite if unknown.
     """
@@ -185,7 +185,7 @@ class LinkingRows(ABC):
         return duals
 
     def guess(self, duals: OwnDuals) -> OwnDuals:
-        """As :meth:`signed`, and use the rounding errors of the guess from now on."""
+        """Return the same as :meth:`signed`, and from now on assume the rounding errors of these dual values."""
         return duals
 
     def rounding_at(self, duals: OwnDuals) -> float:
@@ -210,7 +210,8 @@ class LinkingRows(ABC):
     def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
         """Return the dual bound's subgradient at ``duals``, given the oracles' solutions.
 
-        Columns without amounts share the total that the master uses of the oracle's columns.  None if unknown.
+        An answer has an oracle's columns and how often each is used.  Without these amounts, the columns share equally
+        the total that the master uses of this oracle's columns.  None if the subgradient is unknown.
         """
         return None
 
@@ -240,8 +241,8 @@ class NodeSwitch(ABC):
     def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
         """Raise the lower bounds of columns, by identity, for diving.  Return these columns with their bounds.
 
-        An empty mapping removes these bounds.  With ``proper``, the name of a block of rows, columns that cover more
-        than the fixed ones leave are disabled.
+        An empty mapping removes these bounds.  ``proper`` is the name of a block of rows.  A column is disabled if it
+        covers more of these rows than the fixed columns leave uncovered.
         """
         if fixed:
             raise FormulationError(f"{type(self).__name__} cannot fix columns")
@@ -258,11 +259,11 @@ class NodeSwitch(ABC):
         """Begin in phase 2: the columns of a verified solution can satisfy the rows."""
 
     def end_exchanges(self) -> bool:
-        """Fix exchanges at zero from now on.  Return whether any was free at this node."""
+        """Fix exchange variables at zero from now on.  Return whether any was free at this node."""
         return False
 
     def remove_stale(self, age: int) -> int:
-        """Remove generated columns that have not improved for ``age`` solves.  Return their number."""
+        """Remove columns that their reduced cost has kept at zero in ``age`` solves.  Return their number."""
         return 0
 
 
@@ -293,7 +294,7 @@ class IntegerSearch(ABC):
         seed: int,
         stopped: Callable[[], bool],
     ) -> Solution | None:
-        """Return the best integer solution found by exchanging columns one at a time, or None.
+        """Return the best integer solution found by local search, which exchanges columns one at a time, or None.
 
         Parameters
         ----------

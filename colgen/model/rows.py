@@ -62,7 +62,7 @@ class Rows:
     column_keys, row_keys
         ``(block, index)`` of each column and row, in order; the index is None in a block of one without an index.
     row_blocks, column_blocks
-        The same by block.
+        The positions and indices of each block, by name.
     exchange
         Which of the artificial variables are exchanges (:func:`colgen.exchange`); None: none.
     cost_rounding

@@ -198,7 +198,7 @@ class Labelling(Pricing):
         }
 
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
-        """Return costs of arcs minus the dual values of arc, head and departure."""
+        """Return the cost of each arc minus its dual values: of the arc, of its head and, at the source, of a path."""
         network = self.solver.network
         values: dict[Key, float] = {}
         for block in dict.fromkeys(key[0] for key in self._keys):

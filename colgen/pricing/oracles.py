@@ -52,7 +52,7 @@ class PricingContext:
     deadline
         Value of ``time.monotonic()`` at which a search should return its columns.
     tolerance
-        Gain above which a reduced cost improves, in units of the objective.
+        A reduced cost improves the master if it is better than zero by more than this, in units of the objective.
     provisional
         Whether the dual values are smoothed.  Without an improving column, the oracle is called again closer to the
         master's values.  A long search may stop early here.  This loses only a bound.
@@ -61,7 +61,8 @@ class PricingContext:
     budget
         The run's limits.  ``budget.expired`` is true after the deadline and after an interrupt.
     slack
-        How far a column may worsen the bound and still be useful.  Marginals that are worse need not be exact.
+        Columns that worsen the dual bound by more than this cannot be in a better solution.  Marginals beyond it need
+        not be exact.
     """
 
     sense: Sense
@@ -160,8 +161,9 @@ class PricedMarginals:
     Attributes
     ----------
     values
-        With the column's own cost at weight 1; ``sense.hopeless`` if no column may use the variable.  If the result has
-        a total, the best total with the variable forced in.  A relaxation's value is valid too.
+        One per variable, with the column's own cost at weight 1; ``sense.hopeless`` if no column may use the variable.
+        If the result has a total, the best total of solutions that use the variable.  A relaxation's value is valid
+        too.
     names
         The variables' names in the branching rule's block.
     """
@@ -179,14 +181,14 @@ class PricingResult:
     columns
         Columns, improving or not.  The engine selects those that improve.
     bound
-        No column has a better reduced cost: the exact optimum, or a relaxation's value.  None if nothing is proved, as
-        by a heuristic.  If there is no column at all: +inf when minimising.  Columns in the master with a finite upper
-        bound may be ignored.
+        A bound on the reduced costs of all columns: the exact optimum, or a relaxation's value.  None if nothing is
+        proved, as by a heuristic.  If there is no column at all: +inf when minimising.  Columns in the master with a
+        finite upper bound may be ignored.
     reduced_costs
         The oracle's own reduced costs of ``columns``.  The engine compares them with the encoded columns.
     total
-        In any solution, the reduced costs times values of this problem's columns sum to nothing better.  Then the dual
-        bound needs no multiplicity, and may be tighter.
+        A bound, in every solution, on the sum of reduced cost times value over this problem's columns.  With it the
+        dual bound needs no multiplicity, and may be tighter.
     attained
         Function that returns the optimal columns of the pricing problem, and their values.  Subgradient, Volume and
         Bundle call it.  None: the best of ``columns``, as often as the multiplicity allows, if it improves.
