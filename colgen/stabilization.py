@@ -113,7 +113,7 @@ class Stabilization(ABC):
         """
 
     def reset(self, centre: Floats | None = None) -> None:
-        """Start again with another dual function; ``centre`` is a guess at its optimum, at which nothing was priced yet."""
+        """Start again with another dual function; ``centre`` is a guess at its optimum, which was not priced yet."""
 
     def forgo_centre(self) -> None:
         """Do not propose the centre given to :meth:`reset`: oracles priced there, and their columns were added."""

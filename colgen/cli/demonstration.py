@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import statistics
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from colgen.cli.template import DemoLine, Template
 from colgen.cli.templates import load_all
 from colgen.core.result import Result, Termination
 from colgen.core.signals import ended_by, exit_code
-from colgen.core.text import number, one_line, significant
+from colgen.core.text import number, one_line, plural, significant
 from colgen.core.tolerances import TOLERANCES
 from colgen.problem import Problem
 from colgen.reporting.compared import solve_complete
@@ -37,7 +38,7 @@ _NEAR_ZERO = 1e-3
 _COMPILING = 30.0
 """Seconds of compiling without ``--all``; templates beyond that are only named."""
 
-_INSTANCE, _OBJECTIVE, _USED, _TIMES = 32, 13, 18, 9
+_INSTANCE, _OBJECTIVE, _USED, _TIMES = 26, 15, 16, 17
 """Widths of the columns of a row, which begin with two spaces."""
 
 _BRUTE_FORCE = 20.0
@@ -51,6 +52,7 @@ def demonstrate(arguments: argparse.Namespace) -> int:
     """Solve small instances in both ways, and print each as soon as it is solved."""
     chosen, remaining, broken = _choose(arguments)
     disagreeing: list[str] = []
+    lines: list[DemoLine] = []
     interrupted, failed = False, bool(broken)
     try:
         for template in chosen:
@@ -65,6 +67,7 @@ def demonstrate(arguments: argparse.Namespace) -> int:
                     continue
                 _show(rows(template.name, line, previous))
                 previous = line.brute_force
+                lines.append(line)
                 if _contradicts(line):
                     disagreeing.append(f"{template.name}, {line.instance}")
     except KeyboardInterrupt:
@@ -76,9 +79,14 @@ def demonstrate(arguments: argparse.Namespace) -> int:
     if interrupted:
         say(ended_by())
         return exit_code()
+    if lines:
+        _show(["", *textwrap.wrap(_verdict(lines), _WIDTH)])
+    if chosen and not failed:
+        example = next((template for template in chosen if template.demo), chosen[0])
+        print(f"Next: colgen example {example.name} FILE\n      colgen solve {example.name} FILE")
     if remaining:
         names, seconds = ", ".join(t.name for t in remaining), sum(t.compiling for t in remaining)
-        _show(["", *textwrap.wrap(f"colgen demo --all adds: {names} (about {seconds:.0f} s to compile).", _WIDTH)])
+        _show(textwrap.wrap(f"colgen demo --all adds: {names} (about {seconds:.0f} s to compile).", _WIDTH))
     return DIAGNOSTIC if disagreeing or failed else PROVED
 
 
@@ -124,13 +132,13 @@ def _heading(name: str, brute_force: str) -> list[str]:
     *more, above, below = left if len(left) > 1 else (*left, "")
     return [
         *more,
-        _figures(above, "", "columns used", "times"),
-        _figures(below, "objective", "of possible", "as fast"),
+        _figures(above, "", "columns used", ""),
+        _figures(below, "objective", "of possible", "time"),
     ]
 
 
 def _figures(left: str, objective: str, used: str, times: str) -> str:
-    return f"{left:<{_INSTANCE + 2}}{objective:>{_OBJECTIVE}}  {used:>{_USED}}  {times:>{_TIMES}}"
+    return f"{left:<{_INSTANCE + 2}}{objective:>{_OBJECTIVE}}  {used:>{_USED}}  {times:>{_TIMES}}".rstrip()
 
 
 def _row(line: DemoLine) -> list[str]:
@@ -139,11 +147,12 @@ def _row(line: DemoLine) -> list[str]:
     lines = [f"  {part}" for part in textwrap.wrap(one_line(line.instance), _INSTANCE, break_long_words=False)] or [""]
     if len(lines[-1]) > _INSTANCE + 2:  # a long word, which is not broken
         lines.append("")
-    times = "" if seconds is None or not line.seconds else _about(seconds / line.seconds)
+    ratio = _speedup(line)
+    times = "" if ratio is None else _faster(ratio)
     if times and not line.brute_force_proved:
         times = f"> {times}"  # brute force was stopped
-    used = f"{_count(line.columns_used)} of {_count(line.columns_possible)}"
-    lines[-1] = _figures(lines[-1], number(line.objective, 8), used, times)
+    used = f"{_count(line.columns_used)} of {_count(line.columns_possible)}" if line.columns_used else "none needed"
+    lines[-1] = _figures(lines[-1], f"{number(line.objective, 8)} {line.unit}".rstrip(), used, times)
     after = "" if seconds is None else f" in {_about(seconds)} s"
     remarks = []
     if line.proof != Termination.OPTIMAL.value:
@@ -157,6 +166,23 @@ def _row(line: DemoLine) -> list[str]:
     for sentence in remarks:
         lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return lines
+
+
+def _speedup(line: DemoLine) -> float | None:
+    """Return the time of brute force over that of column generation; None if either is unknown."""
+    return None if line.brute_force_seconds is None or not line.seconds else line.brute_force_seconds / line.seconds
+
+
+def _faster(ratio: float) -> str:
+    return f"{_about(ratio)}x faster" if ratio >= 1.0 else f"{_about(1.0 / ratio)}x slower"
+
+
+def _verdict(lines: Sequence[DemoLine]) -> str:
+    """Return a sentence on what was proved, and how fast."""
+    proved = sum(line.proof == Termination.OPTIMAL.value for line in lines)
+    sentence = f"Column generation proved {proved} of {plural(len(lines), 'instance')} optimal"
+    ratios = [ratio for ratio in map(_speedup, lines) if ratio is not None]
+    return f"{sentence}; median: {_faster(statistics.median(ratios))} than brute force." if ratios else f"{sentence}."
 
 
 def _about(value: float) -> str:
@@ -196,6 +222,7 @@ def solve_model(model: Any, decimals: int | None = None) -> Complete:
 def demonstrations(
     *instances: Callable[[], Any],
     small: Callable[[], Any],
+    unit: str = "",
     problem: Callable[[Any], Problem],
     brute_force: str,
     complete: Callable[[Any], Complete],
@@ -211,7 +238,10 @@ def demonstrations(
     instances
         Functions that make one instance each.
     small
-        Makes an instance that is solved first in both ways, to compile kernels. Compile times are never counted.
+        Makes an instance that brute force solves first, to compile its kernels. Column generation compiles by solving
+        each instance twice; only the second time counts.
+    unit
+        Unit of objectives: ``"rolls"``.
     brute_force, complete
         Name of the brute-force method, and a function from an instance to its outcome.
     possible, used
@@ -223,9 +253,9 @@ def demonstrations(
     """
 
     def line(make: Callable[[], Any]) -> DemoLine:
-        first, instance = small(), make()
-        complete(first)
-        solve(problem(first))
+        instance = make()
+        complete(small())
+        solve(problem(make()))
         prepare(instance)
         started = working_clock()
         objective, proved = complete(instance)
@@ -246,6 +276,7 @@ def demonstrations(
             seconds=seconds,
             dual_bound=result.dual_bound,
             brute_force_proved=proved,
+            unit=unit,
         )
 
     return tuple(partial(line, make) for make in instances)

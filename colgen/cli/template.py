@@ -55,6 +55,7 @@ class DemoLine:
     ``columns_used`` were generated, and ``columns_possible`` are in the complete formulation. ``brute_force_seconds``
     is None if brute force was not run, and ``dual_bound`` if column generation proved its objective.
     ``brute_force_proved`` states whether brute force proved its objective optimal, or only found it before a limit.
+    ``unit`` is that of the objective: ``"rolls"``.
     """
 
     instance: str
@@ -68,6 +69,7 @@ class DemoLine:
     seconds: float
     dual_bound: float | None = None
     brute_force_proved: bool = True
+    unit: str = ""
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ def _lines(instance: AssignmentInstance, answer: Sequence[int]) -> list[str]:
 
 
 DEMO = demonstrations(
-    lambda: random(4, 20, 1, kind="C"),  # costs do not depend on sizes
     lambda: random(4, 16, 1, kind="D"),  # the relaxation of the compact model is weak
+    lambda: random(5, 20, 2, kind="D"),
     small=lambda: random(2, 6, 0),
     problem=Assignment,
     brute_force="compact model in HiGHS",

@@ -132,9 +132,9 @@ def _num_pairs(instance: ChainInstance) -> int:
 
 
 DEMO = demonstrations(
-    lambda: random(0, chains=500, labels=49),  # as many labels as parts of speech
-    lambda: random(1, chains=100, labels=343, evidence=6.0),  # as many as parts of speech times entities
-    small=lambda: random(0, labels=4),
+    lambda: random(0, chains=300, labels=147, evidence=6.0),  # parts of speech, each with three kinds of entities
+    lambda: random(1, chains=100, labels=343, evidence=6.0),  # and with seven
+    small=lambda: random(0, labels=49),
     problem=ChainMAP,
     brute_force="Viterbi",
     complete=_complete,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from colgen.cli.demonstration import demonstrations, solve_model
 from colgen.cli.template import Template
 from colgen.problems.colouring.drawing import draw_colouring
-from colgen.problems.colouring.instance import ColouringInstance, mycielski, queens, read, write
+from colgen.problems.colouring.instance import ColouringInstance, queens, read, write
 from colgen.problems.colouring.model import full
 from colgen.problems.colouring.template import Colouring
 from colgen.solvers.graphs.stable_listing import maximal
@@ -32,8 +32,9 @@ def _num_sets(instance: ColouringInstance) -> int:
 
 DEMO = demonstrations(
     lambda: queens(5),
-    lambda: mycielski(4),  # a graph without triangles that needs four colours
+    lambda: queens(6),
     small=lambda: queens(4),
+    unit="colours",
     problem=Colouring,
     brute_force="representatives in HiGHS",
     complete=lambda instance: solve_model(full(instance, "representatives"), decimals=0),

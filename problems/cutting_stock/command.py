@@ -101,6 +101,7 @@ DEMO = demonstrations(
     lambda: from_items(100, _PIECES, "bin packing, 24 pieces"),
     lambda: replace(uniform(20, 4, roll=100, widths=(10, 70)), name="random, 20 widths"),
     small=lambda: from_items(10, [5, 3]),
+    unit="rolls",
     problem=_FromScratch,
     brute_force="arc flow in HiGHS",
     complete=lambda instance: solve_model(full(instance, "arc_flow"), decimals=0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from math import perm
 from pathlib import Path as FilePath
 from typing import Any, ClassVar
@@ -20,6 +20,7 @@ from colgen.problems.title_path.files import read, write
 from colgen.problems.title_path.instance import Path, PathInstance, random
 from colgen.problems.title_path.language import estimate
 from colgen.problems.title_path.learning import NUM_AUXILIARY, TitleModel, title_graph
+from colgen.problems.title_path.paragraphs import PARAGRAPHS
 from colgen.problems.title_path.sections import Section, docstrings, read_file
 from colgen.problems.title_path.selection import count_stems, features, find_stems
 from colgen.problems.title_path.template import TitlePath
@@ -129,9 +130,7 @@ def _complete(instance: PathInstance) -> Complete:
 
 
 DEMO = demonstrations(
-    lambda: docstring_graph("colgen", 100, 3),
-    lambda: docstring_graph("colgen.problems", 50, 3),
-    lambda: docstring_graph("colgen.solvers", 26, 4),
+    *(partial(tf_idf_graph, paragraph, PARAGRAPHS, 3) for paragraph in PARAGRAPHS),
     small=lambda: random(5, 2, 0),
     problem=TitlePath,
     brute_force="all paths",

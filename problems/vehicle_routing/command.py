@@ -49,6 +49,7 @@ DEMO = demonstrations(
     lambda: random(3, customers=12),
     lambda: random(5, customers=11, windows=False, convention="whole"),
     small=lambda: random(3, customers=3),
+    unit="km",
     problem=_FromScratch,
     brute_force="compact model in HiGHS",
     complete=_complete,

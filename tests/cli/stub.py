@@ -1,5 +1,6 @@
 """A small stub template for tests of commands."""
 
+import dataclasses
 from pathlib import Path
 
 from benchmarks.harness import BenchOptions
@@ -36,8 +37,19 @@ def picture(instance: Assignment, answer: list):
 
 
 def demo(brute_force: float | None = 12.0, objective: float = 12.0, **more):
-    words = ("Proved optimal.", 7, 1234, "all of them", 0.5, 0.01234)
-    return lambda: DemoLine("three [small] tasks", objective, brute_force, *words, **more)
+    line = DemoLine(
+        "three [small] tasks",
+        objective,
+        brute_force,
+        "Proved optimal.",
+        7,
+        1234,
+        "all of them",
+        0.5,
+        0.01234,
+        unit="sets",
+    )
+    return lambda: dataclasses.replace(line, **more)
 
 
 def engine(options: BenchOptions) -> list[Figure]:
