@@ -244,7 +244,7 @@ class Run:
         return True
 
     def _difference(self, objective: float) -> float:
-        """Return the largest improvement that does not count."""
+        """Return the largest improvement of the incumbent that counts as a rounding error."""
         return TOLERANCES.pruning * self._size(objective)
 
     def _size(self, objective: float, terms: float = 0.0) -> float:

@@ -117,8 +117,8 @@ class RyanFoster(BranchingRule):
     a value: those are left to the next rule. The pair nearest to 1/2 is chosen.
 
     Rows ``≤ 1`` partition together with their slacks, and are allowed. Rows ``≥ 1`` are not: a solution that covers a
-    row twice would lie in neither child. If every part of a column is a column that costs no more, write them as
-    equations without loss.
+    row twice would lie in neither child. If every subset of a column is a column that costs no more, equations have
+    the same optimum.
 
     Parameters
     ----------

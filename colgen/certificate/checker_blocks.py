@@ -175,7 +175,7 @@ class _Walk:
             if self.limit is not None:
                 self._check_size(looked_at)
             if looked_at > WORK_LIMIT:
-                raise UnreadableError(f"expected a block with at most {WORK_LIMIT:,} steps")
+                raise UnreadableError(f"expected a block whose enumeration takes at most {WORK_LIMIT:,} steps")
             below: dict[Any, list[Any]] = {}
             for (sums, still), values in layer.items():
                 for x, place in options:

@@ -83,9 +83,10 @@ class Routes:
         return Fraction(min(found, default=0), self.ticks)
 
     def within(self, duals: Sequence[int], unit: Fraction, most: Fraction) -> dict[int, Fraction]:
-        """Return rows, as bits, and cost of all columns of at most a reduced cost.
+        """Return the rows (as bits) and the cost of every column whose reduced cost is at most ``most``.
 
-        Of routes over the same customers only the shortest is returned. It can replace the others if length costs.
+        Of routes over the same customers only the shortest is returned, because it can replace the others if cost grows
+        with length.
         """
         if unit <= 0:
             raise WrongError("routes can be listed only if their length costs")

@@ -9,7 +9,7 @@ import argparse
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Solve the small instances of templates in both ways."""
+    """Solve the small instances of templates by brute force and by column generation."""
     print("Small instances by column generation, compared with brute force. Proved optimal")
     print("unless stated otherwise. The first run compiles kernels for over a minute.", flush=True)
     from colgen.cli.demonstration import demonstrate

@@ -49,7 +49,7 @@ _MANY = 10**7
 
 
 def demonstrate(arguments: argparse.Namespace) -> int:
-    """Solve small instances in both ways, and print each as soon as it is solved."""
+    """Solve small instances by brute force and by column generation; print each as soon as it is solved."""
     chosen, remaining, broken = _choose(arguments)
     disagreeing: list[str] = []
     lines: list[DemoLine] = []

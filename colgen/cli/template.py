@@ -312,7 +312,7 @@ class Template:
         For ``colgen ablation NAME --vary PART``: by part, further methods by name. Each maps a problem to a variant,
         for example with cuts that the template omits.
     demo
-        For ``colgen demo``: functions that solve one small instance each in both ways.
+        For ``colgen demo``: functions that each solve a small instance by brute force and by column generation.
     compiling
         Approximate seconds to compile the kernels of its demo, once per installation; 0 without kernels. ``colgen
         demo`` runs templates in this order.

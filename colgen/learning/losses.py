@@ -55,7 +55,7 @@ class Loss:
     value
         Not negative up to rounding, if the oracle can find the right structure.
     gradients
-        Derivatives by each array of scores, in its shape.
+        Derivatives with respect to each array of scores, in its shape.
     structure
         For a hinge: the structure that violates the margin most (the right one if none does).
     cost

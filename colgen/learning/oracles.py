@@ -119,7 +119,7 @@ def check_tree_shapes(oracle: Any, arrays: Sequence[Floats], parts: Sequence[str
 
 
 def check_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
-    """Return derivatives by a mean as floats, or raise an InputError if they do not have its shape."""
+    """Return derivatives with respect to a mean as floats; raise an InputError if they do not have the mean's shape."""
     try:
         found: Floats = as_floats(given, "derivatives", shape=shape)
     except ArrayError as error:

@@ -154,8 +154,8 @@ class CoreferenceInstance:
     def step(self) -> float | None:
         """A number of which every clustering's score is a multiple, or None if unknown.
 
-        It is the common divisor of the scores without penalties, if these are multiples of a not much smaller power of
-        two.
+        It is the greatest common divisor of the scores other than penalties. It is unknown if these are not multiples
+        of a power of two that is not much smaller than they are.
         """
         unit = self.scale / _MAX_MULTIPLES
         multiples = self.scores[~self.penalties] / unit

@@ -659,7 +659,7 @@ class AutomataAscent(Bounding):
                 self.problem.listed.keep(self.problem.prepare(progress.parts.run.budget), tree, score)
 
     def _branching_point(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
-        """Return where to branch: two heads of the modifier with most arcs left at 1/2, deleted arcs at 0."""
+        """Return a point to branch on: deleted arcs at 0, and two arcs at 1/2, of the modifier with most arcs left."""
         possible, alive = arcs > -math.inf, left & duals.candidates
         open_modifiers = np.flatnonzero((possible.sum(axis=0) > 1) & (left.sum(axis=0) > 0))
         others = [m for m in open_modifiers.tolist() if left[:, m].sum() > left[best[m], m]]

@@ -36,7 +36,7 @@ def add_up(features: Ints, weights: Floats, out: Floats) -> None:
 
 @njit(cache=True)
 def add_up_sparse(features: Ints, starts: Offsets, labels: Ints, values: Floats, out: Floats) -> None:
-    """Compute local scores from weights in compressed rows with the nonzero weights of each feature.
+    """Compute local scores from the nonzero weights of each feature, in compressed rows.
 
     Feature f has the weight ``values[k]`` for label ``labels[k]``, k from ``starts[f]`` to ``starts[f + 1] - 1``.
     """

@@ -126,7 +126,7 @@ def _batch_sums(scores: Numbers, words: Ints, single_root: bool, log_partition: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals of one sentence into zeros.  Return its log-partition function."""
+    """Return the log-partition function of one sentence; write its marginals into ``marginals``, given as zeros."""
     size = len(scores)
     if size == 1:
         return 0.0
@@ -284,7 +284,7 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
     found: float = _factor_logarithms(w, single_root, order)
     if found == -np.inf:
         return found
-    q = scores.copy()  # logarithms of the derivatives by the weights
+    q = scores.copy()  # logarithms of the derivatives with respect to the weights
     for h in range(size):
         for m in range(size):
             q[h, m] = w[0, 0]
@@ -329,7 +329,7 @@ def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
 
 @inner
 def _differentiate_logarithms(w, single_root, order, q):  # type: ignore[no-untyped-def]
-    """Write the derivatives by the weights, from the last eliminated word to the first."""
+    """Write the derivatives with respect to the weights, from the last eliminated word to the first."""
     n = len(w) - 1
     k = order[n - 1]
     q[0, k] = -w[k, k]
@@ -350,7 +350,7 @@ def _differentiate_logarithms(w, single_root, order, q):  # type: ignore[no-unty
                     below += np.exp(q[k, m] + w[k, m])
         for u in range(t, n):
             h = order[u] if u > t else 0
-            # a forbidden arc still has a derivative by its weight, which other arcs use through eliminations
+            # a forbidden arc has a derivative with respect to its weight too; other arcs use it through eliminations
             value = w[0, 0]
             for v in range(t + 1, n):
                 m = order[v]

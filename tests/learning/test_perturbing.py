@@ -19,7 +19,7 @@ def test_gumbel_noise_on_single_choices_is_the_gibbs_distribution():
 def test_gradients_are_estimated():
     oracle, scores = EnumeratedStructures(np.eye(2)), np.array([0.3, 0.0])
     found = perturbed(oracle, scores, samples=4000, generator=np.random.default_rng(0))
-    # P(0) = Φ(0.3 / √2): its derivative by the first score is the normal density there
+    # P(0) = Φ(0.3 / √2): its derivative with respect to the first score is the normal density there
     slope = np.exp(-(0.3**2) / 4.0) / np.sqrt(4.0 * np.pi)
     assert found.gradient(np.array([1.0, 0.0]))[0] == pytest.approx([slope, -slope], abs=0.05)
 

@@ -13,7 +13,7 @@ Values = NDArray[np.float64]
 
 
 def root_shares(forest: Forest, both_ways: bool) -> Values:
-    """Return the shares of the roots, which sum to 1 in each tree: all ends of a tree equally, or only its root."""
+    """Return a share for each node; in each tree its ends have equal shares of sum 1, or its root has share 1."""
     shares = np.zeros(forest.num_nodes)
     if both_ways:
         _ends(forest, shares)

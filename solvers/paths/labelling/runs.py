@@ -36,7 +36,7 @@ Found: TypeAlias = tuple[list[tuple[float, Ints]], bool, int]
 
 
 def solve(task: Task, ahead: Side, back: Side, wanted: int, cutoff: float) -> Found:
-    """Return routes with costs, completeness, and the number of labels."""
+    """Return routes with costs, whether the search was completed, and the number of labels."""
     held, other = start_labels(ahead, FIRST), start_labels(back, FIRST)
     mirror = task.mirror if task.both else None
     try:
@@ -128,7 +128,7 @@ def join(
     task: Task, ahead: Side, held: Labels, back: Side, other: Labels, middle: int, wanted: int, cutoff: float,
     every: bool,
 ) -> tuple[list[tuple[float, int, int, int]], bool]:  # fmt: skip
-    """Return pairs (cost, forward label, backward label, arc), and completeness."""
+    """Return pairs (cost, forward label, backward label, arc), and whether all were found."""
     tails = tails_of(ahead)
     one, another = (
         np.where(each.pool_size > 0, each.pool_numbers[each.pool_first, COST], np.inf) for each in (held, other)

@@ -38,7 +38,7 @@ _ALONE = 20
 
 
 def tabu(task: Task, starts: Iterable[Sequence[int]], wanted: int, cutoff: float) -> Found:
-    """Return routes with costs, completeness, and the number of compared routes."""
+    """Return routes with costs, whether the search was completed, and the number of compared routes."""
     network, side = task.network, task.side(task.ahead)
     n, tails = network.num_vertices, tails_of(side)
     between = np.full((n, n), -1, dtype=np.int64)
