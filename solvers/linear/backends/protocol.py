@@ -26,7 +26,7 @@ class LPBackend(Protocol):
     """
 
     name: ClassVar[str]
-    """Name in calls, as in ``solve(problem, lp="gurobi")``."""
+    """Name in calls, as in ``Method(lp="gurobi")``."""
 
     title: ClassVar[str]
     """Name in messages."""
