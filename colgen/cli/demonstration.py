@@ -245,7 +245,7 @@ def demonstrations(
     brute_force, complete
         Name of the brute-force method, and a function from an instance to its outcome.
     possible, used
-        Number of columns of an instance, and number of them that a run generated.
+        Number of columns in the complete formulation, and number of columns that a run generated.
     named
         Names an instance, given the answer of its run.
     prepare

@@ -70,12 +70,12 @@ class StructureMarginals:
         return max(self.log_partition - sum(float(t[a] @ m[a]) for t, m, a in triples), 0.0)
 
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
-        """Return a function's derivatives by the scores, given its derivatives by the means.
+        """Return a function's derivatives with respect to the scores, given those with respect to the means.
 
         Parameters
         ----------
         means
-            Derivatives by each of the means, in its shape.  Trailing ones may be omitted; None stands for zeros.
+            Derivatives with respect to each mean, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
         if len(means) > len(self.means):
             raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
