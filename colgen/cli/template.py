@@ -186,9 +186,9 @@ class Solved:
     that the answer is proved optimal. ``objective`` and ``dual_bound`` are infinite if there is none; ``bound_source``
     is that of :class:`~colgen.core.result.Result`.
 
-    ``scope`` states which answers were considered (see :class:`Template`). ``given`` states which earlier decisions,
-    such as those of another model, the problem takes as given. Both are words that can follow "proved optimal".
-    ``file`` is the file of the instance, if there are several.
+    ``scope`` states which answers were considered (see :class:`Template`). ``given`` states which earlier decisions the
+    problem takes as given, such as the tags of a tagger. Both are words that can follow "proved optimal". ``file`` is
+    the file of the instance, if there are several.
     """
 
     lines: Sequence[str]
