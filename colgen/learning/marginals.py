@@ -1,8 +1,8 @@
 """Marginals by dynamic programs: log-partition functions, means, entropies, gradients and samples.
 
 The Gibbs distribution of a model gives each structure a probability proportional to exp of its score.  Models are the
-oracles of :mod:`colgen.learning.oracles` with sums over their structures.  These are chains, dependency trees by the
-matrix-tree theorem, and projective trees with adjacent siblings and grandchildren.
+oracles of :mod:`colgen.learning.oracles` that can also sum over all their structures.  These are chains, dependency
+trees by the matrix-tree theorem, and projective trees with adjacent siblings and grandchildren.
 """
 
 from __future__ import annotations
