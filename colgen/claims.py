@@ -97,7 +97,7 @@ class RowClaims:
         )
 
     def step(self, step: float | None) -> float | None:
-        """Return the step of objectives, or None if changed rows add costs that are not multiples of it."""
+        """Return the step of objectives; None if the changed rows contain costs that are not multiples of it."""
         if step is None or all(map(self.hold, _WRITTEN_FOR_ROWS)):
             return step
         rows = self._own

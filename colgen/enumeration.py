@@ -77,7 +77,7 @@ class PathEnumeration(Enumeration):
     oracle
         Its paths have coefficients only in rows of vertices and in the row of their number.
     limit
-        Largest number of paths.
+        Maximum number of paths.
     seconds
         For the program over the list.
     effort

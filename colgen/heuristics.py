@@ -136,7 +136,7 @@ class Exchanging(Heuristic):
     share
         Calls of each oracle per row and round.
     steps
-        Most exchanges per round. Fewer if there are few columns; multiplied by the number of the attempt.
+        Maximum number of exchanges per round. Fewer if there are few columns; multiplied by the number of the attempt.
     seconds
         Per call; at the first attempt at most 25% of the remaining time.
     """
@@ -209,8 +209,9 @@ class Diving(Heuristic):
     """Fix the integer part of the relaxation, round up one more column, generate columns, and repeat.
 
     Fixing raises lower bounds, which does not change the pricing problem. The first dive rounds up the column nearest
-    to its next integer; later dives are perturbed at random. With discrepancies, dives restart from the first steps of
-    earlier dives with the columns rounded up there tabu. They continue while the bound allows a better solution.
+    to its next integer; later dives are perturbed at random. With discrepancies, further dives start from one of the
+    first steps of an earlier dive, and the column that was rounded up there is tabu. This continues while the bound
+    allows a better solution.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ class Diving(Heuristic):
     seed
         Of the perturbation.
     discrepancies
-        Most tabu columns in one dive.
+        Maximum number of tabu columns in one dive.
     levels
         Number of first steps at which another column may be rounded up.
     strong

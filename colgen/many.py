@@ -36,7 +36,7 @@ class OneOfMany:
     result
         Its result, without a pool; None if there is none.
     fault
-        Why there is no result: the error that was raised, that every worker with it was lost, or that it timed out.
+        Why there is no result: the error that was raised, the loss of every worker that had it, or a time-out.
     attempts
         Number of times it was sent to a worker; more than 1 if a worker was lost.
     """
@@ -68,9 +68,10 @@ def solve_many(
 ) -> Iterator[OneOfMany]:
     """Solve many instances, each in one process, and yield their results in order.
 
-    Each result is the one that :func:`solve` returns, for any worker. If a worker is lost, its instance is
-    sent again. An instance that fails repeatedly, raises, or does not end is yielded with its fault; the others
-    continue. Instances are read as needed, so they may come from a file that does not fit into memory.
+    Each result is the one that :func:`solve` returns, whichever worker solves the instance. If a worker is lost, its
+    instance is sent again. An instance that loses its worker repeatedly, raises an error, or does not end is yielded
+    with its fault; the others continue. Instances are read as needed, so they may come from a file that does not fit
+    into memory.
 
     Parameters
     ----------
@@ -91,7 +92,8 @@ def solve_many(
     retries
         An instance is given up when its worker is lost more often than this.
     ahead
-        Largest number of instances that are running or finished before an earlier one; by default four per worker.
+        Maximum number of instances that are running, or finished but waiting for an earlier one; by default four per
+        worker.
     tell
         Called from time to time with the numbers of finished and running instances.
 

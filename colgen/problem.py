@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 _DIVING, _MANY_COLUMNS = 10.0, 500
-"""Seconds of the default dive, and least number of columns for it. An integer program soon combines fewer columns."""
+"""Seconds of the default dive, and least number of columns for it: with fewer, the integer program is fast."""
 
 
 class Problem(ABC, Generic[Answer]):

@@ -21,7 +21,7 @@ from colgen.master.protocol import RestrictedMaster
 Floats = NDArray[np.float64]
 
 _FARTHER = 2.0
-"""Factor of the length after a round without columns. It doubles, as columns found farther out cost more per gain."""
+"""Factor of the length after a round without columns: only twice, as columns from farther out cost more per gain."""
 
 
 class Ray:

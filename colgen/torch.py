@@ -4,9 +4,9 @@
     means = layer(scores, transitions, lengths=lengths)          # scores (batch, tokens, labels); gradients flow back
 
 Instances lie along the first axis. ``lengths`` or a ``mask`` marks the valid part of each; means and gradients are zero
-elsewhere. Scores may have any floating-point type. They are computed with in 64 bits on the CPU; tensors of other
-devices are moved, with one warning per device type. Only first-order gradients exist. PyTorch is optional: install the
-extra ``torch``.
+elsewhere. Scores may have any floating-point type. Computations use 64 bits on the CPU; tensors of other devices are
+moved, with one warning per device type. Only first-order gradients exist. PyTorch is optional: install the extra
+``torch``.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class SparseMAP(_Layer):
     shared
         Which arrays of scores have no axis of instances, see :func:`colgen.learning.batches.batch_of`.
     rounds
-        Most oracle calls per instance; by default until the mean is exact.
+        Maximum number of oracle calls per instance; by default until the mean is exact.
     workers
-        Threads over the instances of a batch; results do not depend on it.
+        Number of threads for the instances of a batch; results do not depend on it.
 
     Notes
     -----
@@ -212,7 +212,7 @@ class FenchelYoung(_LossLayer):
     samples, spread, seed
         Of perturbations.
     rounds
-        Most rounds of SparseMAP.
+        Maximum number of rounds of SparseMAP.
     """
 
     def __init__(

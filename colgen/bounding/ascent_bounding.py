@@ -22,10 +22,11 @@ class AscentBounding(Bounding):
     """Bound a node by an ascent of the Lagrangian dual, without a linear program.
 
     The ascent direction is the violation of the linking rows by the oracles' best columns.  All oracles must be exact.
-    Each ``multiplicity`` must be finite, or the results must have a ``total``. With an incumbent, a positive
-    ``cost_bound`` suffices, because both limit the number of columns.  The bound approaches that of the linear program.
-    The averaged solution of the oracles approximates its solution and serves branching and heuristics.  Column
-    generation may continue from the columns and dual values: ``Chain(Volume(200), ColumnGeneration())``.
+    Each ``multiplicity`` must be finite, or the results must have a ``total``. If there is an incumbent, a positive
+    ``cost_bound`` suffices, because the two together limit the number of columns.  The bound approaches that of the
+    linear program.  The average of the oracles' solutions approximates its solution, and is used for branching and
+    heuristics.  Column generation may continue from the columns and dual values:
+    ``Chain(Volume(200), ColumnGeneration())``.
 
     Parameters
     ----------

@@ -159,6 +159,8 @@ class BundleAscent(Ascent):
 class Bundle(AscentBounding):
     """A proximal bundle method on the linking rows: fewer rounds than subgradients, each with a small program.
 
+    For requirements see :class:`colgen.bounding.ascent_bounding.AscentBounding`.
+
     Parameters
     ----------
     rounds

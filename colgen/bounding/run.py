@@ -142,7 +142,7 @@ class Run:
             self.stage_seconds[name] += working_clock() - started - inside
 
     def state_scale(self, scale: float) -> None:
-        """Set the scale of differences of objectives, as a problem that states its scale does."""
+        """Set the scale that the problem states, to which differences of objectives are relative."""
         self.scale, self._stated = scale, True
 
     # --- bounds and solutions ----------------------------------------------------------------------------------------
@@ -290,8 +290,8 @@ class Run:
     def record(self, iteration: Iteration, *, proves: bool = True) -> Termination | None:
         """Store and announce a round.  Return a reason to stop, if any rule has one.
 
-        ``proves``: whether the root's bound is valid for the goal of the run.  It is for feasible solutions; if only
-        the relaxation is wanted, it counts once that is solved.
+        ``proves`` states whether the dual bound of a round at the root becomes the global bound.  If only the
+        relaxation is to be solved, it does not, because the bound counts once that is solved.
         """
         self.iterations.append(iteration)
         if iteration.phase == 2:

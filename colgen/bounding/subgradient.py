@@ -60,7 +60,10 @@ class SubgradientAscent(Ascent):
 
 
 class Subgradient(AscentBounding):
-    """Subgradient steps of Polyak's length on the linking rows: the cheapest rounds and the weakest bound."""
+    """Subgradient steps of Polyak's length on the linking rows: the cheapest rounds and the weakest bound.
+
+    For the parameter and requirements see :class:`colgen.bounding.ascent_bounding.AscentBounding`.
+    """
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> SubgradientAscent:
         return SubgradientAscent(start, lower, upper, unit=unit, target=target)

@@ -137,7 +137,10 @@ def _constant(here: DualEvaluation) -> float:
 
 
 class Volume(AscentBounding):
-    """The volume algorithm on the linking rows: a bound and an approximate solution, without a linear program."""
+    """The volume algorithm on the linking rows: a bound and an approximate solution, without a linear program.
+
+    For the parameter and requirements see :class:`colgen.bounding.ascent_bounding.AscentBounding`.
+    """
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> VolumeAscent:
         return VolumeAscent(start, lower, upper, unit=unit, target=target)

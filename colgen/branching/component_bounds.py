@@ -120,7 +120,7 @@ class OnComponents(BranchingRule):
         return boxes(points, amounts)
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Replace each class by its cheapest column."""
+        """Replace columns with equal components by the cheapest of them."""
         _, points, columns, amounts = self._points(solution)
         if any(key in solution.integer and fractionality(value) for key, value in solution.variables.items()):
             return None
@@ -182,10 +182,10 @@ class OnComponents(BranchingRule):
 class OnPairs(OnComponents):
     """Branch on the number of columns with two components, or with one twice: an extension of Ryan and Foster's rule.
 
-    If rows are covered once, two of them are in one column or not. Rows may be covered more often, as for demands above
-    1. The number of columns with at least one of each, or at least two of one, is still an integer in integer
-    solutions. This is a box of two bounds or of one. If all these numbers are integer the rule continues with other
-    boxes, so it is as complete as :class:`OnComponents`. Parameters and oracles are the same.
+    If rows are covered once, two of them are in one column or not. If rows may be covered more often, as for demands
+    above 1, the rule counts columns instead: those with at least one of each component, or at least two of one. These
+    numbers are integer in integer solutions. Each count is a box of two bounds or of one. If all are integer the rule
+    continues with other boxes, so it is as complete as :class:`OnComponents`. Parameters and oracles are the same.
 
     References
     ----------

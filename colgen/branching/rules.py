@@ -86,9 +86,10 @@ class BranchingRule(DecisionMaker, ABC):
         """
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Return an integer solution of the same objective if only the quantities of the rule are integer, else None.
+        """Return an integer solution of the same objective, or None.
 
-        The engine checks the solution.
+        This is for solutions in which all quantities of the rule are integer, but columns are not. The engine checks
+        the result.
         """
         return None
 
@@ -112,13 +113,14 @@ class RyanFoster(BranchingRule):
     """Two rows in one column or not (Ryan and Foster, 1981).
 
     This is for partitioning rows: equations whose coefficients are 0 or the right-hand side, usually 1, and integer
-    columns. Every feasible solution lies in one of the two children. If columns are fractional, some two rows of
-    ``block`` are covered together by an amount strictly between 0 and 1, unless columns that cover the same rows share
-    a value: those are left to the next rule. The pair nearest to 1/2 is chosen.
+    columns. Every feasible solution lies in one of the two children. If columns are fractional, there is a pair of rows
+    of ``block`` such that the values of the columns that cover both sum to a number strictly between 0 and 1. The pair
+    whose sum is nearest to 1/2 is chosen. There is no such pair only if fractional columns that cover the same rows sum
+    to an integer; these are left to the next rule.
 
     Rows ``≤ 1`` partition together with their slacks, and are allowed. Rows ``≥ 1`` are not: a solution that covers a
-    row twice would lie in neither child. If every subset of a column is a column that costs no more, equations have
-    the same optimum.
+    row twice would lie in neither child. If every subset of a column's rows belongs to a column that costs no more,
+    equations can replace rows ``≥ 1`` without loss.
 
     Parameters
     ----------
@@ -128,8 +130,8 @@ class RyanFoster(BranchingRule):
     Raises
     ------
     InputError
-        Before the first round if the master has no such rows or they are of another kind. At a node if the coefficients
-        of a column are.
+        Before the first round if the master has no such rows or they are of another kind. At a node if a column has
+        other coefficients in them.
     """
 
     makes: Sequence[type[Decision]] = (Together, Apart)

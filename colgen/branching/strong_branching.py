@@ -38,12 +38,12 @@ class StrongBranching(Choice):
     rounds
         Rounds of pricing for each.
     lookahead
-        Trials end after this many in a row without improvement.
+        Trials end after this many candidates in a row that are no better than the best.
     reliability
         A candidate is not tried if each of its directions has this many pseudo-costs.
     familiarity
-        Nor is its linear program solved after this many for each direction: the gain per unit is expected to be the
-        same.
+        Its linear program is not solved if each of its directions has this many gains of linear programs; their
+        average per unit is used.
 
     References
     ----------

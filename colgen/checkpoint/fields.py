@@ -51,7 +51,7 @@ def _check_tree(fields: Mapping[str, Any]) -> None:
         if parent is not None and parent >= number:
             raise InputError(f"expected a parent before node {number} in 'nodes', got {parent}")
         if link >= len(fields["links"]):
-            raise InputError(f"expected node {number} to have one of {len(fields['links'])} links, got {link}")
+            raise InputError(f"expected a link below {len(fields['links'])} for node {number} in 'nodes', got {link}")
         numbers.add(number)
 
 

@@ -30,7 +30,7 @@ from colgen.solvers.linear.lp import LPStatus
 from colgen.solving import solve
 
 _WIDTH = 80
-"""Most characters of a line."""
+"""Maximum number of characters of a line."""
 
 _NEAR_ZERO = 1e-3
 """Scores are near 1: sums below this are only rounding errors."""
@@ -245,7 +245,7 @@ def demonstrations(
     brute_force, complete
         Name of the brute-force method, and a function from an instance to its outcome.
     possible, used
-        Number of columns of an instance, and number of them that a run generated.
+        Number of columns in the complete formulation, and number of columns that a run generated.
     named
         Names an instance, given the answer of its run.
     prepare

@@ -32,16 +32,16 @@ from colgen.options import Parallel
 from colgen.problem import Problem
 
 _NAMED = 5
-"""Most instances without a proved optimum that are listed by number."""
+"""Maximum number of instances without a proved optimum that are listed by number."""
 
 
 @dataclass
 class Tally:
     """Counts of solved instances, and those without a proved optimum.
 
-    ``unproved`` lists their numbers, from 1, of which ``infeasible`` are proved infeasible; ``faults`` instances failed
-    with an error. ``scopes`` are the subsets of answers among which optima are proved, if not all, and ``given`` the
-    assumptions of the problems.
+    ``unproved`` lists the numbers, from 1, of the latter. ``infeasible`` of them are proved infeasible, and ``faults``
+    failed with an error. ``scopes`` are the subsets of answers among which optima are proved, if not all, and ``given``
+    the assumptions of the problems.
     """
 
     solved: int = 0

@@ -78,8 +78,10 @@ class TrainOptions:
 
     Attributes
     ----------
-    data, model
-        Folder of annotated data, or the folder of ``train``; and the file for the trained model.
+    data
+        Folder of annotated data; with single files, the folder of ``train``.
+    model
+        File for the trained model.
     train, dev
         Single files to learn from and to tune on, if given.
     options
@@ -88,9 +90,10 @@ class TrainOptions:
         Of all random numbers.
     quick
         Whether to learn from little data, for a trial run.
-    say, skip
-        Called with lines that report progress, and with a message for each malformed document, which is then skipped;
-        if ``skip`` is None, such documents are errors.
+    say
+        Called with lines that report progress.
+    skip
+        Called with a message for each malformed document, which is then skipped. None: such a document is an error.
     """
 
     data: Path
@@ -183,9 +186,9 @@ class Solved:
     that the answer is proved optimal. ``objective`` and ``dual_bound`` are infinite if there is none; ``bound_source``
     is that of :class:`~colgen.core.result.Result`.
 
-    ``scope`` states which answers were considered (see :class:`Template`), and ``given`` the earlier decisions that the
-    problem takes as given, in words that can follow "proved optimal". ``file`` is the file of the instance, if there
-    are several.
+    ``scope`` states which answers were considered (see :class:`Template`). ``given`` states which earlier decisions the
+    problem takes as given, such as the tags of a tagger. Both are words that can follow "proved optimal". ``file`` is
+    the file of the instance, if there are several.
     """
 
     lines: Sequence[str]
@@ -279,7 +282,7 @@ class Template:
     Attributes
     ----------
     name, title, source
-        Its name, what it solves, and where it comes from.
+        Its name, what it solves, and its source, such as a publication.
     problem
         Makes the problem of an instance for ``solve``.
     read, options

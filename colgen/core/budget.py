@@ -19,7 +19,7 @@ from colgen.core.workers import SERIAL, Workers
 from colgen.solvers.compiling import compile_seconds
 
 _LATE_SHARE, _LATE = 0.05, 0.1
-"""A run with limit t may take t, this share of t, and this many seconds."""
+"""A run with limit t may exceed it by this share of t and this many seconds."""
 
 
 def interruption() -> Termination:

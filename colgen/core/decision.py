@@ -35,7 +35,7 @@ class Decision(ABC):
 
     @property
     def concerns(self) -> Collection[Key] | None:
-        """Rows at least one of which a forbidden column covers; None if unknown."""
+        """Rows such that every column that the decision forbids covers at least one of them; None if unknown."""
         return None
 
     def allows(self, column: Column) -> bool:

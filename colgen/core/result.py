@@ -83,7 +83,8 @@ class Iteration:
     new_columns, new_rows
         Added in this round.
     misprices
-        Number of pricing attempts of this round that found no column before one did, or before the round ended.
+        Number of times in this round that pricing at stabilized dual values found no improving column and was repeated
+        nearer to the master's.
     seconds
         Since the start of the run.
     master_seconds, pricing_seconds, separation_seconds
@@ -186,8 +187,8 @@ class Result(Generic[Answer]):
     relaxation
         The last solution of the root's relaxation, fractional in general.
     root_bound
-        The dual bound proved at the root before branching. It is below the relaxation's value if a rounded bound
-        decided earlier (``solve(problem, relaxation=True).objective`` is that value).
+        The dual bound proved at the root before branching. It may be weaker than the relaxation's value, because the
+        root ends early once its rounded bound is final. ``solve(problem, relaxation=True).objective`` is that value.
     iterations
         One record per round.
     nodes
@@ -204,8 +205,8 @@ class Result(Generic[Answer]):
     notes
         Further remarks, one sentence each: heuristics that failed and were skipped, oracles whose bounds prove nothing.
     pool
-        The columns of the restricted master, with reduced costs and which are basic; no basic ones if no linear program
-        was solved. None if the restricted master is not a linear program.
+        The columns of the restricted master, their reduced costs, and which of them are basic: none if no linear
+        program was solved. None if the restricted master is not a linear program.
     """
 
     sense: Sense
@@ -254,8 +255,9 @@ class Result(Generic[Answer]):
     def warm_start(self, *, basis_only: bool = False) -> WarmStart:
         """Return a start for another run: the dual values that prove the root's bound, the answer, the columns.
 
-        The other run treats all of it as guesses. It may have other sides or rows, as long as the columns are valid in
-        it; an answer that is infeasible there is dropped. If costs changed, the caller must change them in the columns.
+        The other run treats all of it as guesses. Its rows and their sides may differ, as long as the columns are valid
+        in it; an answer that is infeasible there is dropped. If costs changed, the caller must change them in the
+        columns.
 
         Parameters
         ----------

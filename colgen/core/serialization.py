@@ -30,7 +30,7 @@ _LISTED = 64
 def as_plain(value: Any, what: str) -> Any:
     """Convert a value to JSON data; ``what`` is its name in an error message.
 
-    Allowed are numbers, strings, bytes, None, tuples, lists, sets, dictionaries, arrays, and the terms of cuts.
+    The value may contain numbers, strings, bytes, None, tuples, lists, sets, dictionaries, arrays, and terms of cuts.
     InputError is raised for anything else.
     """
     if value is None or isinstance(value, (str, bool, int, float)):
@@ -105,8 +105,9 @@ def _to_array(value: dict[str, Any]) -> np.ndarray[Any, Any]:
 def digest_of(value: Any, name: str = "the instance") -> str:
     """Return the SHA-256 of data in hexadecimal, the same for equal data in every process.
 
-    Allowed are numbers, strings, None, arrays, and tuples, lists, sets, dictionaries and dataclasses of these; anything
-    else raises InputError with ``name``. A dataclass's field ``name`` is ignored: names of instances change nothing.
+    The value may be a number, a string, None, an array, or a tuple, list, set, dictionary or dataclass of these;
+    anything else raises InputError with ``name``. A dataclass's field ``name`` is ignored: names of instances change
+    nothing.
     """
     digest = hashlib.sha256()
     _feed(digest.update, value, name)
@@ -176,7 +177,7 @@ _LENGTH = 8
 """Bytes of the number that states the length of the text."""
 
 LIMIT = 2**36
-"""Most bytes of a file that is read: 64 GiB."""
+"""Maximum number of bytes of a file that is read: 64 GiB."""
 
 
 IMPOSSIBLE = (

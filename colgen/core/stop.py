@@ -88,7 +88,7 @@ class DepthLimit:
 
 
 class Stalled:
-    """Stop once neither objective nor bound of a node has changed for ``rounds`` rounds."""
+    """Stop once neither the objective nor the bound of a node has changed in ``rounds`` rounds."""
 
     def __init__(self, rounds: int, tolerance: float = TOLERANCES.pruning) -> None:
         self.rounds = integer(rounds, "Stalled: rounds", low=1)

@@ -48,8 +48,8 @@ ROUNDING = 2.0**-50
 """Relative rounding error of a sum of a few numbers."""
 
 SUMMED = 1024
-"""Number of rounding errors of its terms within which a linear program's objective, a sum of costs times values, is
-exact."""
+"""A linear program's objective, a sum of costs times values, is exact to within this many rounding errors of its
+terms."""
 
 COMMON = 2.0**-20
 """Differences between answers are relative to at least this share of an objective, even if the answers share most of

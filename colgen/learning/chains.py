@@ -22,7 +22,7 @@ class ChainPerceptron:
     Parameters
     ----------
     features
-        Features of all tokens, chain after chain, shape (tokens, kinds of features); -1 is no feature.
+        Features of all tokens, chain after chain, shape (tokens, features per token); -1 is no feature.
     offsets
         Start of each chain, and the end of the last one.
     right
@@ -75,7 +75,10 @@ class ChainPerceptron:
         return float(wrong), float((offsets[examples + 1] - offsets[examples]).sum())
 
     def averaged(self) -> tuple[Singles, Singles]:
-        """Return weights, shape (features, labels), and transitions, shape (kinds, labels or one more, labels)."""
+        """Return weights, shape (features, labels), and transitions, shape (kinds, labels, labels).
+
+        If kinds of chains are given, transitions have one more row, for those to the first token.
+        """
         return self._weights.mean(self._steps), self._transitions.mean(self._steps)
 
     def state(self) -> dict[str, NDArray[Any]]:

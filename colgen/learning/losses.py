@@ -53,7 +53,7 @@ class Loss:
     Attributes
     ----------
     value
-        Not negative up to rounding, if the oracle can find the right structure.
+        At least 0 up to rounding, if the right structure is one of the oracle's.
     gradients
         Derivatives with respect to each array of scores, in its shape.
     structure
@@ -175,9 +175,9 @@ def fenchel_young(
 def second_best(oracle: StructureOracle, first: Structure, *scores: Any) -> Structure | None:
     """Return the best structure other than ``first``; None if there is no other.
 
-    For chains with shared transitions a two-best Viterbi algorithm is used.  Otherwise one call of the oracle per part
-    of ``first`` in the first array forbids that part.  No structure may contain all parts of ``first`` and others, and
-    the oracle must respect -inf.
+    For chains with shared transitions a two-best Viterbi algorithm is used.  Otherwise the oracle is called once for
+    each part of ``first`` in the first array, with this part forbidden.  Then no structure may contain all parts of
+    ``first`` and further ones, and the oracle must respect -inf.
     """
     theta = scores_for(oracle, scores)
     if isinstance(oracle, Chains) and theta[1].ndim == 2:

@@ -5,8 +5,8 @@ r"""Structured support vector machines: a convex program whose optimum is proved
 Each pass of cutting planes over the examples gives a row Σ_i H_i(w)/n ≥ b - gᵀw.  Here g is the mean of ψ(right) -
 ψ(y), and b the mean cost, of the worst violators.  In the dual these rows are columns, and the master is SparseMAP's
 quadratic program over the simplex.  Its dual values are w = Σ_j p_j g_j / λ, and its value is a lower bound on P.
-Block-coordinate Frank-Wolfe stores a mean per example instead, and takes the best step towards one violator at a time.
-A pass over all examples gives the bound.
+Block-coordinate Frank-Wolfe stores a mean per example instead, and takes the best step towards one example's violator
+at a time.  A pass over all examples gives the bound.
 
 Sources: T. Joachims, T. Finley, C.-N. Yu, *Cutting-plane training of structural SVMs*, Machine Learning 77 (2009);
 S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher, *Block-coordinate Frank-Wolfe optimization for structural SVMs*,
@@ -148,7 +148,7 @@ def frank_wolfe(
     Parameters
     ----------
     blocks
-        Step after each example, drawn at random (block-coordinate); otherwise one step per pass.
+        Whether to take a step after each example, drawn at random (block-coordinate); otherwise one step per pass.
     regularization, margin, gap, passes
         As for :func:`cutting_planes`.  Every tenth pass computes the bound from all examples.
     """

@@ -1,8 +1,8 @@
 """Marginals by dynamic programs: log-partition functions, means, entropies, gradients and samples.
 
 The Gibbs distribution of a model gives each structure a probability proportional to exp of its score.  Models are the
-oracles of :mod:`colgen.learning.oracles` with sums over their structures.  These are chains, dependency trees by the
-matrix-tree theorem, and projective trees with adjacent siblings and grandchildren.
+oracles of :mod:`colgen.learning.oracles` that can also sum over all their structures.  These are chains, dependency
+trees by the matrix-tree theorem, and projective trees with adjacent siblings and grandchildren.
 """
 
 from __future__ import annotations
@@ -75,8 +75,7 @@ class StructureMarginals:
         Parameters
         ----------
         means
-            Derivatives with respect to each of the means, in its shape.  The last ones may be omitted; None means
-            zeros.
+            Derivatives with respect to each mean, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
         if len(means) > len(self.means):
             raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")

@@ -7,10 +7,10 @@ Floats or truth values have the shape of the scores.  Integers are places of par
 often as the part occurs.  It returns None if there is no structure.  A score of -inf forbids a part.  An optional
 method ``check(*scores)`` raises an error for scores of wrong shapes before ``best`` is called.
 
-Losses, trainers and layers take the right structure in the same forms.  Oracles with a method
-``from_labels(labels, *scores)``, such as :class:`Chains`, :class:`Trees` and :class:`ProjectiveTrees`, take one integer
-per position as labels (heads, cluster numbers), and only a tuple of arrays as places.  Without that method integers are
-always places.
+Losses, trainers and layers take the right (gold) structure of an example in the same forms, or as labels.  Labels are
+an array with one integer per position, such as heads or cluster numbers.  They need an oracle with a method
+``from_labels(labels, *scores)``, such as :class:`Chains`, :class:`Trees` and :class:`ProjectiveTrees`.  These oracles
+take places only as a tuple of arrays.  For other oracles integers are always places.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def check_tree_shapes(oracle: Any, arrays: Sequence[Floats], parts: Sequence[str
 
 
 def check_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
-    """Return derivatives with respect to a mean as floats; raise an InputError if they do not have the mean's shape."""
+    """Return derivatives with respect to a mean as floats; raise an InputError if they do not have its shape."""
     try:
         found: Floats = as_floats(given, "derivatives", shape=shape)
     except ArrayError as error:
@@ -383,8 +383,8 @@ class ProjectiveTrees(SecondOrder):
 def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, ...], float]:
     """Return scores with -inf replaced by a finite penalty, and the penalty (-inf if not needed).
 
-    Any tree without a forbidden part is better than all others, which vanish in sums over all trees.  A sum below half
-    of the penalty consists of forbidden trees only.
+    At these scores every tree without a forbidden part is better than every tree with one.  The latter vanish in sums
+    over all trees.  A sum below half of the penalty consists of forbidden trees only.
     """
     if not any(np.isneginf(theta).any() for theta in others):
         return tuple(others), -np.inf

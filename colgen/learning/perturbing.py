@@ -41,8 +41,8 @@ class Perturbed:
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
         """Return a function's derivatives with respect to the scores, given those with respect to the first mean.
 
-        The same samples estimate it as E[Z (a(θ + σ Z)ᵀ g)] / σ, for normal noise only.  Subtracting the mean of aᵀg
-        lowers the variance.
+        With these given derivatives g, the same samples estimate E[Z (a(θ + σ Z)ᵀ g)] / σ, for normal noise only.
+        Subtracting the mean of aᵀg lowers the variance.
         """
         derivative = check_derivative(means[0], self.means[0].shape).ravel()
         values = np.array([derivative[places] @ counts for places, counts in (s.parts[0] for s in self.structures)])

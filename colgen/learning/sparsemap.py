@@ -91,14 +91,13 @@ class SparseMean:
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
         """Return a function's derivatives with respect to the scores, given those with respect to the means.
 
-        At a tie, where the set of structures changes, it is the gradient for the present set.  The mean is linear
-        between such points, so this is a limit of gradients nearby.
+        At a tie, where the set of structures changes, the derivatives are those for the present set.  The mean is
+        linear between such points, so they are a limit of derivatives nearby.
 
         Parameters
         ----------
         means
-            Derivatives with respect to each of the means, in its shape.  The last ones may be omitted; None means
-            zeros.
+            Derivatives with respect to each mean, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
         if len(means) > len(self.means):
             raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")

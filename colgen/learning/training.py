@@ -60,7 +60,8 @@ class Trained(Generic[M]):
     weights
         Averaged over all steps if the trainer averages.
     losses
-        The mean loss of each pass, before each step.
+        The mean loss of each pass, per part that the learner counts, such as an example or a token.  The loss of an
+        example is taken before its step.
     scores
         Scores of each pass on the development data; empty without such data.
     objective, bound

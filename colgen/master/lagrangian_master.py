@@ -27,7 +27,8 @@ class LagrangianMaster(RestrictedMaster):
 
         constant(λ) + Σ_k U_k β_k.
 
-    All U_k structures are used, so an oracle that may use none must state a bound no worse than zero.
+    The bound counts exactly U_k structures.  If a solution may use fewer, the oracle must state a bound of at most 0
+    when minimising, and of at least 0 when maximising.
 
     Parameters
     ----------

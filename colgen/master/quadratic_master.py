@@ -80,17 +80,19 @@ class MeanDuals(DualVector):
 
 
 class QuadraticMaster(RestrictedMaster, LinkingRows):
-    """A master whose solution is the mean of columns that is best by their costs and its norm.
+    """A master that maximises the mean cost of columns minus κ/2 times the squared norm of their mean vector.
 
-    A column is a structure with a cost and a vector given by ``vector``. Its value is a share from 0 to 1. One oracle
-    bounds, at :class:`MeanDuals`, the values ``cost ∓ prices @ a - level``.
+    When minimising, the norm is added. A column j is a structure with a cost and a vector a_j, which ``vector``
+    returns. The value of a column is its weight in the mean, from 0 to 1. There is one oracle. At dual values
+    :class:`MeanDuals` the reduced cost is ``cost - prices @ a - level`` when maximising, and
+    ``cost + prices @ a - level`` when minimising.
 
     Parameters
     ----------
     first
         The initial column.
     vector
-        Function that returns the entries of a column's a.
+        Function that returns the entries of a column's vector a.
     size
         Length of a, above 0.
     curvature

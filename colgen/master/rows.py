@@ -103,7 +103,7 @@ class MasterRows:
         return len(self.names.keys)
 
     def extend(self, lower: Floats, upper: Floats, sizes: Floats) -> None:
-        """Append sides and sizes of rows whose names were added before.  A size of zero is unknown."""
+        """Append sides and sizes of rows whose names were added before.  Zero stands for an unknown size."""
         self.lower, self.upper = np.append(self.lower, lower), np.append(self.upper, upper)
         self.unsized = np.append(self.unsized, sizes == 0.0)
         self.sizes = np.append(self.sizes, np.where(sizes > 0.0, sizes, 1.0))

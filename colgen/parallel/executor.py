@@ -77,7 +77,7 @@ class Executor:
 def seeds_from(seed: int, count: int, first: int = 0) -> Seeds:
     """Return seeds ``first`` to ``first + count - 1`` of the sequence defined by one nonnegative seed.
 
-    The seeds are a counter spread over 64 bits: good generators make independent streams of them.
+    The seeds are a counter spread over 64 bits, from which good generators make independent streams.
     """
     if seed < 0 or count < 0 or first < 0:
         raise InputError(f"expected a nonnegative seed, count and first number, not {seed}, {count} and {first}")

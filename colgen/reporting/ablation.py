@@ -151,7 +151,7 @@ class Ablation:
         )
 
     def ratios(self, method: str, base: str | None = None, by: Literal["seconds", "rounds"] = "seconds") -> list[float]:
-        """Return what a method took divided by what another took (by default the first), by instance."""
+        """Return the time or rounds of a method divided by those of ``base`` (by default the first), by instance."""
         if by not in ("seconds", "rounds"):
             raise InputError(f"by: expected 'seconds' or 'rounds', not {by!r}")
         others = {line.instance: line for line in self.of(self.methods[0] if base is None else base)}
@@ -194,7 +194,7 @@ class Ablation:
         write_csv([line.to_dict() for line in self.lines], path)
 
     def draw(self, by: Literal["round", "second"] = "round", ax: Axes | None = None) -> Axes:
-        """Draw the dual bounds on one instance by round or second, or for several the shares proved over time."""
+        """Draw the dual bounds by round or second; for several instances, the share of them proved over time."""
         from colgen.reporting.ablation_pictures import draw_bounds, draw_profile
 
         check_by(by)

@@ -94,7 +94,7 @@ class Comparison(Sequence[Compared]):
         return frame.set_index(["instance", "name"]) if several else frame.drop(columns="instance").set_index("name")
 
     def draw(self, by: Literal["round", "second"] = "second", ax: Axes | None = None) -> Axes:
-        """Draw the dual bounds on one instance by round or second, or for several the shares proved over time."""
+        """Draw the dual bounds by round or second; for several instances, the share of them proved over time."""
         from colgen.reporting.ablation_pictures import draw_bounds, draw_profile
 
         check_by(by)

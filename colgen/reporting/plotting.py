@@ -127,8 +127,8 @@ def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
 def duals(result: Result, figure: Figure | None = None) -> Figure:
     """Draw the dual values of the root by round, and their distance to the last ones.
 
-    Lines of later rows start in their first round. The dual values that moved most have a style and the name of their
-    row.
+    Lines of later rows start in their first round. The dual values that moved most have lines of different styles,
+    labelled with the names of their rows.
 
     Raises
     ------
@@ -177,8 +177,8 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
 def values(result: Result, ax: Axes | None = None) -> Axes:
     """Draw the value of each column in the solution of the root's restricted master, by round.
 
-    The line of a column starts in the first round that uses it. The columns that moved most have a style and the name
-    of their structure.
+    The line of a column starts in the first round that uses it. The columns that moved most have lines of different
+    styles, labelled with their structures.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def values(result: Result, ax: Axes | None = None) -> Axes:
 
 
 def _draw_most_moved(ax: Axes, x: Floats, values: Floats, moved: Floats, name: Callable[[int], str], what: str) -> None:
-    """Draw many lines by round, those that moved most with a style and a name."""
+    """Draw many lines by round; those that moved most have styles of their own and are named."""
     width = values.shape[1]
     order = np.argsort(-moved, kind="stable")
     chosen = [int(k) for k in order[:_LABELLED] if moved[k] > 0 or width <= _LABELLED]

@@ -115,7 +115,10 @@ class KnapsackOracle(Pricing):
         return fits if mask is None else fits & ~mask
 
     def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> PricedMarginals:
-        """Return the best total with each task on each machine, and on no other; ``least`` alone includes cuts."""
+        """Return, for each machine and task, the best total of all machines if only this one has the task.
+
+        ``least``, each machine's least reduced cost, includes cuts; the other terms do not.
+        """
         _, inside, outside = self._solve_all(best_with_each, gains, context)
         without = np.maximum(np.minimum(-outside - own[:, None], 0.0), least[:, None])
         # For each task: the total if no machine has it; then exchange one machine's term.

@@ -165,7 +165,7 @@ class ChainMaster(RestrictedMaster):
 
     @cached_property
     def shares(self) -> Floats:
-        """Shares of the roots of messages, see :func:`colgen.problems.chain_map.kernels.roots.root_shares`."""
+        """Share of each node as a root of messages, see :func:`colgen.problems.chain_map.kernels.roots.root_shares`."""
         return root_shares(self.instance.forest, self.both_ways)
 
     @cached_property

@@ -60,7 +60,7 @@ def unchanged_form(instance: ChainInstance) -> NormalForm:
 
 
 def prune(instance: ChainInstance, budget: Budget | None = None) -> ChainInstance:
-    """Return the instance with labels forbidden that no best labelling needs, by rule (14)."""
+    """Return the instance without the labels that rule (14) proves unnecessary for a best labelling."""
     budget = Budget() if budget is None else budget
     domains = prune_by_bounds(instance.forest, instance.scores, instance.pairwise.tables, require=budget.require)
     scores = np.full_like(instance.scores, -np.inf)

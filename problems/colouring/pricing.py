@@ -56,7 +56,7 @@ class StableSetOracle(Pricing):
     adjacency
         Their adjacency matrix, in this order.
     columns
-        Most stable sets per round.
+        Maximum number of stable sets per round.
     closed
         Whether to extend sets to maximal ones.  Requires rows ≥ 1; with equations or cuts, sets are used as found.
 

@@ -147,7 +147,10 @@ def _as_sets(clusters: Clustering) -> list[set[Hashable]]:
 
 
 def muc(gold: Clustering, predicted: Clustering) -> Measure:
-    """Count links: n - 1 per cluster of n mentions, of which n minus the parts in the other clustering are found."""
+    """Count links: a cluster of n mentions has n - 1.
+
+    If the other clustering splits it into p parts, n - p of them are found.
+    """
     keys, responses = _as_sets(gold), _as_sets(predicted)
     return Measure(*_links(keys, responses), *_links(responses, keys))
 

@@ -50,7 +50,7 @@ class TreeList:
 
     @property
     def least(self) -> float:
-        """Standard score of the k-th best tree; -inf if there are fewer than k."""
+        """The k-th best tree's standard score, as in ``pool`` but not negated; -inf if there are fewer than k trees."""
         return -self.pool.least
 
     @property

@@ -47,7 +47,7 @@ class RoutingInstance:
     service
         Service time at each location; None: all are 0.
     vehicles
-        Most routes; None: the number of customers.
+        Maximum number of routes; None: the number of customers.
     places
         Coordinates, used for pictures.
     reading

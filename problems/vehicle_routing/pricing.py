@@ -73,7 +73,7 @@ class RouteOracle(Pricing):
     modes
         Modes of labelling in order; the last is exact.
     routes
-        Most routes per call.
+        Maximum number of routes per call.
     """
 
     cost_bound = 0.0

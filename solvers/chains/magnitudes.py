@@ -36,11 +36,11 @@ def _largest(bits: NDArray[Any], infinity: Any, magnitude: Any, forbidden: Any) 
 def find_extremes(
     scores: NDArray[Any], first: int, end: int, tops: NDArray[np.float64], places: NDArray[np.int32], lowest: Any
 ) -> None:
-    """Find the largest number of rows ``first`` to ``end - 1``, and the largest distance from it to a row's smallest.
+    """Find the largest number in each of rows ``first`` to ``end - 1``, and how far below it a row's smallest may be.
 
     ``scores`` may contain -inf.  ``tops`` receives each row's largest number, 0 if all are -inf, and ``places`` its
-    first position.  ``lowest`` has two numbers, lowered to minus that distance: over all numbers including -inf, and
-    over finite ones.
+    first position.  ``lowest`` has two numbers.  Each is lowered to the least value of a row's smallest number minus
+    its largest: the first over all numbers including -inf, the second over finite ones.
     """
     num = scores.shape[1]
     for i in range(first, end):

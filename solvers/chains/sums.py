@@ -258,7 +258,7 @@ def _tangent(
     labels: Floats,
     pairs: Floats,
 ) -> None:
-    """Compute derivatives in a direction: of log α_i forwards, of the probabilities backwards."""
+    """Compute derivatives in a direction: those of log α_i in a forward pass, those of the probabilities backwards."""
     offsets, steps, stepwise, far, before, into, log_partition = forwards
     tokens, num = before.shape
     slope = np.zeros((tokens, num))  # derivative of log α

@@ -77,7 +77,7 @@ class Join(NamedTuple):
 
 
 def find_joins(scores: Floats, labels: Ints, stars: Rows, duals: Floats, *, expired: Expired = never) -> list[Join]:
-    """Return pairs that are together, in the order in which they are merged.
+    """Return pairs that are together in every clustering at least as good as ``labels``, in the order of merging.
 
     ``labels`` are the cluster numbers, 0 to n - 1, of a good clustering.  The sweeps start at ``stars`` and ``duals``.
     ``expired`` is checked several times per second; once True, the pairs found so far are returned.

@@ -43,8 +43,10 @@ class ArcIndex(NamedTuple):
         Sum of the weights of direction and distance, by key number and distance bin.
     of_kinds
         Templates that depend only on token types.
-    kinds, sums
-        Known types and pairs of types on each side; cached sums of these templates by pair number and distance bin.
+    kinds
+        Numbers of the known types, and of the known pairs of types with the head on each side.
+    sums
+        Cached sums of the weights of these templates, by number of the pair and distance bin.
     """
 
     templates: Ints
