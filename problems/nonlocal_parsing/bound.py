@@ -132,7 +132,10 @@ class ShareAscent:
             self.pool.add(tree, self.losses.of(tree))
 
     def list_trees(self, scores: NodeScores, root: bool) -> Floats:
-        """Add ψ's k best trees of a node to the pool; return each product's contribution to the gaps at these."""
+        """Add the k best trees under the node's upper bound ψ to the pool.
+
+        Return the contribution of each product of factors to the gaps between ψ and the scores of these trees.
+        """
         k, size = self.pool.k, self.instance.parts.size
         tilted, heads = np.empty((size, size)), np.empty(size, dtype=np.int64)
         scores.evaluate(self.near.backbone, tilted, heads)
