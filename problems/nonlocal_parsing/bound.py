@@ -187,9 +187,9 @@ class TreeBounding(Bounding):
     Parameters
     ----------
     ascent
-        Called when the first node is bounded.
+        Function that returns the ascent; it is called when the first node is bounded.
     warm
-        Start a node at its parent's p; otherwise at new initial shares.
+        Whether nodes start at the shares p of their parents; otherwise they start at new initial shares.
     """
 
     def __init__(self, ascent: Callable[[], ShareAscent], warm: bool) -> None:
