@@ -136,7 +136,7 @@ class Exchanging(Heuristic):
     share
         Calls of each oracle per row and round.
     steps
-        Most exchanges per round. Fewer if there are few columns; multiplied by the number of the attempt.
+        Maximum number of exchanges per round and attempt number. It is smaller if there are few columns.
     seconds
         Per call; at the first attempt at most 25% of the remaining time.
     """
@@ -225,7 +225,7 @@ class Diving(Heuristic):
     seed
         Of the perturbation.
     discrepancies
-        Most tabu columns in one dive.
+        Maximum number of tabu columns in one dive.
     levels
         Number of first steps at which another column may be rounded up.
     strong

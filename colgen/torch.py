@@ -60,7 +60,7 @@ class SparseMAP(_Layer):
     shared
         Which arrays of scores have no axis of instances, see :func:`colgen.learning.batches.batch_of`.
     rounds
-        Most oracle calls per instance; by default until the mean is exact.
+        Maximum number of oracle calls per instance; by default until the mean is exact.
     workers
         Threads over the instances of a batch; results do not depend on it.
 
@@ -212,7 +212,7 @@ class FenchelYoung(_LossLayer):
     samples, spread, seed
         Of perturbations.
     rounds
-        Most rounds of SparseMAP.
+        Maximum number of rounds of SparseMAP.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ from colgen.solvers.linear.lp import LPStatus
 from colgen.solving import solve
 
 _WIDTH = 80
-"""Most characters of a line."""
+"""Maximum number of characters of a line."""
 
 _NEAR_ZERO = 1e-3
 """Scores are near 1: sums below this are only rounding errors."""

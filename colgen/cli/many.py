@@ -32,7 +32,7 @@ from colgen.options import Parallel
 from colgen.problem import Problem
 
 _NAMED = 5
-"""Most instances without a proved optimum that are listed by number."""
+"""Maximum number of instances without a proved optimum that are listed by number."""
 
 
 @dataclass

@@ -30,10 +30,10 @@ from colgen.core.files import check_readable
 from colgen.solvers.arrays import ArrayError
 
 ARRAYS_LIMIT = 2**32
-"""Most bytes of all arrays of a file; half of the machine's memory if that is less."""
+"""Maximum number of bytes of all arrays of a file; half of the machine's memory if that is less."""
 
 MEMBERS_LIMIT = 1000
-"""Most arrays of a file."""
+"""Maximum number of arrays of a file."""
 
 _CHUNK = 2**20
 

@@ -15,7 +15,7 @@ from colgen.core.errors import InputError
 from colgen.core.text import describe
 
 TEXT_LIMIT = 2**28
-"""Most bytes of a text file that is read into memory: 256 MiB."""
+"""Maximum number of bytes of a text file that is read into memory: 256 MiB."""
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ _LENGTH = 8
 """Bytes of the number that states the length of the text."""
 
 LIMIT = 2**36
-"""Most bytes of a file that is read: 64 GiB."""
+"""Maximum number of bytes of a file that is read: 64 GiB."""
 
 
 IMPOSSIBLE = (

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 LONGEST = 300
-"""Most characters of a line of an error message about input."""
+"""Maximum number of characters of a line of an error message about input."""
 
 FORGOTTEN = "did you forget `return`?"
 """Hint for a method that returned None where a value is needed."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED = 60
-"""Most vertices whose names are readable."""
+"""Maximum number of vertices whose names are readable."""
 
 
 def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title: str = "") -> Figure:

@@ -44,7 +44,7 @@ class StableSetEnumeration(Enumeration):
     Parameters
     ----------
     limit
-        Most stable sets to list.
+        Maximum number of stable sets to list.
     seconds
         Time limit of the search for a cover.
     """

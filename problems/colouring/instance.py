@@ -18,7 +18,7 @@ from colgen.core.files import read_bytes, read_text, write_text
 from colgen.core.numbers import numbers_of, to_integer
 
 LARGEST = 20_000
-"""Most vertices: the adjacency matrix of more would exhaust memory."""
+"""Maximum number of vertices, because the adjacency matrix of more would exhaust memory."""
 
 
 @dataclass(frozen=True)

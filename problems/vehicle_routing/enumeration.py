@@ -22,7 +22,7 @@ class RouteEnumeration(Enumeration):
     Parameters
     ----------
     limit
-        Most routes to enumerate.
+        Maximum number of routes to enumerate.
     seconds
         Time limit of the mixed-integer program.
     effort

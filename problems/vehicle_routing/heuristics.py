@@ -149,7 +149,7 @@ In larger instances without windows, one run ends 1% above the best in one insta
 """
 
 _MOST = 30_000
-"""Most steps of a run: a few seconds."""
+"""Maximum number of steps of a run: a few seconds."""
 
 
 def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) -> list[Route]:

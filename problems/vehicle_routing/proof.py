@@ -29,10 +29,10 @@ from colgen.solvers.linear.program import Program
 from colgen.solvers.paths.labelling import Labelling
 
 _LARGEST = 40
-"""Most customers: the checker would need too many labels for more."""
+"""Maximum number of customers, because the checker would need too many labels for more."""
 
 _LABELS = 100_000
-"""Most labels of the checker, and most routes."""
+"""Maximum numbers of labels in the checker, and of routes."""
 
 _UNIT = 2**16
 """The denominator of dual values."""

@@ -60,7 +60,7 @@ class FewRoutesLeft:
     Parameters
     ----------
     limit
-        Most routes.
+        Maximum number of routes.
     gap
         Largest relative gap at which the enumeration is tried.
     """

@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _CELLS = 1 << 22
-"""Most cells of the table without conflicts; every call fills it."""
+"""Maximum number of cells of the table without conflicts; every call fills it."""
 
 _NEVER = 1 << 62
 """A node limit that no search reaches."""

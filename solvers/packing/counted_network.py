@@ -33,7 +33,7 @@ LABELS = 1 << 17
 """The search stops if an item has more labels."""
 
 _LAID = 1 << 22
-"""Most pieces placed in a search; packings are read from them."""
+"""Maximum number of pieces placed in a search; packings are read from them."""
 
 _PORTION = 1 << 21
 """Steps between two checks of the clock: a few hundredths of a second."""

@@ -11,7 +11,7 @@ from colgen.solvers.arrays import ArrayError, as_floats
 from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork
 
 SWEEPS = 8
-"""Most copies of an item that are swept one by one.  Others use chains of arcs."""
+"""Maximum number of copies of an item that are swept one by one.  Others use chains of arcs."""
 
 
 def as_profits(net: PackingNetwork, profits: ArrayLike) -> Floats:

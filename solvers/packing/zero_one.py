@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 LARGEST_TABLE = 1 << 26
-"""Most cells of a knapsack's table: 512 MiB."""
+"""Maximum number of cells of a knapsack's table: 512 MiB."""
 
 NEVER = -np.inf
 """The value of a set that does not exist."""

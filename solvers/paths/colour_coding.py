@@ -45,7 +45,7 @@ Ints = NDArray[np.int64]
 Seeds = NDArray[np.uint64]
 
 LARGEST_TABLE = 1 << 32
-"""Most bytes of a table."""
+"""Maximum number of bytes of a table."""
 
 _PORTION = 30_000_000
 """Elementary steps between two checks of the clock: a few hundredths of a second."""

@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 ROUNDS = 250
-"""Most subgradient steps; usually step lengths become negligible earlier."""
+"""Maximum number of subgradient steps; usually step lengths become negligible earlier."""
 
 _PATIENCE, _LEAST_STEP = 8, 0.005
 """Steps without improvement before the step length is halved; share of the first length that ends the ascent."""

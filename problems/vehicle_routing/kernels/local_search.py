@@ -17,7 +17,7 @@ from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner, overwrite
 
 _LONGEST = 3
-"""Most customers of an exchanged segment; length 4 stands for the rest of the route."""
+"""Maximum number of customers of an exchanged segment; length 4 stands for the rest of the route."""
 
 _LESS = 1e-9
 """Least saving, as a share of the longest distance: sums are inexact."""

@@ -30,7 +30,7 @@ from colgen.solvers.sorting import order_by
 _REMOVED = 10
 """Mean number of customers removed per step."""
 _STRING = 10
-"""Most customers removed from one route."""
+"""Maximum number of customers removed from one route."""
 _BLINK = 0.01
 """Probability that an insertion position is skipped."""
 

@@ -170,7 +170,7 @@ SLOTS = 1 << 18
 """Size of the hash table, a power of two."""
 
 TOGETHER = 8192
-"""Most labels of a vertex that are settled together."""
+"""Maximum number of labels of a vertex that are settled together."""
 
 
 def columns(side: Side) -> int:

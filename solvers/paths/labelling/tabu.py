@@ -34,7 +34,7 @@ _REST = 6
 """Steps for which a moved vertex is tabu."""
 
 _ALONE = 20
-"""Most single-vertex routes to start from, the cheapest ones."""
+"""Maximum number of single-vertex routes to start from, the cheapest ones."""
 
 
 def tabu(task: Task, starts: Iterable[Sequence[int]], wanted: int, cutoff: float) -> Found:

@@ -15,7 +15,7 @@ from colgen.solvers.paths.labelling.layout import EDGE, Floats, Ints, Side
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 
 LARGEST = 60_000_000
-"""Most arcs times buckets: some tenths of a second."""
+"""Maximum number of arcs times buckets: some tenths of a second."""
 
 
 def walk_bounds(side: Side, neighbourhoods: Mask, end: int) -> Floats | None:
