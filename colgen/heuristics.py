@@ -136,7 +136,7 @@ class Exchanging(Heuristic):
     share
         Calls of each oracle per row and round.
     steps
-        Maximum number of exchanges per round and attempt number. It is smaller if there are few columns.
+        Maximum number of exchanges per round, times the number of the attempt. It is smaller if there are few columns.
     seconds
         Per call; at the first attempt at most 25% of the remaining time.
     """
