@@ -115,7 +115,10 @@ class KnapsackOracle(Pricing):
         return fits if mask is None else fits & ~mask
 
     def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> PricedMarginals:
-        """Return the best total with each task on each machine, and on no other; ``least`` alone includes cuts."""
+        """Return the least total reduced cost if a machine performs a task, for each machine and task.
+
+        ``least`` has the least reduced costs of the machines.  Charges of cuts are included only there.
+        """
         _, inside, outside = self._solve_all(best_with_each, gains, context)
         without = np.maximum(np.minimum(-outside - own[:, None], 0.0), least[:, None])
         # For each task: the total if no machine has it; then exchange one machine's term.

@@ -199,7 +199,7 @@ class CoreferenceInstance:
         return score
 
     def _raise_forbidden(self, answer: Iterable[Sequence[int]]) -> None:
-        """Raise ValueError with two mentions that are together though forbidden."""
+        """Raise ValueError that names two mentions of a cluster whose pair is forbidden."""
         for number, cluster in enumerate(answer):
             members = np.asarray(cluster, dtype=np.intp)
             forbidden = np.argwhere(np.isneginf(self.scores[members[:, None], members]))

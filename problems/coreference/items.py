@@ -224,7 +224,7 @@ def _mentions(units: Sequence[Cluster], group: Ints) -> Cluster:
 
 
 def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
-    """Return which two groups have at least one of these pairs between them; None if there is no such pair."""
+    """Return the mask of the pairs of groups with one of these pairs between them; None if there are none."""
     if not groups or not pairs.any():
         return None
     starts = np.cumsum([0, *map(len, groups)])[:-1]
@@ -236,7 +236,7 @@ def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
 
 
 class Contraction:
-    """Items at a node: those joined by decisions are one item, those separated by decisions repel each other.
+    """Items at a node: items that decisions join are merged, and pairs that decisions separate are forbidden.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ascents that lower the bound of a node by choosing shares, which the oracle's dynamic program then proves."""
+"""Search for shares that lower the bound of a node; the dynamic program of the oracle then proves the bound."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class ShareAscent:
             self.add_tree(tree)
 
     def _ascend(self, scores: NodeScores) -> None:
-        """Add trees from the lower bound π: tightened at a tree, it gives a tree that is at least as good; repeat."""
+        """Add trees that maximise the lower bound π: if π is tight at a tree, the next tree is at least as good."""
         backbone, size = self.near.backbone, self.instance.parts.size
         heads, tilted = np.empty(size, dtype=np.int64), np.empty((size, size))
         self.effort.calls += 1
@@ -240,7 +240,7 @@ class TreeBounding(Bounding):
 
 
 def fractional_solution(scores: NodeScores, gap: Floats, at_bound: Ints) -> Solution:
-    """Return the tree that attains the bound, half-and-half with one that differs in the arc with the largest gap."""
+    """Return the mean of the tree that attains the bound and a tree that differs in the arc with the largest gap."""
     arc = _largest_gap(scores, gap, len(at_bound))
     tree = tuple(at_bound[1:].tolist())
     if arc is None:
