@@ -136,7 +136,7 @@ class Exchanging(Heuristic):
     share
         Calls of each oracle per row and round.
     steps
-        Maximum number of exchanges per round. Fewer if there are few columns; multiplied by the number of the attempt.
+        Maximum number of exchanges per round, times the number of the attempt. It is smaller if there are few columns.
     seconds
         Per call; at the first attempt at most 25% of the remaining time.
     """

@@ -204,10 +204,11 @@ def check_weak_duality(
 def probe_infeasibility(
     master: RestrictedMaster, pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext
 ) -> None:
-    """Check before a node is declared infeasible that no oracle misses a column in phase 1.
+    """Check that no oracle misses a column in phase 1, before a node is declared infeasible.
 
-    Duals multiplied by a large number reveal an oracle that ignores the cost weight.  At the root, duals of the
-    opposite sign reveal a wrong sign convention.  Zero duals reveal an oracle that returns the worst column.
+    The oracles are called at other dual values.  Dual values multiplied by a large number reveal an oracle that ignores
+    the cost weight.  At the root, dual values of the opposite sign reveal a wrong sign convention, and zeros reveal an
+    oracle that returns the worst column.
     """
     if not isinstance(solved.duals, Duals) or master.rows is None:
         return

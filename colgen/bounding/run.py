@@ -142,7 +142,7 @@ class Run:
             self.stage_seconds[name] += working_clock() - started - inside
 
     def state_scale(self, scale: float) -> None:
-        """Set the scale that the problem states, to which differences of objectives are relative."""
+        """Set the scale of differences between objectives, as if the problem had stated it."""
         self.scale, self._stated = scale, True
 
     # --- bounds and solutions ----------------------------------------------------------------------------------------

@@ -24,8 +24,9 @@ _PATIENCE = 10
 class SubgradientAscent(Ascent):
     """State of the subgradient method.
 
-    A round moves from the present point along the slope g by f (T - q) / ‖g‖².  T is the target, or else a level above
-    the best value.  The factor f is halved if nothing improves, and grows while the function is linear.
+    Let q be the value, g the slope at the present point.  A round moves by f (T - q) / ‖g‖² times g.  T is the target
+    if it is known, else a level above the best value.  The factor f is halved if nothing improves, and grows while the
+    function is linear.
     """
 
     def __init__(self, start: Floats, lower: Floats, upper: Floats, *, unit: float, target: float = math.inf) -> None:

@@ -71,7 +71,10 @@ class Routes:
         return Fraction(length, self.ticks), {i - 1: 1 for i in route}
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """Return a lower bound on reduced costs times the denominator of the duals: the least of ng-routes."""
+        """Return a lower bound on the reduced costs of routes, the least one of an ng-route, or 0 if all are positive.
+
+        It is multiplied by the denominator of the dual values.
+        """
         costs = self._costs(duals, unit)
         rest, start = self._completions(costs), self.windows[0][0] + self.service[0]
         found = (

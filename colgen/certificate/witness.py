@@ -14,8 +14,9 @@ NodeName: TypeAlias = int | tuple[int, int]
 class WitnessPoint:
     """Dual values of the master's rows that prove something about a node.
 
-    ``bound`` is their bound in floating point, the ideal value in phase 1. In phase 1 dual values prove infeasibility,
-    and costs do not count. ``fixes`` is True if reductions used them.
+    ``bound`` is the bound that they prove, in floating point. In phase 1 they prove infeasibility: ``costs_count`` is
+    False, and ``bound`` is infinite in the direction of improvement. ``fixes`` is True if reductions used the dual
+    values.
     """
 
     duals: Any

@@ -69,7 +69,7 @@ class Checkpointing:
         self.writer.watch(tree)
 
     def explain(self, error: Exception) -> Exception:
-        """Return the error, which the checkpoint may have caused if the run was resumed."""
+        """Return the error; if the run was resumed, with a message that the checkpoint may have caused it."""
         return _blame_file(f"{self._saving.path} cannot be resumed", error) if self.resumes else error
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class PoolStart:
             )
 
     def explain(self, error: Exception) -> Exception:
-        """Return the error, which the pool may have caused if it came from a file."""
+        """Return the error; if the pool came from a file, with a message that the file may have caused it."""
         return error if self._path is None else _blame_file(f"the pool {self._path} cannot be used", error)
 
     def warm_start(
@@ -195,7 +195,7 @@ def _read(structures: Iterable[Any], codec: Codec) -> Iterator[Column]:
 
 
 def _blame_file(what: str, error: Exception) -> Exception:
-    """Return a diagnostic as the possible fault of a file, and other errors unchanged."""
+    """Return an InputError that names a file as a possible cause of a diagnostic; other errors are unchanged."""
     if isinstance(error, InputError) or not isinstance(error, ColgenError):
         return error
     text = f"{what}, or the run fails without it too: {type(error).__name__}: {error}"

@@ -43,7 +43,7 @@ class AveragedWeights:
         self.count = self._kept = 0
 
     def begin(self, most: int) -> None:
-        """Begin a step with at most this many marks."""
+        """Begin a step, with memory for ``most`` marks."""
         if len(self.marks) < 2 * most:
             self.marks = np.empty(3 * most, dtype=np.int64)
         self.count = 0

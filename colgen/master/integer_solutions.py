@@ -233,7 +233,7 @@ class IntegerSolutions(IntegerSearch):
             )
         rows, covered = np.flatnonzero(self._rows.lower > 0.0), np.full(len(self._rows), -1, dtype=np.int64)
         if not (self._rows.lower[rows] == 1.0).all() or not np.isposinf(self._rows.upper).all():
-            raise FormulationError("Enumerated.values: expected rows of a covering, all of them ≥ 1; omit values")
+            raise FormulationError("Enumerated.values: all rows must be covering rows, ≥ 1; omit values")
         covered[rows] = np.arange(len(rows))
         deadline = time.monotonic() + time_limit
         expired: Stopped = lambda: time.monotonic() >= deadline or (stopped is not None and stopped())  # noqa: E731

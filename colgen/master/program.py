@@ -110,7 +110,10 @@ class MasterProgram:
             self._lp.refine(scale)
 
     def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats, costs: Floats) -> None:
-        """Set the sizes of rows that had none.  Units and costs belong to artificial variables."""
+        """Set the sizes, by which rows are scaled, of rows that had none.
+
+        ``positions`` are the artificial variables of these rows, with their new units and costs.
+        """
         if self._lp is not None:
             self._lp.set_sizes(rows, sizes, self._table.place[positions], units, costs)
 

@@ -210,7 +210,7 @@ def _solve_one(name: str, way: Way, instance: Any, time_limit: float, relaxation
     elif isinstance(found, (pyo.ConcreteModel, Rows)):
         return _complete(name, found, started, time_limit, relaxation)
     elif relaxation:
-        raise InputError(f"{name} returns an answer, which has no relaxation: remove it from the ways")
+        raise InputError(f"relaxation: {name} returns an answer, which has no relaxation; leave it out of ways")
     seconds = working_clock() - started
     if isinstance(found, Result):
         return make_line(name, found, seconds, relaxation=relaxation)

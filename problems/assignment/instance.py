@@ -37,14 +37,14 @@ _COMMON = 2.0**10
 
 @dataclass(frozen=True, eq=False)
 class AssignmentInstance:
-    """Tasks, and machines of limited capacity.
+    """An instance of generalized assignment: tasks, and machines of limited capacity.
 
     Parameters
     ----------
     costs
         Cost of each task on each machine, shape (machines, tasks).
     sizes
-        Nonnegative integers: capacity that the task needs, shape (machines, tasks).
+        Capacity that each task needs on each machine, nonnegative integers, shape (machines, tasks).
     capacities
         Capacity of each machine, a nonnegative integer.
     reading
@@ -95,7 +95,7 @@ class AssignmentInstance:
 
     @cached_property
     def in_units(self) -> tuple[Ints, Ints]:
-        """Equivalent sizes and capacities, divided by the machines' common divisors and as small as possible."""
+        """Equivalent sizes and capacities: divided by a common divisor per machine, and reduced where possible."""
         units = np.maximum(np.gcd.reduce(self.sizes, axis=1), 1)
         sizes = self.sizes // units[:, None]
         room = self.capacities // units
@@ -107,7 +107,7 @@ class AssignmentInstance:
 
     @cached_property
     def step(self) -> float | None:
-        """A common divisor of the costs of all assignments.  None if sums of costs may be rounded."""
+        """The greatest common divisor of the costs, which divides every objective.  None if sums may be rounded."""
         ratios = [cost.as_integer_ratio() for cost in self.costs.ravel().tolist()]
         for some in (ratios[:_FIRST], ratios):  # the first ones usually decide
             unit = max(divisor for _, divisor in some)
@@ -119,7 +119,7 @@ class AssignmentInstance:
 
     @cached_property
     def penalties(self) -> NDArray[np.bool_]:
-        """Mask of costs far above the others, to be paid only if necessary, shape (machines, tasks)."""
+        """Mask of assignments whose costs far exceed the others and so serve as penalties, shape (machines, tasks)."""
         fits = self.fits()
         more = self.costs - np.where(fits, self.costs, np.inf).min(axis=0)
         above = more[fits & (more > 0.0)]
@@ -129,11 +129,11 @@ class AssignmentInstance:
 
     @cached_property
     def scale(self) -> float | None:
-        """Scale of cost differences if costs cancel out or have a large common part; else None."""
+        """Scale of cost differences; None unless costs have both signs or a large common part."""
         return self.scale_among(self.fits() & ~self.penalties)
 
     def scale_among(self, ordinary: NDArray[np.bool_]) -> float | None:
-        """Return the scale of the costs in a mask, shape (machines, tasks)."""
+        """Return :attr:`scale` for the costs in a mask, shape (machines, tasks)."""
         costs = self.costs[ordinary]
         more = (self.costs - np.where(ordinary, self.costs, np.inf).min(axis=0))[ordinary]
         cancel = (costs < 0.0).any() and (costs > 0.0).any()
@@ -144,7 +144,7 @@ class AssignmentInstance:
         return power_of_two(max(float(more.max()), COMMON * float(np.abs(costs).max())))  # above rounding errors
 
     def fits(self) -> NDArray[np.bool_]:
-        """Return the mask of tasks that fit on a machine alone, shape (machines, tasks)."""
+        """Return the mask of assignments whose task alone fits on its machine, shape (machines, tasks)."""
         return np.asarray(self.sizes <= self.capacities[:, None])
 
     def objective(self, answer: Sequence[int]) -> float:
@@ -186,23 +186,24 @@ _MAXIMISED = {f"gap{k}" for k in range(1, 13)}
 
 
 def read(path: Path | str, *, problem: int | None = None, sense: str | None = None) -> AssignmentInstance:
-    """Read the OR-Library format: machines, tasks; costs and sizes, machine by machine; capacities.
+    """Read an instance in the OR-Library format.
 
-    The numbers may be separated by any spaces and line breaks.  A file may begin with its number of problems, as the
-    OR-Library's do.  Profits, which are maximised, become negative costs.
+    The file has the numbers of machines and tasks, the costs machine by machine, the sizes in the same order, and the
+    capacities, separated by any white space.  It may begin with its number of problems, as the OR-Library's files do.
+    Profits, which are maximised, become negative costs.
 
     Parameters
     ----------
     problem
         Number of the problem in the file, from 1; None: the first.
     sense
-        ``"min"``: the file has costs.  ``"max"``: profits.  None: profits if the file is named gap1 to gap12, as in the
-        OR-Library, else costs.
+        ``"min"``: the file has costs.  ``"max"``: it has profits.  None: it has profits if it is named gap1 to gap12,
+        as in the OR-Library, else costs.
 
     Raises
     ------
     InputError
-        With the file, if it is malformed.
+        If the file is malformed; the message names it.
     """
     path = Path(path)
     if sense not in (None, "min", "max"):
@@ -306,12 +307,12 @@ def _format(number: Any) -> str:
 
 
 def random(num_machines: int, num_tasks: int, seed: int, *, kind: str = "D") -> AssignmentInstance:
-    """Return a random instance as in the literature (Chu and Beasley, 1997).
+    """Return a random instance of a kind in the literature (Chu and Beasley, 1997).
 
     Parameters
     ----------
     kind
-        ``"C"``: costs are independent of sizes.  ``"D"``: large tasks are cheap, which is hard.
+        ``"C"``: costs are independent of sizes.  ``"D"``: large tasks are cheap, which makes the instance hard.
     """
     rng = np.random.default_rng(seed)
     shape = (num_machines, num_tasks)

@@ -27,10 +27,10 @@ Mask = NDArray[np.bool_]
 
 
 class KnapsackOracle(Pricing):
-    """Finds the best set of tasks for each machine by zero-one knapsacks.
+    """Oracle that finds the best set of tasks of each machine by zero-one knapsacks.
 
-    Each machine has one set: the sum of the machines' least reduced costs, if negative, gives a bound.  With cuts,
-    labels find the best sets.
+    Each machine uses at most one set, so the sum of the machines' least reduced costs, if negative, gives a bound.
+    With rank-1 cuts, a labelling algorithm finds the best sets.
     """
 
     prices = frozenset({Count})
@@ -89,11 +89,11 @@ class KnapsackOracle(Pricing):
         return found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found, strict=True)))
 
     def best(self, duals: Floats, closed: Mask) -> tuple[Floats, Mask]:
-        """Return the best gains at dual values of the tasks, and the sets."""
+        """Return each machine's largest gain Σ_t (π_t - c_jt) over a set of tasks at ``duals`` π, and that set."""
         return best_sets(np.where(closed, -np.inf, duals[None, :] - self.instance.costs), self._sizes, self._room)
 
     def gains(self, duals: Duals, context: PricingContext) -> Floats:
-        """Return each machine's gain from each task, -inf if forbidden, shape (machines, tasks)."""
+        """Return the dual values minus the cost of each assignment, -inf if forbidden, shape (machines, tasks)."""
         gains = duals.array(ASSIGN)[None, :] - context.cost_weight * self.instance.costs
         for pair, dual in duals.items(TAKES):
             gains[cast(tuple[int, int], pair)] += dual
@@ -101,7 +101,7 @@ class KnapsackOracle(Pricing):
         return np.asarray(gains)
 
     def closed(self, context: PricingContext) -> Mask:
-        """Return the mask that the node forbids, cached for the next call."""
+        """Return the mask of assignments that the node forbids; it is cached for the next call."""
         known, mask = self._closed
         if mask is None or known is not context.decisions:
             mask = forbidden_assignments(context, self.instance.costs.shape, TAKES)
@@ -109,15 +109,15 @@ class KnapsackOracle(Pricing):
         return mask
 
     def last_allowed(self) -> Mask:
-        """Return the mask of assignments that the last priced node allows."""
+        """Return the mask of assignments that the node priced last allows."""
         mask = self._closed[1]
         fits = self.instance.fits()
         return fits if mask is None else fits & ~mask
 
     def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> PricedMarginals:
-        """Return, for each machine and task, the best total of all machines if only this one has the task.
+        """Return the least total reduced cost if a machine performs a task, for each machine and task.
 
-        ``least``, each machine's least reduced cost, includes cuts; the other terms do not.
+        ``least`` has the least reduced costs of the machines.  Charges of cuts are included only there.
         """
         _, inside, outside = self._solve_all(best_with_each, gains, context)
         without = np.maximum(np.minimum(-outside - own[:, None], 0.0), least[:, None])
@@ -129,7 +129,7 @@ class KnapsackOracle(Pricing):
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def batch(self, machines: Sequence[int] | NDArray[np.intp], chosen: Mask, duals: Duals) -> Columns:
-        """Return the columns of sets of tasks, one per row of the mask and machine."""
+        """Return the batch of columns of sets of tasks; row k of ``chosen`` is the set of ``machines[k]``."""
         machines = np.asarray(machines, dtype=np.int64)
         tasks = np.nonzero(chosen)[1]
         sizes = chosen.sum(axis=1) + 1
@@ -152,7 +152,7 @@ class KnapsackOracle(Pricing):
         return self.encode_sets(np.array([machine]), chosen)[0]
 
     def encode_sets(self, machines: NDArray[np.int64], chosen: Mask) -> list[Column]:
-        """Return the columns of sets of tasks, one per row of the mask and machine."""
+        """Return the columns of sets of tasks; row k of ``chosen`` is the set of ``machines[k]``."""
         # Sum as in ``batch``: the same column must have exactly the same cost.
         costs = np.where(chosen, self.instance.costs[machines], 0.0).sum(axis=1).tolist()
         ends = np.cumsum(chosen.sum(axis=1)).tolist()
@@ -166,7 +166,7 @@ class KnapsackOracle(Pricing):
         return found
 
     def columns(self, sets: Mask) -> list[Column]:
-        """Return the distinct columns of sets, shape (sets, machines, tasks).  An idle machine has the empty set."""
+        """Return the distinct columns of sets, given as a mask of shape (sets, machines, tasks); sets may be empty."""
         each = [np.unique(sets[:, machine], axis=0) for machine in range(self.instance.num_machines)]
         return self.encode_sets(np.repeat(np.arange(len(each)), list(map(len, each))), np.concatenate(each))
 

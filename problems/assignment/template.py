@@ -65,7 +65,7 @@ _MOVES = 10_000
 class Assignment(Problem[list[int]]):
     """Generalized assignment by column generation over sets of tasks, and branching on assignments.
 
-    The answer is the machine of each task, a list of integers from 0.
+    The answer is a list with the machine of each task, an integer from 0.
 
     Parameters
     ----------

@@ -25,9 +25,10 @@ program. Its messages are maxima over the neighbour's domain, are defined for al
 pricing problem finds all pairs of positive reduced cost by precomputed bounds on τ. One master holds a whole batch of
 chains or trees: each round makes one call for the messages and one for the reduced costs.
 
-By default, labels are priced individually *before* they enter. One sweep passes the forward messages. A bound on the
-gain of exchanging two labels decides whether a later label can make use of this one. The remaining labels are optimal
-after a single round, and most nodes keep one label. See :mod:`colgen.solvers.chains.tree_domains`.
+By default, labels are priced one by one *before* they enter a domain. A single sweep passes the forward messages. A
+label is left out if replacing it by another label of the node never loses, whatever the labels of later nodes. A bound
+on the gain of exchanging two labels proves this. The domains then contain an optimal labelling after one round, and
+most nodes keep one label. See :mod:`colgen.solvers.chains.tree_domains`.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (NIPS 2012).
 """

@@ -45,7 +45,7 @@ def viterbi_plain(instance: ChainInstance) -> Labellings:
 
 
 def viterbi_pruned(instance: ChainInstance, margin: float | None = None) -> Labellings:
-    """Return the best labellings of chains or trees over the labels that rule (14) leaves.
+    """Return the best labellings of chains or trees, by Viterbi's algorithm after rule (14) has removed labels.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ _SAMPLE = 16
 
 @dataclass(frozen=True, eq=False)
 class ChainInstance:
-    """One or several chains or trees whose best labellings are wanted.
+    """One or several chains or trees to be labelled, with their scores.
 
         max  Σ_i θ_i(x_i) + Σ_{i, p = parent(i)} τ_i(x_i, x_p)
 
@@ -56,7 +56,7 @@ class ChainInstance:
     nodes
         Names of the nodes (words, nodes of a graph) in the order of the rows of ``scores``.
     size
-        Largest magnitude of the finite scores of labels.
+        Largest absolute value of the finite entries of ``scores``.
 
     Raises
     ------
@@ -122,8 +122,8 @@ class ChainInstance:
         scores
             θ, shape (tokens, labels).
         transitions
-            τ, shape (labels, labels), row: the earlier label. Shape (tokens - 1, labels, labels) if transitions differ
-            by step. A :class:`Pairwise` shares its bounds between instances.
+            τ, shape (labels, labels); rows are the earlier labels. Shape (tokens - 1, labels, labels) if transitions
+            differ by step. A :class:`Pairwise` shares its bounds between instances.
         """
         stepwise = not isinstance(transitions, Pairwise) and np.ndim(transitions) == 3
         steps: Any = [transitions] if stepwise else transitions
@@ -220,7 +220,7 @@ class ChainInstance:
             θ of each node, or the name of the node attribute that holds it. Nodes may have fewer labels than others:
             the missing ones are forbidden.
         transitions
-            τ of each edge (u, v), row: the label of u. Either the name of the edge attribute that holds it, or one
+            τ of each edge (u, v); rows are labels of u. Either the name of the edge attribute with the array, or one
             array for all edges. In an undirected graph, u is the first end in ``graph.edges``, so one array for all
             edges should be symmetric.
         """
@@ -274,10 +274,10 @@ class ChainInstance:
 
     @cached_property
     def scale(self) -> float:
-        """Typical difference between labels, a power of two: the lowest tenth of the losses in a sample.
+        """Scale of score differences, a power of two near the lowest decile of the losses of labels in a sample.
 
-        If all sampled scores are equal, all scores are used. A scale unrelated to the scores would hide small
-        differences.
+        The loss of a label is the best score of its row minus its own. If all sampled scores are equal, the losses of
+        all labels are used.
         """
         scores, pairwise = self.scores, self.pairwise
         rows = np.ascontiguousarray(scores[:: max(1, len(scores) // _SAMPLE)])
@@ -288,12 +288,12 @@ class ChainInstance:
 
     @cached_property
     def rounding(self) -> float:
-        """Bound on the rounding error of a tree's score, in whose sum scores may cancel out."""
+        """Bound on the rounding error of a tree's score, even if the scores in the sum cancel out."""
         return ROUNDING * max(self.size, self.pairwise.size) * float(np.diff(self.forest.starts).max())
 
     @cached_property
     def is_chains(self) -> bool:
-        """Whether every tree is a chain whose tokens are in order."""
+        """Whether every tree is a chain with its tokens in order."""
         return bool((chains(np.diff(self.forest.starts)).parent == self.forest.parent).all())
 
     def table_of(self, node: int) -> Scores:
@@ -306,7 +306,7 @@ class ChainInstance:
         return math.fsum(self.values(labels).tolist())
 
     def values(self, labels: ArrayLike) -> NDArray[np.float64]:
-        """Return the scores of the trees' labellings.
+        """Return the score of each tree under a labelling of all nodes.
 
         Raises
         ------

@@ -31,8 +31,8 @@ class Labellings(Sequence[Ints]):
     values
         Scores, one per tree, summed in double precision; -inf without a labelling.
     bounds
-        Upper bounds on the scores of all labellings of each tree, inf if nothing is proved. They hold up to rounding in
-        double precision, for baselines in the precision of the scores.
+        Upper bounds on the scores of all labellings of each tree, inf if nothing is proved. They hold up to rounding
+        errors in double precision; for baselines, in the precision of the scores.
     runner_up
         Second best labellings, if requested; -1 and -inf for trees without one within the margin.
     """
@@ -70,7 +70,7 @@ class Labellings(Sequence[Ints]):
 
     @property
     def dual_bound(self) -> float:
-        """Sum of the bounds of trees that may have a labelling."""
+        """Sum of the bounds, except for trees proved to have no labelling."""
         return float(self.bounds[self.bounds > -np.inf].sum())
 
     @property

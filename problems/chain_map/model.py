@@ -26,16 +26,16 @@ def full(instance: ChainInstance, formulation: str = "marginals") -> pyo.Concret
     Parameters
     ----------
     formulation
-        ``marginals``: variables for labels and for pairs, consistent at both ends of every edge; for any trees.
-        ``forward``: variables for pairs only, local scores counted in the pair on the right, one row per label between
-        two pairs; for chains. ``both_ways``: local scores split equally between the pairs on both sides, every row
-        twice, so that dual values are messages in both directions; for chains.
+        ``marginals``, for any trees: variables for labels and for pairs, consistent at both ends of every edge.
+        ``forward``, for chains: variables for pairs only, and one flow row per token and label. Each pair includes the
+        local score of its right token. ``both_ways``, for chains: local scores are split equally between the pairs on
+        both sides. Every row appears twice, so that dual values are messages in both directions.
 
     Notes
     -----
     Pairs with score -inf have no variable. The dual values of the last two formulations are messages. With the sign of
-    HiGHS for maximisation (objective gained per unit of right-hand side), that of ``forward[i, x]`` is -α_i(x). Those
-    of the two families of ``both_ways`` are -α_i(x) / 2 and -β_i(x) / 2.
+    HiGHS for maximisation (gain of the objective per unit of right-hand side), the dual value of ``forward[i, x]`` is
+    -α_i(x). Those of the two families of ``both_ways`` are -α_i(x) / 2 and -β_i(x) / 2.
     """
     if formulation not in FORMULATIONS:
         raise InputError(f"formulation must be one of {', '.join(FORMULATIONS)}, not {formulation!r}")

@@ -32,13 +32,13 @@ class Pairwise:
     Parameters
     ----------
     tables
-        τ, shape (labels, labels) or (tables, labels, labels), row: the label of a node, column: the label of its parent
+        τ, shape (labels, labels) or (tables, labels, labels). Rows are labels of a node, columns labels of its parent
         (in chains, the next token). Types other than float32 and float64 are converted to float64; -inf forbids a pair.
 
     Attributes
     ----------
     size
-        Largest magnitude of the finite scores.
+        Largest absolute value of the finite scores.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class Pairwise:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether bounds are computed. With one table per edge, every table would have to be read anyway."""
+        """Whether bounds are computed, which only pays off for few tables."""
         return len(self.tables) <= _MAX_BOUNDED_TABLES
 
     @cached_property
@@ -75,14 +75,14 @@ class Pairwise:
 
     @cached_property
     def single(self) -> Pairwise | None:
-        """The same scores in single precision, None if one would be rounded."""
+        """The same scores in single precision; None if this would round a score."""
         with np.errstate(over="ignore"):
             tables = self.tables.astype(np.float32)
         return self.astype(np.float32) if (tables == self.tables).all() else None
 
     @cached_property
     def centred(self) -> tuple[Pairwise, Values]:
-        """The tables in double precision minus their best scores, and these scores; 0 if every pair is forbidden."""
+        """The tables in double precision minus their best scores, and these scores (0 if all pairs are forbidden)."""
         tops = np.where(self.highest > -np.inf, self.highest, 0.0)
         return Pairwise(self.tables - tops[:, np.newaxis, np.newaxis]), tops
 
@@ -103,7 +103,7 @@ class Pairwise:
 
     @cached_property
     def exchanges(self) -> Scores:
-        """Largest gain above a node from exchanging its label: :func:`~colgen.solvers.chains.tree_domains.exchange`."""
+        """Largest gains of exchanging a node's label, :func:`~colgen.solvers.chains.tree_domains.exchange`."""
         return exchange(self.tables) if self.is_bounded else self._unknown_exchanges()
 
     def exchanges_within(self, require: Callable[[], None]) -> Scores:
@@ -117,11 +117,11 @@ class Pairwise:
 
     @cached_property
     def exchanges_above(self) -> Scores:
-        """Largest gain below a node from exchanging its label: exchanges of the transposed tables."""
+        """Largest gains of exchanging a parent's label: :attr:`exchanges` of the transposed tables."""
         return exchange(self.tables.swapaxes(1, 2))
 
     def exchanges_both_ways(self, require: Callable[[], None]) -> tuple[Scores, Scores] | None:
-        """Return exchanges of nodes' and of parents' labels; None if they are not computed or the time is used up."""
+        """Return both kinds of exchanges; None if they are not computed, or if ``require`` raises OutOfBudget."""
         if not self.is_bounded or self.lowest == -np.inf:
             return None
         try:

@@ -60,7 +60,7 @@ def unchanged_form(instance: ChainInstance) -> NormalForm:
 
 
 def prune(instance: ChainInstance, budget: Budget | None = None) -> ChainInstance:
-    """Return the instance without the labels that rule (14) proves unnecessary for a best labelling."""
+    """Return the instance in which rule (14) forbids labels that no best labelling needs."""
     budget = Budget() if budget is None else budget
     domains = prune_by_bounds(instance.forest, instance.scores, instance.pairwise.tables, require=budget.require)
     scores = np.full_like(instance.scores, -np.inf)
@@ -84,12 +84,12 @@ def prune_normal_form(instance: ChainInstance, normal: NormalForm, budget: Budge
 
 
 def normal_form(instance: ChainInstance, budget: Budget | None = None) -> NormalForm:
-    """Return a model with the same best labellings whose lowest scores do not spoil differences.
+    """Return a model with the same best labellings in which very low scores do not spoil the accuracy of differences.
 
-    Reduced costs are differences: they are undefined for -inf, and -1e12 loses all digits of the other scores. All
-    scores are at most zero. So a label or pair that scores less than some labelling of its tree is in no best
+    Reduced costs are differences. They are undefined for -inf, and with a score of -1e12 all digits of other scores are
+    lost. All scores are at most zero. So a label or pair that scores less than some labelling of its tree is in no best
     labelling, and its score may be any number below that. A tree whose labellings all contain a penalty would force
-    large scores on all trees; it is solved here. Raises OutOfBudget if the time is used up.
+    large scores on all trees, so it is solved here. Raises OutOfBudget if the time is used up.
     """
     budget = Budget() if budget is None else budget
     forest, scores = instance.forest, instance.scores

@@ -45,10 +45,10 @@ class ChainMAP(Problem):
     instance
         The instance to label.
     start
-        The initial domains. ``"sweep"``: all labels that a best labelling may need. Pricing then happens while the
-        first messages are passed, and no further rounds are needed. A number k: the k labels of best local score,
-        extended by rounds of pricing; k = 1 is the published algorithm. An array with one label per node: these labels,
-        also extended by rounds of pricing.
+        The initial domains. ``"sweep"``: all labels that a best labelling may need. Labels are then priced while the
+        first messages are passed, and no further rounds are needed. A number k: the k labels with the best local
+        scores, extended by rounds of pricing; k = 1 is the published algorithm. An array with one label per node: these
+        labels, also extended by rounds of pricing.
     reduced_cost
         For rounds of pricing: ``"both"`` averages the reduced costs of messages from both ends, equation (12).
         ``"forward"`` uses one direction, equation (8). ``"split"`` halves local scores between edges, equation (9),
@@ -56,9 +56,9 @@ class ChainMAP(Problem):
     prune
         For rounds of pricing: first forbid labels that bounds on their scores exclude, by rule (14).
     gap
-        For rounds of pricing: finish a tree when its bound exceeds its value by at most this share of the value.
+        For rounds of pricing: stop a tree when its bound exceeds its value by at most this share of the value.
     margin
-        With a sweep: also find second best labellings that lose at most this; inf for all.
+        With a sweep: also find the second best labelling of each tree, if it loses at most this; inf for any loss.
 
     Raises
     ------
@@ -102,7 +102,7 @@ class ChainMAP(Problem):
 
     @property
     def identity(self) -> Any:
-        """Raise InputError, because runs have no checkpoints."""
+        """Raise InputError, because runs of this problem cannot be saved in checkpoints."""
         raise InputError(
             f"{type(self).__name__} does not support checkpoints: each chain or tree is solved in one pass, so "
             "there is nothing to resume; remove the checkpoint argument"
@@ -152,7 +152,7 @@ class ChainMAP(Problem):
     def check(self, answer: Labellings) -> float:
         """Return the sum of the trees' scores after checking every label.
 
-        For trees without labels, a search verifies that they have no labelling.
+        If a tree has no labels in the answer, a search verifies that it has no labelling of finite score.
 
         Raises
         ------
@@ -225,20 +225,21 @@ def _parse_start(instance: ChainInstance, start: int | str | ArrayLike) -> int |
 
 
 def certify(instance: ChainInstance, labels: ArrayLike, rounds: int = 1) -> Labellings:
-    """Bound how far given labellings, for example from beam search, are from the best ones.
+    """Return given labellings, for example from beam search, with upper bounds on the best scores.
 
     Parameters
     ----------
     labels
         One per node. Trees without a labelling (label -1) only get a bound.
     rounds
-        Rounds of pricing, at least 1. The first round bounds by the reduced costs at the messages of the given labels.
-        Further rounds add better labels and stop when the bound equals the best labelling's value.
+        Maximum number of pricing rounds, at least 1. The first round gives a bound from the reduced costs at the
+        messages of the given labels. Further rounds add better labels, until the bound equals the value of the best
+        labelling.
 
     Returns
     -------
     Labellings
-        The given labellings with values and bounds; ``gaps`` is the largest possible loss of each.
+        The given labellings with values and bounds; ``gaps`` has the largest possible loss of each.
     """
     given = np.asarray(labels)
     if rounds < 1:
@@ -273,8 +274,8 @@ def decode(
     lengths
         Tokens of each chain in an array of several; by default all.
     mask
-        Instead of lengths: which positions are tokens, shape (chains, tokens). A chain's tokens must be its first
-        positions.
+        Mask of the positions that are tokens, shape (chains, tokens), instead of lengths. The tokens of a chain must
+        come first.
     first, last
         Additional scores of the labels of the first and of the last token of each chain, shape (labels,).
     options

@@ -20,9 +20,9 @@ _DENOMINATORS = (10, 100, 1_000, 10_000, 100_000)
 
 
 def exact_bound(instance: ColouringInstance, duals: Mapping[int, float | Fraction]) -> Fraction:
-    """Return the bound on the number of colours that dual values prove, in exact arithmetic.
+    """Return the lower bound on the number of colours that dual values prove, in exact arithmetic.
 
-    With integers w_v and at most W in every stable set, Σ_v w_v / W colours are needed.
+    If vertices have integer weights w_v and no stable set weighs more than W, at least Σ_v w_v / W colours are needed.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def exact_bound(instance: ColouringInstance, duals: Mapping[int, float | Fractio
 
 
 def verify(instance: ColouringInstance, certificate: Certificate | None) -> int:
-    """Return the number of colours that a root certificate proves exactly, at least 1."""
+    """Return the number of colours that a root certificate proves necessary in exact arithmetic, at least 1."""
     if certificate is None:
         return 1
     duals = {index: value for (block, index), value in certificate.duals.items() if block == VERTEX}

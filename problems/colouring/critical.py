@@ -22,7 +22,7 @@ _MOVES = 300
 
 
 def find_critical(adjacency: NDArray[np.bool_], colours: int, expired: Expired) -> NDArray[np.int64]:
-    """Return vertices, increasing, that tabu search does not colour with fewer colours."""
+    """Return vertices, in increasing order, whose subgraph tabu search cannot colour with ``colours`` - 1 colours."""
     left = np.ones(len(adjacency), dtype=np.bool_)
     if colours < 2:
         return np.flatnonzero(left)

@@ -18,7 +18,7 @@ from colgen.core.files import read_bytes, read_text, write_text
 from colgen.core.numbers import numbers_of, to_integer
 
 LARGEST = 20_000
-"""Maximum number of vertices: the adjacency matrix of more would exhaust memory."""
+"""Maximum number of vertices, because the adjacency matrix of more would exhaust memory."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ColouringInstance:
     Parameters
     ----------
     num_vertices
-        Vertices are numbered from 0.
+        Number of vertices, which are numbered from 0.
     edges
         Pairs of vertices in any order; duplicates are merged.
     labels
@@ -97,7 +97,7 @@ class ColouringInstance:
         Raises
         ------
         ValueError
-            If the colouring is not proper or incomplete.  The message gives the reason.
+            If the colouring is improper or incomplete; the message gives the reason.
         """
         colours = numbers_of(answer, "a colour for each vertex")
         if len(colours) != self.num_vertices:
@@ -108,7 +108,7 @@ class ColouringInstance:
         return len(set(colours))
 
     def by_label(self, answer: Sequence[int]) -> dict[Hashable, int]:
-        """Return the colour of each vertex by its label."""
+        """Return a dictionary from the label of each vertex to its colour."""
         return dict(zip(self.labels, answer, strict=True))
 
 
@@ -128,15 +128,16 @@ _GEOMETRY = ("d", "v", "x")
 
 
 def read(path: Path | str) -> ColouringInstance:
-    """Read DIMACS's colouring format: ``p edge VERTICES EDGES``, then ``e U V`` for each edge, vertices from 1.
+    """Read a graph in the DIMACS colouring format.
 
+    The line ``p edge VERTICES EDGES`` comes first, then a line ``e U V`` for each edge, with vertices numbered from 1.
     Lines that begin with c are comments.  Edges may be given in both directions.  Vertex values, ``n V VALUE``, are
     ignored.
 
     Raises
     ------
     InputError
-        With file and line, if the file is malformed.
+        If the file is malformed; the message names the file and the line.
     """
     path = Path(path)
     _reject_binary(path)

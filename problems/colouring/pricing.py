@@ -45,7 +45,7 @@ class CutCharges:
 
 
 class StableSetOracle(Pricing):
-    """Maximum weight stable sets: local search first, exact search if it finds no improving set.
+    """Oracle for maximum weight stable sets: local search, then exact search if that finds no improving set.
 
     Dual values are rounded up to integers, so the bound holds without a tolerance.
 
@@ -58,13 +58,13 @@ class StableSetOracle(Pricing):
     columns
         Maximum number of stable sets per round.
     closed
-        Whether to extend sets to maximal ones.  Requires rows ≥ 1; with equations or cuts, sets are used as found.
+        Whether to extend sets to maximal ones.  This requires covering rows (≥ 1) and no cuts.
 
     Attributes
     ----------
     known
-        Colours of the best known colouring.  The search stops once its bound rounds up to this.  No bound depends
-        on it.
+        Number of colours of the best known colouring.  The search stops once its bound rounds up to this number.  The
+        bound itself does not depend on it.
     """
 
     cost_bound = 1.0  # every stable set costs 1: Farley's bound holds
@@ -144,7 +144,8 @@ class StableSetOracle(Pricing):
     def sufficient(self, whole: NDArray[np.int64], charges: CutCharges | None = None) -> int:
         """Return a weight such that no improving colouring exists if no set is heavier; 0 if unknown.
 
-        By Farley's bound Σ_v w_v / max_S w(S) colours are needed, minus the cuts' charges for their sides.  A small
+        Let w_v be the weights, σ_c the charges of cuts with right-hand sides b_c, and w(S) the weight of a set minus
+        its charges.  By Farley's bound, at least (Σ_v w_v - Σ_c σ_c b_c) / max_S w(S) colours are needed.  A small
         margin accounts for the tolerance at which bounds are rounded up.
         """
         fewer = self.known - 1.0
@@ -154,7 +155,7 @@ class StableSetOracle(Pricing):
         return max(math.floor((1.0 - 8.0 * TOLERANCES.optimality) * float(total) / fewer), 0)
 
     def graph(self, context: PricingContext) -> Zykov:
-        """Return the graph of the node, cached for the next call."""
+        """Return the graph of the node; it is cached for the next call."""
         if self._graph is None or context.decisions != self._decisions:
             self._graph, self._decisions = zykov(self.vertices, self.adjacency, context), context.decisions
         return self._graph

@@ -51,15 +51,15 @@ _PART = 0.5
 
 
 class Colouring(Problem[list[int]]):
-    """Colouring by column generation over stable sets, and branching on pairs of vertices.
+    """Graph colouring by column generation over stable sets, and branching on pairs of vertices.
 
-    The answer is the colour of each vertex, a list of integers from 0.
+    The answer is a list with the colour of each vertex, an integer from 0.
 
     Parameters
     ----------
     cuts
-        Whether to separate rank-1 cuts over the vertices' rows.  The rows are then equations.  Stable sets are not
-        enumerated, as there are many more than maximal ones.
+        Whether to separate rank-1 cuts over the vertices' rows.  The rows are then equations, which need all stable
+        sets and not only the maximal ones.  These are too many to be enumerated.
     """
 
     objective_step = 1.0  # the number of colours is an integer: a bound of 15.2 proves 16

@@ -28,7 +28,7 @@ class Clustering:
     clusters
         Sorted by first item, items ascending; None if none was found in time.
     score, bound
-        Score of the clustering, each pair counted once, and an upper bound on all clusterings.
+        Score of the clustering, each pair counted once, and an upper bound on the score of every clustering.
     termination
         Why the search stopped; ``OPTIMAL`` means that no clustering is better.
     """
@@ -69,8 +69,8 @@ def cluster(
     Parameters
     ----------
     scores
-        Symmetric matrix, shape (n, n), positive for two items that belong together, -inf to forbid a pair. Or a batch,
-        shape (instances, n, n), or a :class:`CoreferenceInstance`.
+        Symmetric matrix, shape (n, n), positive for two items that seem to belong together, -inf to forbid a pair. Or
+        a batch, shape (instances, n, n), or a :class:`CoreferenceInstance`.
     lengths
         Number of items of each instance of a batch; by default all.
     stop
@@ -81,7 +81,7 @@ def cluster(
     Returns
     -------
     Clustering
-        A list of them for a batch.
+        For a batch, a list with one clustering per instance.
 
     Raises
     ------

@@ -104,7 +104,7 @@ class Document:
         return as_clusters([numbers[key] for key in keys])
 
     def truncated(self, num_mentions: int) -> Document:
-        """Return the document up to the sentence that completes its first ``num_mentions`` mentions, with these."""
+        """Return the first ``num_mentions`` mentions of the document, with all sentences up to the last of these."""
         if num_mentions < 1:
             raise InputError(f"num_mentions must be at least 1, not {num_mentions}")
         mentions = self.mentions[:num_mentions]

@@ -39,14 +39,15 @@ _MAX_MULTIPLES = 2.0**31
 
 @dataclass(frozen=True, eq=False)
 class CoreferenceInstance:
-    """Mentions (or other items) with a score for each pair, positive if the two belong together.
+    """Mentions (or other items) with a score for each pair, positive if the two seem to belong together.
 
     The score of a clustering is the sum of the scores of all pairs that share a cluster, *each pair counted once*. (A
     sum over ordered pairs doubles every objective without changing the solutions.) Pairs in different clusters count
     zero. If separating a pair has a score too, subtract it from the score of joining.
 
-    Objectives refer to this matrix. If a score is so high that every best clustering uses it, such as 10¹² among scores
-    of 1, plain clustering is solved on :attr:`contracted`, so that this score does not determine the tolerances.
+    Objectives refer to this matrix. A *reward* is a score so high that every best clustering joins the pair, such as
+    10¹² among scores of 1. Plain clustering is solved on :attr:`contracted`, so that rewards do not determine the
+    tolerances.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ class CoreferenceInstance:
     document
         The text of the mentions, if there is one.
     constant
-        Amount by which the quantity of interest exceeds the objective for every clustering, such as the contribution of
-        single nodes to the modularity.
+        Constant to add to the objective of every clustering to get the quantity of interest, such as the contribution
+        of single nodes to the modularity.
 
     Raises
     ------
@@ -93,9 +94,9 @@ class CoreferenceInstance:
 
     @cached_property
     def penalties(self) -> NDArray[np.bool_]:
-        """Pairs that no best clustering has together because of their scores: forbidden ones, and penalties.
+        """Mask of pairs that no best clustering joins: forbidden pairs, and pairs with a large negative score.
 
-        With A_i the sum of the positive scores of i, a pair with a score below -A_i is worse than i alone.
+        Let A_i be the sum of the positive scores of i. A cluster with i and j improves without i if s_ij < -A_i.
         """
         return np.asarray(self.scores < self._floor)
 
@@ -113,19 +114,19 @@ class CoreferenceInstance:
     def lowered(self) -> CoreferenceInstance:
         """The instance with rewards lowered to the smallest sufficient size; it has the same best clusterings.
 
-        Objectives differ by a constant for all clusterings that split no unit. Without rewards, this is the instance
-        itself.
+        The objective of every clustering that splits no unit changes by the same constant. Without rewards, this is the
+        instance itself.
         """
         return self if len(self.units) == self.num_mentions else CoreferenceInstance(self._rewards[0], self.name)
 
     @cached_property
     def units(self) -> tuple[Cluster, ...]:
-        """Mentions that rewards keep in one cluster in every best clustering; other mentions are units of one."""
+        """Sets of mentions that rewards keep together in every best clustering; other mentions are units of one."""
         return tuple(as_clusters(self._rewards[1]))
 
     @cached_property
     def contracted(self) -> CoreferenceInstance:
-        """The instance whose mentions are the units; its objectives exclude pairs inside units.
+        """The instance whose mentions are the units; its objective excludes pairs inside units.
 
         Without rewards, this is the instance itself.
         """
@@ -152,10 +153,10 @@ class CoreferenceInstance:
 
     @cached_property
     def step(self) -> float | None:
-        """A number of which every clustering's score is a multiple, or None if unknown.
+        """A number of which the score of every clustering without penalties is a multiple, or None if unknown.
 
-        It is the greatest common divisor of the scores other than penalties. It is unknown if these are not multiples
-        of a power of two that is not much smaller than they are.
+        It is the greatest common divisor of the scores without penalties. It is unknown unless these are multiples of a
+        power of two that is not much smaller than :attr:`scale`.
         """
         unit = self.scale / _MAX_MULTIPLES
         multiples = self.scores[~self.penalties] / unit
@@ -198,7 +199,7 @@ class CoreferenceInstance:
         return score
 
     def _raise_forbidden(self, answer: Iterable[Sequence[int]]) -> None:
-        """Raise ValueError with two mentions that are together though forbidden."""
+        """Raise ValueError that names two mentions of a cluster whose pair is forbidden."""
         for number, cluster in enumerate(answer):
             members = np.asarray(cluster, dtype=np.intp)
             forbidden = np.argwhere(np.isneginf(self.scores[members[:, None], members]))
@@ -323,7 +324,7 @@ def read_matrix(path: Path | str) -> CoreferenceInstance:
     Raises
     ------
     InputError
-        If the file has other contents; the message has its name.
+        If the file has other contents; the message names it.
     """
     path = Path(path)
     arrays = read_arrays(path, expected=_MATRIX) if is_archive(path) else {"scores": read_array(path, _MATRIX)}
@@ -377,9 +378,9 @@ def modularity(
 ) -> CoreferenceInstance:
     """Return modularity clustering as an instance; the modularity is the objective plus ``constant``.
 
-    The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m, twice the share of each ordered pair, because pairs count
-    once here. The constant Σ_i (A_ii - γ k_i² / 2m) / 2m is the contribution of the diagonal, which no clustering
-    changes.
+    The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m. This is twice the contribution of an ordered pair,
+    because each pair counts once here. The constant Σ_i (A_ii - γ k_i² / 2m) / 2m is the contribution of the diagonal,
+    which is the same for all clusterings.
 
     Parameters
     ----------
@@ -407,7 +408,7 @@ def modularity(
 
 
 def random_signs(num_mentions: int, seed: int) -> CoreferenceInstance:
-    """Return a complete graph with scores +1 or -1, each with probability 1/2, without any structure."""
+    """Return an instance with independent scores, +1 or -1 with probability 1/2 each."""
     rng = np.random.default_rng([11, seed])
     upper = np.triu(rng.choice([-1.0, 1.0], size=(num_mentions, num_mentions)), 1)
     return CoreferenceInstance(upper + upper.T, f"signs-{num_mentions}-{seed}")
@@ -416,12 +417,12 @@ def random_signs(num_mentions: int, seed: int) -> CoreferenceInstance:
 def communities(
     num_mentions: int, seed: int, *, num_communities: int = 5, noise: float = 0.1, spread: float = 0.0
 ) -> CoreferenceInstance:
-    """Return a complete graph of equal communities: +1 within, -1 between them, with random errors.
+    """Return an instance of communities of equal size: scores are +1 within and -1 between them, with random errors.
 
     Parameters
     ----------
     noise
-        Probability that a pair's sign is flipped.
+        Probability that the sign of a score is flipped.
     spread
         Standard deviation of normal noise added to each score.
     """
@@ -434,7 +435,13 @@ def communities(
 
 
 def random(num_mentions: int, seed: int, *, positive: float = 0.3) -> CoreferenceInstance:
-    """Return scores uniform in [-1, 1], a share ``positive`` of them positive, as from a pairwise classifier."""
+    """Return an instance with uniform scores in [-1, 1], like those of a pairwise classifier.
+
+    Parameters
+    ----------
+    positive
+        Probability that a score is positive.
+    """
     rng = np.random.default_rng([13, seed])
     shape = (num_mentions, num_mentions)
     values = np.where(rng.random(shape) < positive, rng.random(shape), -rng.random(shape))

@@ -44,25 +44,26 @@ class Verification(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The rows of the master: the mentions that remain after the reduction.
+    """The rows of the master: groups of mentions that remain after the reductions.
 
     Attributes
     ----------
     groups
         Mentions of each item.
-    scores, within
-        Scores of pairs of items, zero diagonal; and of the pairs inside each item, except those inside units. If some
-        best clustering separates two items, their score may differ from the sum over mentions; no good cluster contains
-        both.
+    scores
+        Scores of pairs of items, with zero diagonal: sums over pairs of mentions. If the reductions decided that two
+        items are in different clusters, their score is a large negative number instead.
+    within
+        Sum of the scores of the pairs inside each item, except those inside units.
     start
         Cluster number of each item in a good clustering.
     settled, constant
         Clusters of the other mentions, which dual values prove to be in some best clustering, and their score.
     units, offset
-        Mentions that rewards keep together, and the score inside them, which is part of every clustering and of no
-        other number here. All reductions apply to units.
+        Sets of mentions that rewards keep together, and the sum of the scores inside them. Every clustering gains this
+        sum, and no other number here includes it. All reductions apply to units.
     apart
-        Pairs of items that penalties forbid in one cluster, shape (items, items), or None.
+        Mask of pairs of items that penalties keep out of one cluster, shape (items, items), or None.
     complete
         Whether all reductions were tried in time.
     """
@@ -144,10 +145,14 @@ class Items:
         )
 
     def verify(self, expired: Expired = never) -> Verification:
-        """Verify all reductions from the scores of the mentions and the steps; the result is cached.
+        """Verify all reductions from the scores and the recorded steps; the result is cached.
 
-        If the time runs out, only a bound on all clusterings is proved. Raises UnprovedError if the steps do not prove
-        these items.
+        If time runs out, only a bound on all clusterings is proved.
+
+        Raises
+        ------
+        UnprovedError
+            If the steps do not prove these items.
         """
         if self._verification:
             return self._verification[0]
@@ -175,7 +180,7 @@ class Items:
         return self.make_column(sorted(items))
 
     def make_column(self, chosen: Sequence[int], cost: float | None = None) -> Column:
-        """Return the column of ascending items; ``cost`` may be given up to rounding."""
+        """Return the column of items, which must ascend.  A caller that knows the cost up to rounding may pass it."""
         if cost is None or abs(cost) < _INACCURATE * self.scale:
             cost = self._cost(np.asarray(chosen, dtype=np.intp))
         cluster = tuple(sorted(i for k in chosen for i in self.groups[k]))
@@ -190,7 +195,7 @@ class Items:
         return cost
 
     def neighbour_columns(self) -> Iterator[Column]:
-        """Yield each item alone, and the clusters of the good clustering with one item less or one more."""
+        """Yield the columns of single items, and of clusters of the good clustering with one item removed or added."""
         for k in range(len(self)):
             yield self.make_column([k])
         for cluster in self.clustering():
@@ -219,7 +224,7 @@ def _mentions(units: Sequence[Cluster], group: Ints) -> Cluster:
 
 
 def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
-    """Return which two groups have at least one of these pairs between them; None if there is no such pair."""
+    """Return the mask of the pairs of groups with one of these pairs between them; None if there are none."""
     if not groups or not pairs.any():
         return None
     starts = np.cumsum([0, *map(len, groups)])[:-1]
@@ -231,7 +236,7 @@ def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
 
 
 class Contraction:
-    """Items at a node: those joined by decisions are one item, those separated by decisions repel each other.
+    """Items at a node: items that decisions join are merged, and pairs that decisions separate are forbidden.
 
     Parameters
     ----------

@@ -48,9 +48,9 @@ from colgen.solvers.stopping import Expired, never
 class LazyAllLink(Problem):
     """Coreference clustering by row generation and branch and bound on pairs.
 
-    The answer is a list of clusters, as tuples of mentions. Pairs that a reward keeps together are fixed together. This
-    applies to subclasses only if they declare ``plain = True`` in their own body, because they may solve another
-    problem. With ``strengthen``, two-partition inequalities are separated too.
+    The answer is a list of clusters, each a tuple of mentions. Pairs that a reward keeps together are fixed together. A
+    subclass may solve another problem, so this applies to it only if it declares ``plain = True`` in its own body.
+    With ``strengthen``, two-partition inequalities are separated too.
     """
 
     plain: ClassVar[bool] = True

@@ -184,7 +184,7 @@ def _rows(features: PairFeatures, chosen: NDArray[np.int64]) -> Floats:
 
 
 def tune_biases(scorer: MentionScorer, documents: Sequence[Document]) -> dict[ScoreKind, float]:
-    """Return the bias of best CoNLL F1 for each kind of score, and among equal ones the smallest."""
+    """Return the bias with the best CoNLL F1 for each kind of score; among equal ones, the smallest."""
     probabilities = [scorer.probabilities(document) for document in documents]
     best: dict[ScoreKind, float] = {}
     for kind in KINDS:

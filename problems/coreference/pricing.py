@@ -79,7 +79,7 @@ class ClusterPricing(Pricing):
 
 
 class GrowingClusters(ClusterPricing):
-    """Heuristic that grows at most ``columns`` clusters per round, from every promising item by single changes."""
+    """Heuristic oracle: grow clusters from every promising item by single changes, at most ``columns`` per round."""
 
     def __init__(self, items: Items, columns: int = _MAX_COLUMNS) -> None:
         super().__init__(items)
@@ -118,11 +118,11 @@ def improving_columns(
 
 
 class ClusterSearch(ClusterPricing):
-    """Exact combinatorial search of :mod:`colgen.solvers.clusters.subset`, for scores of any sign.
+    """Exact oracle by the combinatorial search of :mod:`colgen.solvers.clusters.subset`, for scores of any sign.
 
-    Return the best cluster of each anchor, and a bound on the sum of the reduced costs in a clustering. A long search
-    stops with a weaker bound when it has found a cluster or the call is provisional. A tabu search precedes long
-    searches and often makes them unnecessary.
+    It returns the best cluster of each anchor, and a bound on the total reduced cost of the clusters of a clustering. A
+    long search stops with a weaker bound once it has found a cluster, or if the call is provisional. A tabu search
+    precedes long searches and often makes them unnecessary.
     """
 
     def __init__(self, items: Items) -> None:

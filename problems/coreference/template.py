@@ -43,23 +43,23 @@ _ROUNDS = 0.7
 
 
 class Coreference(Problem[list[Cluster]]):
-    """Clustering by column generation, with branching on pairs of mentions if the relaxation is fractional.
+    """Coreference clustering by column generation, with branching on pairs of mentions.
 
     The answer is a list of clusters, each a tuple of mentions.
 
-    The reductions follow from the scores alone. A subclass may solve another problem, so by default it has one row per
-    mention, no reductions, and only its own initial solutions. A subclass that still solves plain clustering declares
-    ``plain = True`` in its own body.
+    The reductions are valid for *plain* clustering, in which only scores of pairs count. A subclass may solve another
+    problem, so by default it has one row per mention, no reductions, and only its own initial solutions. A subclass
+    that still solves plain clustering declares ``plain = True`` in its own body.
 
     Parameters
     ----------
     contracted
-        Contract mentions that provably belong together, so that rows are groups of mentions; otherwise one row per
-        mention.
+        Contract mentions that provably share a cluster, so that each row is a group of mentions. Otherwise each row is
+        a mention.
     settled
-        If contracted, remove components of the graph of positive scores that dual values alone prove.
+        If contracted, also remove components of the graph of positive scores whose best clustering dual values prove.
     smallest
-        Smallest number of mentions of a component that is contracted.
+        Contract only components with at least this many mentions.
     """
 
     plain: ClassVar[bool] = True
@@ -83,7 +83,7 @@ class Coreference(Problem[list[Cluster]]):
 
     @property
     def objective_step(self) -> float | None:  # type: ignore[override]
-        """The step of the instance; other problems must state their own."""
+        """The step of the instance for plain clustering; None for other problems, which may state their own."""
         return self.instance.step if self.is_plain else None
 
     @property
@@ -101,7 +101,7 @@ class Coreference(Problem[list[Cluster]]):
 
     @property
     def items(self) -> Items:
-        """The items of clusters, computed at the first access or by a run within its time limit."""
+        """The items that clusters consist of, computed at the first access, or by a run within its time limit."""
         hurried: Items | None = getattr(self._partial, "items", None)
         if hurried is not None:
             return hurried

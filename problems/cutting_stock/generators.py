@@ -17,7 +17,7 @@ def uniform(
     widths: tuple[int, int] = (100, 700),
     demands: tuple[int, int] = (10, 100),
 ) -> CuttingStockInstance:
-    """Return random cutting stock with distinct widths and demands, uniform in their inclusive ranges."""
+    """Return a random instance with distinct uniform widths and with uniform demands; ranges include their ends."""
     rng = np.random.default_rng(seed)
     chosen = rng.choice(np.arange(widths[0], widths[1] + 1), num_items, replace=False)
     wanted = rng.integers(demands[0], demands[1] + 1, num_items)
@@ -29,7 +29,7 @@ def uniform(
 def bin_packing(
     num_items: int, seed: int, *, roll: int = 1000, widths: tuple[int, int] = (1, 800)
 ) -> CuttingStockInstance:
-    """Return random bin packing with uniform widths; 160 to 200 pieces up to 0.8 C resemble hard28."""
+    """Return a random bin packing instance with uniform widths; 160 to 200 pieces up to 0.8 C resemble hard28."""
     rng = np.random.default_rng(seed)
     return from_items(roll, rng.integers(widths[0], widths[1] + 1, num_items).tolist(), f"bin-{num_items}-{seed}")
 
@@ -52,7 +52,7 @@ def long_rolls(seed: int) -> CuttingStockInstance:
 
 
 def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInstance:
-    """Return bin packing whose optimum has three pieces and no waste on every roll (Falkenauer, 1996)."""
+    """Return a bin packing instance whose optimal rolls have three pieces and no waste (Falkenauer, 1996)."""
     rng = np.random.default_rng(seed)
     pieces: list[int] = []
     low, high = roll // 4, roll // 2
@@ -66,10 +66,10 @@ def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInst
 
 
 def natural(seed: int) -> CuttingStockInstance:
-    """Return bin packing of 160, 180 or 200 pieces with uniform widths up to 0.8 C, similar to the set hard28.
+    """Return a bin packing instance of 160, 180 or 200 pieces with uniform widths up to 0.8 C, similar to hard28.
 
-    Most draws are easy.  In the others the relaxation is just below an integer K, so a plan of K rolls has almost no
-    waste.
+    Most draws are easy.  In the others, the optimum of the relaxation is just below an integer K, so a plan of K rolls
+    has almost no waste.
 
     References
     ----------
@@ -80,11 +80,11 @@ def natural(seed: int) -> CuttingStockInstance:
 
 
 def critical(seed: int, last_width: int) -> CuttingStockInstance:
-    """Return bin packing like :func:`natural` whose last piece has the given width.
+    """Return a bin packing instance like those of :func:`natural`, with a last piece of the given width.
 
-    At the largest ``last_width`` for which the relaxation does not exceed an integer K, a plan of K rolls has almost no
-    waste.  Some of these instances have such a plan, which is difficult to find.  The others need K + 1 rolls (they
-    lack the integer round-up property, IRUP), which is difficult to prove.
+    Choose the largest ``last_width`` for which the relaxation does not exceed an integer K.  Then a plan of K rolls has
+    almost no waste.  Some of these instances have such a plan, which is difficult to find.  The others need K + 1 rolls
+    (they lack the integer round-up property, IRUP), which is difficult to prove.
     """
     rng = np.random.default_rng([281, seed])
     pieces = rng.integers(1, 801, int(rng.choice([160, 180, 200]))).tolist()
@@ -92,10 +92,10 @@ def critical(seed: int, last_width: int) -> CuttingStockInstance:
 
 
 def near_integer(seed: int) -> CuttingStockInstance:
-    """Return bin packing whose material fills an integer number of rolls up to a few units of 10,000.
+    """Return a bin packing instance whose material fills an integer number of rolls, up to a few units of 10,000.
 
-    A plan that attains the rounded relaxation has almost no waste.  Narrow pieces may fit a hundred times onto a
-    roll.  (In some draws adjusting the total removes a piece, and the waste is larger.)
+    A plan that attains the rounded bound of the relaxation has almost no waste.  A roll may hold a hundred narrow
+    pieces.  (In some draws the adjustment of the total removes a piece, and the waste is larger.)
 
     References
     ----------

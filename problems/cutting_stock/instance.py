@@ -88,7 +88,7 @@ class Stock:
 
     @property
     def useful(self) -> tuple[int, ...]:
-        """Kinds that no unlimited kind dominates; one dominates another if it is as wide and costs no more."""
+        """Kinds that no unlimited kind dominates.  A kind dominates another if it is as wide and costs no more."""
         best = sorted(
             (k for k, limit in enumerate(self.limits) if math.isinf(limit)),
             key=lambda k: (self.costs[k], -self.widths[k], k),
@@ -131,16 +131,17 @@ class CuttingStockInstance:
     Parameters
     ----------
     roll
-        Width C of a roll; with a stock, of the widest roll.
+        Width C of a roll; with a stock, the width of the widest roll.
     widths, demands
-        Integers w_i with 0 < w_i ≤ C and d_i ≥ 1, one entry per item.  If widths have decimals, multiply them and the
-        roll by a power of ten.
+        Integers w_i with 0 < w_i ≤ C, and d_i ≥ 1, one of each per item.  If widths have decimals, multiply all widths
+        and the roll by a power of ten.
     stock
         Kinds of rolls with widths, costs and supplies.  None: unlimited rolls of width C at cost 1.
     conflicts
         Pairs of items that may not share a roll.  A pair of an item with itself forbids two of its pieces on one roll.
     patterns
-        Maximum number of different patterns, each a set-up of the knives; not allowed with a stock or conflicts.
+        Maximum number of different patterns, as each requires a set-up of the knives; not allowed with a stock or
+        conflicts.
     reading
         How a file was interpreted, if its format is ambiguous.
 
@@ -290,7 +291,7 @@ class CuttingStockInstance:
         return float(sum(Fraction(self.stock.costs[kind]) * rolls for _, rolls, kind in answer))
 
     def check(self, answer: Iterable[Sequence[Any]]) -> float:
-        """Return the cost of an answer, after checking patterns, demands, supplies, conflicts and limit from the data.
+        """Return the cost of an answer after checking patterns, demands, supplies, conflicts and the limit on patterns.
 
         Raise ValueError with the reason if the answer is infeasible.
         """

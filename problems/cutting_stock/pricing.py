@@ -33,19 +33,19 @@ ARC = "arc"
 
 
 class PatternOracle(Pricing):
-    """Exact bounded knapsack over the patterns of one kind of roll, with many columns per call.
+    """Exact oracle for the patterns of one kind of roll: a bounded knapsack with many columns per call.
 
-    The dynamic program yields for every item the best pattern whose widest item it is.  The improving ones among these
-    are the columns of the round, best first.  They all differ and together touch many rows, which saves rounds: a bin
-    packing instance of 402 items takes 65 rounds instead of 300, and 1/3 of the time.
+    For each item, the dynamic program yields the best pattern in which this item is the widest.  The improving ones
+    among these patterns are the columns of the round, best first.  They all differ and together cover many rows, which
+    saves rounds: a bin packing instance of 402 items takes 65 rounds instead of 300, and 1/3 of the time.
 
-    If patterns pay for rank-1 cuts, a labelling algorithm finds the best one and others on the way
+    Under rank-1 cuts, a labelling algorithm finds the best pattern and other improving ones
     (:mod:`colgen.solvers.packing.counted_network`).
 
     Parameters
     ----------
     kind
-        The kind of roll; by default unlimited, of the layout's width, at cost 1.
+        The kind of roll; by default an unlimited one of the layout's width and cost 1.
     columns
         Maximum number of patterns per round.
 
@@ -54,7 +54,7 @@ class PatternOracle(Pricing):
     fills
         Whether the node priced last allows only full rolls.
     overflowed
-        Whether the labels exceeded their limit once; further cuts would make even more labels.
+        Whether the number of labels ever exceeded its limit.  Further cuts would increase it.
     """
 
     prices = frozenset({Count})
@@ -138,7 +138,7 @@ class PatternOracle(Pricing):
         return found.profits, found.packings, found.bound
 
     def batch(self, packings: NDArray[np.int64], duals: Duals) -> Columns:
-        """Return the columns of packings, one per row, indexed by rank."""
+        """Return the columns of packings.  Each row is a packing, with the number of pieces of each rank."""
         patterns, supply = self.layout.patterns(packings, self.kind.number), self.kind.rows(duals)
         rows, values, starts = duals.rows("demand")[patterns.items], patterns.copies, patterns.starts
         if len(supply):

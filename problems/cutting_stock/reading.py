@@ -24,15 +24,15 @@ def read(path: Path | str, *, problem: int | None = None) -> CuttingStockInstanc
     """Read an instance from BPPLIB text, OR-Library text or JSON.
 
     BPPLIB: the number of items n and the roll width, then n lines with a width, or a width and a demand.  Any white
-    space may separate numbers, with one record per line.
+    space may separate the numbers of a line.
 
-    OR-Library (bin packing): the number of problems; for each a name, ``CAPACITY ITEMS BEST``, and the sizes.  Decimal
-    sizes are scaled to integers.
+    OR-Library (bin packing): the number of problems, and for each problem a name, ``CAPACITY ITEMS BEST``, and the
+    sizes.  Decimal sizes are scaled to integers.
 
-    JSON: ``{"roll": 100, "items": [{"width": 45, "demand": 97}, ...]}``; the default demand is 1.  Optional fields are
-    ``"conflicts": [[0, 1], ...]``, pairs of items, numbered from 0, that may not share a roll; ``"patterns": 8``, the
-    maximum number of different patterns; and, instead of the roll, ``"stock": [{"width": 100, "cost": 12.5, "supply":
-    40}, ...]``, rolls of several widths, unlimited without a supply.
+    JSON: ``{"roll": 100, "items": [{"width": 45, "demand": 97}, ...]}``; the default demand is 1.  The optional field
+    ``"conflicts": [[0, 1], ...]`` has pairs of items, numbered from 0, that may not share a roll.  ``"patterns": 8`` is
+    the maximum number of different patterns.  ``"stock": [{"width": 100, "cost": 12.5, "supply": 40}, ...]`` replaces
+    the roll by rolls of several widths; without a supply, a width is unlimited.
 
     Parameters
     ----------

@@ -43,14 +43,14 @@ class CuttingStock(Problem[list[Any]]):
         Items and rolls, and optionally conflicts or a limit on the number of patterns.
     exchanges
         Dual-optimal inequalities, ``"ranks"`` or ``"subsets"`` (:mod:`colgen.problems.cutting_stock.exchanges`), for
-        rolls of one width without conflicts or limits.  They save 1/3 of the rounds and seconds of a relaxation.
-        Integer instances of 201 and 402 items take 2/3 of the time.  Some instances of hard28 take twice as long and
-        others half, because other columns at the root lead to another tree.
+        rolls of one width without conflicts or limits.  Relaxations then need 1/3 fewer rounds and seconds.  Integer
+        instances of 201 and 402 items take 2/3 of the time.  Some instances of hard28 take twice as long and others
+        half, because other columns at the root lead to another tree.
 
     Attributes
     ----------
     model
-        Columns, pricing and heuristics for the parts of the instance (:mod:`colgen.problems.cutting_stock.columns`).
+        Columns, pricing and heuristics for this kind of instance (:mod:`colgen.problems.cutting_stock.columns`).
     """
 
     def __init__(self, instance: CuttingStockInstance, exchanges: str | None = None, **old: Any) -> None:

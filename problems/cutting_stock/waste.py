@@ -1,9 +1,9 @@
 """Plans without waste: full rolls only, and cuts over them.
 
-If the next better plan has exactly as much roll as material, all its rolls are full, and it cuts each item exactly as
-often as demanded.  Most packing instances with a difficult proof are like this.  The relaxation attains the material
-bound, and so do fractional combinations of full rolls nearly everywhere in the tree.  Branching makes no progress, but
-a few rank-1 cuts over full rolls raise the bound at the root.
+Suppose the total width of the rolls of the next better plan equals the total width of the demanded pieces.  Then all
+its rolls are full, and it cuts each item exactly as often as demanded.  Most packing instances with a difficult proof
+are like this.  The relaxation attains the material bound, and so do fractional combinations of full rolls nearly
+everywhere in the tree.  Branching makes no progress, but a few rank-1 cuts over full rolls raise the bound at the root.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Dependency treebanks, shared by the parsers: sentences, files, factored scores with bounds, and learning.
 
-A score is a sum over templates.  Each contributes the weight of a conjunction of token attributes and a relation of the
-tokens (:mod:`colgen.problems.dependency.features.vocabulary`).  All arcs are scored at once, triples of tokens lazily
-in batches.  For each pair of tokens a bound on all triples that contain it is computed offline
-(:mod:`colgen.problems.dependency.scorer`).
+A score is a sum over feature templates.  Each template contributes the weight of a conjunction of token attributes and
+a relation of the tokens (:mod:`colgen.problems.dependency.features.vocabulary`).  Arcs are all scored at once; triples
+of tokens are scored lazily, in batches.  For each pair of tokens, a bound on all triples that contain it is computed
+offline (:mod:`colgen.problems.dependency.scorer`).
 """
 
 from colgen.problems.dependency.conll import conll_lines, parse_conll, read_conll, write_conll

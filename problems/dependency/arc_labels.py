@@ -40,7 +40,7 @@ _OFTEN = 16
 
 @dataclass(frozen=True, eq=False)
 class ArcLabels:
-    """Learned scores of arc relations; ``sizes`` are the vocabulary's."""
+    """Learned scores of the relations of arcs; ``sizes`` is :attr:`Vocabulary.sizes`."""
 
     relations: tuple[str, ...]
     sizes: Ints

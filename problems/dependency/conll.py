@@ -43,7 +43,7 @@ def read_conll(
     Raises
     ------
     InputError
-        With file and line, if the format is wrong or the heads do not form a tree.
+        If the format is wrong or heads do not form a tree; the message names the file and the line.
     """
     path = Path(path)
     try:

@@ -93,7 +93,7 @@ EPOCHS = 10
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Learned scores of relations; ``sizes`` are the vocabulary's.
+    """Learned scores of relations; ``sizes`` is :attr:`Vocabulary.sizes`.
 
     ``transitions`` are weights by the coarse tag of the head, the relation of the previous modifier (last position:
     none), and the relation of the modifier.

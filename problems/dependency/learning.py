@@ -58,15 +58,16 @@ class MiraSettings:
     kinds
         Triple types that the model scores besides arcs: a subset of ``("grandparents", "siblings")``.
     attenuation
-        Value of a triple feature relative to 1 for an arc feature.  Below 1, arcs take over what they can explain.
-        Scores of triples and their bounds stay small, so that trees are found and proved faster.
+        Value of a triple feature, relative to 1 for an arc feature.  With a value below 1, arc features explain what
+        they can.  Scores of triples and their bounds then stay small, so that trees are found and proved faster.
     cutoff
         A feature is dropped if its averaged weights are below this share of the 99th percentile of arc weights.
         Relation weights are dropped individually, relative to their own percentile.  This removes 19 of 20 triple
         features at almost no loss of accuracy, and tightens bounds.
     relations
-        ``"tree"``: predicted after parsing, not learned here.  ``"arcs"``: in arc scores, each arc scoring as with its
-        best relation.  ``"both"``: both.  None: ``"both"`` if every sentence has relations, else ``"tree"``.
+        ``"tree"``: relations are predicted after parsing and not learned here.  ``"arcs"``: arc scores include the
+        score of the best relation.  ``"both"``: both.  None: ``"both"`` if every sentence has relations, else
+        ``"tree"``.
     wrong_relation
         Loss of a correct head with a wrong relation; a wrong head costs 1.
     """
@@ -129,8 +130,8 @@ class _Triples:
 class MiraLearner:
     """Averaged 1-best MIRA over arcs, grandparent parts and consecutive sibling parts.
 
-    All sentences need heads.  ``decode`` returns the best tree at the current weights with the loss of wrong arcs
-    included.  ``encoded`` contains the sentences' codes.
+    All sentences need heads.  ``decode`` returns the best tree at the current weights, with the loss of wrong arcs
+    added to the scores.  ``encoded`` contains the codes of the sentences.
     """
 
     batch = 1

@@ -1,7 +1,7 @@
 """Second-order dependency parsing by column and row generation (Riedel, Smith and McCallum, 2012).
 
-Data: n tokens and a root, scores s_hm of arcs, s_gpc of grandparent parts, and s_hsm of consecutive sibling parts (s =
-h: none before m; m = h: none after s).
+Data: n tokens and a root, scores s_hm of arcs, s_gpc of grandparent parts, and s_hsm of consecutive sibling parts.
+There is no sibling before m if s = h, and none after s if m = h.
 
 With z_hm = 1 if the arc (h, m) is in the tree, u_gpc = 1 if (g, p) and (p, c) are, and q_hsm = 1 if s and m are
 modifiers of h on one side with none between them,
@@ -22,15 +22,15 @@ reduced cost
 
     s_gpc - π_pc(one_gp)        or        s_hsm - π_hm(before) - π_hs(after) - π_h(first, if s = h).
 
-The pricing problem is to find parts of positive reduced cost without scoring the others; the factored scores provide
+The pricing problem is to find the parts of positive reduced cost without scoring all parts; factored scores provide
 upper bounds for that.  Branching is on arcs.
 
-Without sibling parts most sentences need no master.  The minimum over π(one_gp) of one maximum arborescence is the
-optimum of the relaxation, and it usually equals the score of a tree
+Without sibling parts, most sentences need no master.  For given π(one_gp), the Lagrangian bound is the value of a
+maximum arborescence.  Its minimum over π is the optimum of the relaxation, and usually equals the score of a tree
 (:mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual`).
 
-:func:`parse` finds the same tree without a linear program and is usually faster.  It uses head automata in a Lagrangian
-whose multipliers price the arcs outside a candidate set
+:func:`parse` finds the same tree without a linear program and is usually faster.  It solves a Lagrangian dual over head
+automata, whose multipliers price the arcs outside a candidate set
 (:mod:`colgen.problems.grandparent_parsing.kernels.second_order`).  It also lists the k best trees, and finds projective
 trees by a dynamic program over the remaining arcs (:mod:`colgen.solvers.trees.eisner_grandsibling`).
 

@@ -131,8 +131,8 @@ class Multipliers:
 class AutomataParsing(Problem):
     """The best tree of arcs, grandparent parts and consecutive sibling parts, without a linear program.
 
-    The answer is the head of each token.  With ``k`` > 1 it is a list of trees, best first, shorter if fewer than k
-    exist; the result's objective and bound then refer to the last tree.
+    The answer is a tuple with the head of each token.  With ``k`` > 1 it is a list of trees, best first, shorter if
+    fewer than k exist.  The objective and the bound of the result then refer to the last tree.
 
     Parameters
     ----------
@@ -154,10 +154,10 @@ class AutomataParsing(Problem):
 
     Notes
     -----
-    *Several trees.*  The incumbent is the k-th best known tree, and bounds refer to the trees outside the list.  Arcs
-    that no better tree has are deleted as for one tree.  If few trees of the remaining arcs exist, all are enumerated.
-    Otherwise the node is split by an arc that is required in one half and forbidden in the other (Lawler, 1972, with
-    two sets in place of n).
+    *Several trees.*  The incumbent is the k-th best known tree, and bounds refer to the trees outside the list.  As for
+    one tree, arcs that no better tree has are deleted.  If the remaining arcs form few trees, all of them are
+    enumerated.  Otherwise the node is split by an arc, which one child requires and the other forbids (Lawler, 1972,
+    with two sets in place of n).
 
     *Projective trees.*  Bounds on all trees are valid for projective ones.  If the best tree is not projective, an
     exact dynamic program runs over all arcs (:mod:`colgen.solvers.trees.eisner_grandsibling`).  For long sentences, and
@@ -216,7 +216,7 @@ class AutomataParsing(Problem):
         return WarmStart(duals, () if tree is None else (self.solution(tree, score),))
 
     def first_multipliers(self, budget: Budget) -> tuple[Multipliers, bool]:
-        """Return zero multipliers over the first candidate arcs, and whether these contain a tree."""
+        """Return zero multipliers over the initial candidate arcs, and whether these arcs contain a tree."""
         work = self.prepare(budget)
         candidates, feasible = first_candidates(work.arcs, work.bounds, self.single_root, WIDTH)
         zeros = np.zeros(candidates.shape)

@@ -39,8 +39,8 @@ class CombinatorialDual:
     Attributes
     ----------
     bound, score
-        Upper bound on the relaxation, and so on all trees, and the best tree's score; both -inf if there is no tree.
-        Both are valid if time runs out.
+        Upper bound on the optimum of the relaxation, and so on all trees; and the score of the best tree found.  Both
+        are -inf if there is no tree.  Both remain valid if time runs out.
     is_closed
         Whether bound and score are equal.
     heads

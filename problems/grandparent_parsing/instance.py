@@ -109,8 +109,8 @@ class GrandparentInstance:
 
     Notes
     -----
-    Forbidden parts are stored as penalties, so that dual values stay finite.  They are so large that any tree without
-    such parts beats all trees with one.  If a best tree contains one, no tree without exists.
+    Forbidden parts are stored as penalties, so that dual values stay finite.  The penalties are so large that any tree
+    without forbidden parts beats all trees with one.  So if a best tree has a forbidden part, every tree has one.
     """
 
     arc_scores: Floats
@@ -354,8 +354,9 @@ def random(
 ) -> GrandparentInstance:
     """Return an instance with random scores.
 
-    Arcs favour near heads.  Parts are ``strength`` times as large, and pairs half of that.  Tokens have one of five
-    types, and parts between the same types have similar scores, as in a trained model.
+    Short arcs score higher on average.  Scores of parts are about ``strength`` times as large as those of arcs, and
+    scores of pairs half of that.  Each token has one of five types, and parts of the same types have similar scores, as
+    in a trained model.
     """
     if tokens < 1:
         raise InputError(f"tokens must be at least 1, not {tokens}")

@@ -87,7 +87,7 @@ def parse(
     -------
     Parse
         With ``k``, a list of parses, best first, shorter if fewer than k trees exist.  Each states whether it is proved
-        that only the trees before it are better.  When a limit strikes, the trees found so far are returned.  For a
+        that only the trees before it are better.  If a limit is reached, the trees found so far are returned.  For a
         batch, a list with one result per sentence.
 
     Raises

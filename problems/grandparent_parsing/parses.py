@@ -21,7 +21,7 @@ class Parse:
     Attributes
     ----------
     heads
-        Head of each token; None if the candidate arcs contain no tree, or a limit struck before one was found.
+        Head of each token; None if the candidate arcs contain no tree, or a limit was reached before one was found.
     score, bound
         Score of the tree, and an upper bound on all trees; both -inf if there is no tree.
     termination

@@ -262,7 +262,7 @@ class GrandparentParts(PartOracle):
 
     @property
     def linked(self) -> tuple[str, ...]:
-        """Blocks of rows that exist before a part does."""
+        """Blocks of rows that exist before parts are added."""
         return ("one_gp",) if self.rows else ("one_gp", "no_gp")
 
     def batch(self, triples: Ints, rows: Mapping[str, tuple[Sequence[Hashable], Ints]]) -> Columns:
@@ -396,7 +396,7 @@ class SiblingParts(PartOracle):
 class Arcs(Pricing):
     """Oracle of arcs outside the master; their columns add the ``one_gp`` rows.
 
-    ``holds(key)`` returns whether the master contains a column; a column may have been deleted.
+    ``holds(key)`` returns whether the master contains a column, because columns may be deleted.
     """
 
     rows = frozenset(("one_head", "one_root", "cut", "one_gp", "gp_arc"))

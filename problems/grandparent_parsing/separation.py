@@ -38,11 +38,11 @@ class TreeCuts(Separation):
 
 
 class Crossing(Separation):
-    """z_ij + z_ji + Σ_{h < i or h > j} z_hk ≤ 1 for i < k < j: a word under an arc has its head there too.
+    """z_ij + z_ji + Σ_{h < i or h > j} z_hk ≤ 1 for i < k < j: a word under an arc has its head under it too.
 
-    A tree is projective if and only if it satisfies these rows.  Every word between a head and its modifier then
-    descends from one of the two by a path within the interval.  Separation returns the most violated row for each i and
-    j.
+    A tree is projective if and only if it satisfies these rows.  Then every word between a head and its modifier
+    descends from one of the two, by a path within the interval.  Separation returns the most violated row for each i
+    and j.
     """
 
     def __init__(self, tokens: int) -> None:

@@ -126,7 +126,7 @@ class StandardScores:
 
     @cached_property
     def by_arc(self) -> Floats:
-        """Upper bounds on the contribution of each arc with the parts that it closes."""
+        """Upper bounds on the contribution of each arc and of the parts that it completes."""
         most = self.arcs + self.head_modifier_bounds + np.maximum(self.head_sibling_bounds, 0.0)
         most[1:] += self.parent_child_bounds[1:]
         return most

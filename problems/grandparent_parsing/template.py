@@ -93,7 +93,7 @@ _PART = 2.0**-10
 class GrandparentParsing(Problem):
     """Second-order dependency parsing by column and row generation, with branching on arcs.
 
-    The answer is the head of each token.
+    The answer is a tuple with the head of each token.
 
     Parameters
     ----------

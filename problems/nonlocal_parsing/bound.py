@@ -1,4 +1,4 @@
-"""Ascents that lower the bound of a node by choosing shares, which the oracle's dynamic program then proves."""
+"""Search for shares that lower the bound of a node; the dynamic program of the oracle then proves the bound."""
 
 from __future__ import annotations
 
@@ -132,7 +132,10 @@ class ShareAscent:
             self.pool.add(tree, self.losses.of(tree))
 
     def list_trees(self, scores: NodeScores, root: bool) -> Floats:
-        """Add ψ's k best trees of a node to the pool; return each product's contribution to the gaps at these."""
+        """Add the k best trees under the node's upper bound ψ to the pool.
+
+        Return the contribution of each product of factors to the gaps between ψ and the scores of these trees.
+        """
         k, size = self.pool.k, self.instance.parts.size
         tilted, heads = np.empty((size, size)), np.empty(size, dtype=np.int64)
         scores.evaluate(self.near.backbone, tilted, heads)
@@ -161,7 +164,7 @@ class ShareAscent:
             self.add_tree(tree)
 
     def _ascend(self, scores: NodeScores) -> None:
-        """Add trees from the lower bound π: tightened at a tree, it gives a tree that is at least as good; repeat."""
+        """Add trees that maximise the lower bound π: if π is tight at a tree, the next tree is at least as good."""
         backbone, size = self.near.backbone, self.instance.parts.size
         heads, tilted = np.empty(size, dtype=np.int64), np.empty((size, size))
         self.effort.calls += 1
@@ -184,9 +187,9 @@ class TreeBounding(Bounding):
     Parameters
     ----------
     ascent
-        Called when the first node is bounded.
+        Function that returns the ascent; it is called when the first node is bounded.
     warm
-        Start a node at its parent's p; otherwise at new initial shares.
+        Whether nodes start at the shares p of their parents; otherwise they start at new initial shares.
     """
 
     def __init__(self, ascent: Callable[[], ShareAscent], warm: bool) -> None:
@@ -237,7 +240,7 @@ class TreeBounding(Bounding):
 
 
 def fractional_solution(scores: NodeScores, gap: Floats, at_bound: Ints) -> Solution:
-    """Return the tree that attains the bound, half-and-half with one that differs in the arc with the largest gap."""
+    """Return the mean of the tree that attains the bound and a tree that differs in the arc with the largest gap."""
     arc = _largest_gap(scores, gap, len(at_bound))
     tree = tuple(at_bound[1:].tolist())
     if arc is None:

@@ -57,7 +57,7 @@ _GUESSING = 1.0
 
 
 class ParsingByColumns(Problem):
-    """Find the best tree by branch and price. The answer is the head of each word."""
+    """Find the best tree by branch and price. The answer is a tuple with the head of each word."""
 
     def __init__(self, instance: NonlocalInstance) -> None:
         self.instance = instance
@@ -80,7 +80,7 @@ class ParsingByColumns(Problem):
 
     @property
     def scale(self) -> float:  # type: ignore[override]
-        """The size of the scores."""
+        """The scale of the scores."""
         return self.relative.unit
 
     def master(self) -> Rows:

@@ -112,9 +112,9 @@ class Factors:
 
     @staticmethod
     def from_rows(size: int, several: Sequence[tuple[Ints, Floats]]) -> Factors:
-        """Return factors from groups with the same number r of arcs: arcs of shape (factors, r), and scores.
+        """Return the factors of several groups, in each of which all factors have the same number r of arcs.
 
-        Only the scores are checked; the arcs must be valid.
+        A group is an array of arcs, shape (factors, r), and one of scores. Only the scores are checked.
         """
         lengths = [np.full(len(arcs), arcs.shape[1]) for arcs, _ in several]
         start = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.empty(0, np.int64)]))]).astype(np.int64)

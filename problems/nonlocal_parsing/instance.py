@@ -191,13 +191,13 @@ def random(
     single_root: bool = True,
     projective: bool = True,
 ) -> NonlocalInstance:
-    """Return normal scores of local parts, and factors over two to four arcs that can occur together in a tree.
+    """Return an instance with normal scores of local parts, and factors of two to four arcs that fit into one tree.
 
     Parameters
     ----------
     order
-        The parser whose local parts are scored, such as :data:`colgen.solvers.trees.eisner.FIRST`; triples have three
-        kinds of words.
+        The parser whose local parts are scored, such as :data:`colgen.solvers.trees.eisner.FIRST`. For triples, words
+        have three kinds.
     num_factors
         Number of factors; by default ten per word.
     strength

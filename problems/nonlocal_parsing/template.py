@@ -26,23 +26,23 @@ from colgen.solvers.trees.eisner_items import FIRST
 
 
 class NonlocalParsing(Problem):
-    """Find the best tree by branch and bound, with dynamic programs as bounds.
+    """Find the best tree, or the k best, by branch and bound with bounds from dynamic programs.
 
-    The answer is the head of each word. With ``k`` > 1, it is a list of trees, best first (all trees if there are fewer
-    than k), and the result's objective and bound are those of the last.
+    The answer is a tuple with the head of each word. With ``k`` > 1, it is a list of trees, best first (all trees if
+    there are fewer than k). The objective and the bound of the result then refer to the last tree.
 
     Parameters
     ----------
     k
-        Number of trees wanted.
+        Number of trees to find.
     method, most_calls, patience, warm
         See :mod:`colgen.problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the source's
         method.
     lower_bounds
         Number of improvements of the lower bound π before the root is bounded; the source does this at the start.
     narrow
-        The same sentence with fewer candidate heads. Its best trees let the first dynamic program at the root drop all
-        arcs whose max-marginals do not beat them.
+        The same sentence with fewer candidate heads. It is solved first. The first dynamic program at the root then
+        drops all arcs whose max-marginals do not beat its best trees.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class NonlocalParsing(Problem):
 
     @property
     def scale(self) -> float | None:  # type: ignore[override]
-        """The size of the scores; None before the first run."""
+        """The scale of the scores; None before the first run."""
         return None if self._ascent is None else self._ascent.near.unit
 
     def master(self) -> RestrictedMaster:

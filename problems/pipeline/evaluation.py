@@ -23,7 +23,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class PipelineScores:
-    """F1 scores in percent, of segmentation, tags, lemmas and arcs; ``clas`` is that of content words."""
+    """F1 scores in percent, of segmentation, tags, lemmas and arcs; ``clas`` is the LAS of content words."""
 
     tokens: float
     sentences: float

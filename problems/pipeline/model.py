@@ -31,7 +31,7 @@ _BATCH = 1024
 
 @dataclass(frozen=True)
 class Analysed:
-    """A sentence of a text with its CoNLL-U lines, without heads if no tree was found; and the parse with its proof."""
+    """A sentence with its CoNLL-U lines, and its parse with the proof; without heads if no tree was found."""
 
     sentence: Sentence
     parse: Parse
@@ -39,7 +39,7 @@ class Analysed:
 
 @dataclass(frozen=True)
 class Pipeline(SavedModel):
-    """All steps of the pipeline.
+    """A trained pipeline from raw text to labelled trees.
 
     Attributes
     ----------

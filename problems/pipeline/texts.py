@@ -17,7 +17,8 @@ _NO_SPACE = "SpaceAfter=No"
 class Token:
     """A token of a text.
 
-    ``words`` are its syntactic words: itself, or several.  ``space_after``: blanks, or the end of the text, follow.
+    ``words`` are its syntactic words: the token itself, or several words.  ``space_after`` is True if blanks or the end
+    of the text follow.
     """
 
     form: str
@@ -26,7 +27,7 @@ class Token:
 
     @property
     def is_multiword(self) -> bool:
-        """Whether it consists of several words, or of one with another spelling."""
+        """Whether the token has several words, or a single word with another spelling."""
         return self.words != (self.form,)
 
 
@@ -56,7 +57,10 @@ def tokens_of(sentence: Sentence) -> list[Token]:
 
 
 def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[list[Token]]]:
-    """Yield paragraphs of sentences of tokens, separated by the comments ``newpar`` and ``newdoc``."""
+    """Yield the paragraphs of a treebank as lists of sentences, which are lists of tokens.
+
+    A comment ``newpar`` or ``newdoc`` begins a paragraph.
+    """
     paragraph: list[list[Token]] = []
     for sentence in sentences:
         begins = any(line.startswith(("# newpar", "# newdoc")) for line in sentence.lines)

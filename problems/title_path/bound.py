@@ -1,4 +1,4 @@
-"""Decremental state-space relaxation: the gap left by penalties is closed by remembering classes."""
+"""Decremental state-space relaxation: remembering visits to classes closes the gap that penalties leave."""
 
 from __future__ import annotations
 

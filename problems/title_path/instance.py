@@ -32,12 +32,12 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PathInstance:
-    """A weighted digraph with source and sink; its heaviest path of k vertices of different classes is wanted.
+    """A weighted digraph with source and sink, in which the heaviest path of k vertices of different classes is sought.
 
     Parameters
     ----------
     weights
-        Shape (n, n): weight of the arc from row to column, -inf for none. The diagonal and arcs within a class are
+        Shape (n, n): weight of the arc from row to column, -inf for no arc. The diagonal and arcs within a class are
         ignored.
     first, last
         Shape (n,): weights of the arcs from the source and to the sink.
@@ -50,8 +50,8 @@ class PathInstance:
     name
         Name of the instance.
     via
-        Shape (n + 1, n): number in ``via_labels`` of the heaviest of parallel arcs, -1 without a label; the last row is
-        that of the source.
+        Shape (n + 1, n): index in ``via_labels`` of the label of each arc (of the heaviest of parallel arcs), -1 if it
+        has no label. The last row is that of the source.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class PathInstance:
 
     @cached_property
     def graph(self) -> walks.Graph:
-        """The arrays for the kernels of :mod:`solvers`; a length beyond the number of vertices is limited to n + 1."""
+        """The arrays for the kernels of :mod:`solvers`; a length above n is replaced by n + 1."""
         length = min(self.length, self.num_vertices + 1)
         return walks.graph(self.weights, self.first, self.last, self.class_numbers, length)
 
@@ -117,7 +117,7 @@ class PathInstance:
 
     @cached_property
     def reduced(self) -> PathInstance:
-        """The instance without arcs of no best path, such as penalties, which would hide differences of others."""
+        """The instance without arcs that no best path uses, such as penalties, which would hide small differences."""
         left = self.scaled.graph
         weights, first, last = (
             np.where(kept > -np.inf, own, -np.inf)
@@ -165,7 +165,7 @@ class PathInstance:
         return weight
 
     def words(self, path: Sequence[int]) -> list[Hashable]:
-        """Return the labels along a path, with those of labelled arcs between the vertices."""
+        """Return the labels of the vertices of a path and of its labelled arcs, in order."""
         words: list[Hashable] = []
         before = self.num_vertices  # the source
         for v in path:
@@ -233,21 +233,21 @@ def from_graph(
 ) -> PathInstance:
     """Return the instance of a networkx digraph; only the heaviest of parallel arcs (``MultiDiGraph``) counts.
 
-    Arcs of no path are ignored: into the source, out of the sink, from source to sink, and loops.
+    Arcs that no path can use are ignored: into the source, out of the sink, from source to sink, and loops.
 
     Parameters
     ----------
     weight
         Attribute of the arcs.
     classes
-        Attribute of the vertices, or a mapping from vertices; vertices without a class have their own.
+        Vertex attribute, or a mapping from vertices to classes; a vertex without a class has its own.
     label
-        Attribute of the arcs that names them in :meth:`PathInstance.words`.
+        Arc attribute with a label for :meth:`PathInstance.words`.
 
     Raises
     ------
     InputError
-        If the graph is undirected, has no source or sink, or an arc has no weight, or if the mapping has unknown
+        If the graph is undirected or has no source or sink, if an arc has no weight, or if the mapping has unknown
         vertices.
     """
     if not graph.is_directed():
@@ -342,12 +342,12 @@ def random(
     Parameters
     ----------
     num_classes
-        Assign vertices at random to this number of classes; by default each has its own.
+        Number of classes, to which vertices are assigned at random; by default each vertex has its own.
     density
         Probability of an arc.
     attraction
-        Mean of an exponentially distributed value of each vertex, added to all arcs that enter it. With a large mean,
-        the heaviest walks alternate between a few vertices, so that classes matter.
+        Mean of an exponentially distributed value of each vertex, which is added to all arcs that enter it. With a
+        large mean, the heaviest walks alternate between a few vertices, so the rows of classes matter.
     """
     rng = np.random.default_rng(seed)
     n = num_vertices

@@ -50,14 +50,14 @@ _WIDTH = 80
 
 
 class LazyPath(Problem):
-    """Find the heaviest path of k vertices by row generation and branch and bound on arcs.
+    """Find the heaviest path of k vertices by row generation, and branch and bound on arcs.
 
-    The answer is a tuple of vertices. Arcs of no best path are removed. A subclass may look for other paths, so it has
-    all arcs unless it declares ``plain = True`` in its own body.
+    The answer is a tuple of vertices. Arcs that no best path uses are removed. A subclass may solve another problem, so
+    it keeps all arcs unless it declares ``plain = True`` in its own body.
     """
 
     plain: ClassVar[bool] = True
-    """Whether this class looks for the heaviest path alone; each subclass declares it for itself."""
+    """Whether this class solves only the heaviest path problem; each subclass declares it for itself."""
 
     def __init__(self, instance: PathInstance) -> None:
         self.instance = instance
@@ -71,7 +71,7 @@ class LazyPath(Problem):
 
     @property
     def scale(self) -> float:  # type: ignore[override]
-        """The size of weights after subtracting what all paths have in common."""
+        """The scale of the weights after subtracting what all paths have in common."""
         return self.instance.scaled.scale
 
     def separation(self) -> Sequence[Separation]:

@@ -121,7 +121,7 @@ def program(instance: PathInstance, formulation: str = "flow") -> Rows:
 
 
 def centred_program(instance: PathInstance, formulation: str = "flow") -> Rows:
-    """Return the program with what all paths have in common as offset, so that tolerances are not relative to it."""
+    """Return the program with the common weight of all paths as offset, so that tolerances are not relative to it."""
     tails, heads, weights = arcs(instance)
     n, (first, last, inner) = instance.num_vertices, instance.scaled.parts
     common = np.where(tails == n, first, np.where(heads == n + 1, last, inner))

@@ -12,19 +12,20 @@ from colgen.problems.title_path.instance import Path
 
 @dataclass(frozen=True)
 class PathResult:
-    """A path with its bound and probability.
+    """A path with a bound on all paths and the probability that it is the heaviest.
 
     Attributes
     ----------
     objective
-        Weight of the path, -inf without one.
+        Weight of the path; -inf without a path.
     dual_bound
         Upper bound on the weight of all paths: +inf if nothing is known, -inf if there is provably no path.
     probability
-        Lower bound on the probability that no path is heavier (or, without a path, that no path exists): 1 with a
-        proof, the value of colour coding, 0 if nothing is known. It remains valid after a time limit.
+        Lower bound on the probability that no path is heavier (or, without a path, that no path exists). It is 1 with a
+        proof, follows from the number of iterations of colour coding, and is 0 if nothing is known. It remains valid
+        after a time limit.
     priced
-        Whether the engine priced an oracle whose bound ended the search.
+        Whether bounds of oracle calls, in rounds of the engine, ended the search.
     course
         For colour coding, the largest weight after each iteration.
     """
@@ -52,7 +53,7 @@ class PathResult:
 
     @property
     def gap(self) -> float:
-        """``(dual_bound - objective) / max(|objective|, |dual_bound|)``, infinite if either is."""
+        """``(dual_bound - objective) / max(|objective|, |dual_bound|)``; infinite if either number is."""
         if math.isinf(self.objective) or math.isinf(self.dual_bound):
             return 0.0 if self.is_infeasible else math.inf
         largest = max(abs(self.objective), abs(self.dual_bound))

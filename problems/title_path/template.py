@@ -27,11 +27,11 @@ class TitlePath(Problem[Path]):
 
     @property
     def scale(self) -> float:  # type: ignore[override]
-        """The size of weights after subtracting what all paths have in common."""
+        """The scale of the weights after subtracting what all paths have in common."""
         return self.instance.scaled.scale
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        """Return penalties with a small bound, from an ascent, and a good path."""
+        """Return penalties λ from an ascent, which give a good bound, and a good path."""
         start = InitialSearch(self.instance.scaled, lambda: budget.expired)
         return WarmStart(WalkDuals(start.relaxed.penalties, path=start.path))
 

@@ -1,9 +1,9 @@
 r"""Vehicle routing: serve all customers from one depot by routes of least total distance (Dantzig and Ramser, 1959).
 
-Data: distances d_ij between the depot 0 and customers 1, ..., n, demands q_i, at most K vehicles of capacity Q. Time
-windows and service times are optional.  A *route* r starts and ends at the depot and carries at most Q.  Each service
-begins within its time window; early vehicles wait.  Route r has cost c_r, its distance, and visits customer i a_ir
-times.  With x_r = 1 if it is used:
+Data: distances d_ij between the depot 0 and customers 1, ..., n, demands q_i, and at most K vehicles of capacity Q.
+Time windows and service times are optional.  A *route* r starts and ends at the depot and serves a total demand of at
+most Q.  Each service begins within its time window; a vehicle that arrives early waits.  The cost c_r of a route is
+its distance, and a_ir is the number of its visits to customer i.  With x_r = 1 if route r is used:
 
     min Σ_r c_r x_r
     subject to  Σ_r a_ir x_r = 1       for each customer i     [π_i]
@@ -15,9 +15,9 @@ with resource constraints and arc costs d_ij - π_j.  It is relaxed to *ng-route
 2011), which may revisit a customer after leaving its neighbourhood.  Labelling solves it
 (:mod:`colgen.solvers.paths.labelling`); labels pay the dual values of rank-1 cuts over the customers' rows.
 
-Branching is on the number of routes, then on arcs.  Reduced costs forbid arcs that no better solution uses.  If few
-routes remain within the gap, they are enumerated and a mixed-integer program closes the node (Baldacci, Christofides
-and Mingozzi, 2008).
+Branching is on the number of routes, then on arcs.  Reduced cost fixing removes arcs that no better solution uses.  If
+few routes have reduced costs within the gap, they are enumerated and a mixed-integer program closes the node
+(Baldacci, Christofides and Mingozzi, 2008).
 
 Sources: the above, and D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, *Improved branch-cut-and-price for capacitated vehicle
 routing*, Mathematical Programming Computation 9 (2017); M. Desrochers, J. Desrosiers, M. Solomon, *A new optimization

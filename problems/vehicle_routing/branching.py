@@ -95,7 +95,7 @@ def _trace_routes(edges: dict[tuple[int, int], int]) -> list[list[int]]:
 
 
 class RouteArcFixing(ReducedCostFixing):
-    """Forbid arcs in no improving solution: the best route over them has a reduced cost above the gap."""
+    """Forbid arcs that no improving solution uses: the best route over them has a reduced cost above the gap."""
 
     makes: Sequence[type[Decision]] = (RouteArcsForbidden,)
 

@@ -16,8 +16,8 @@ class RouteEnumeration(Enumeration):
     """Enumerate the elementary routes within the gap, only the shortest for each set of customers.
 
     A shorter route over the same customers can replace a route in any solution.  It may violate rows on edges, so the
-    program leaves these out.  Its solutions are feasible for the whole problem, and the best is no worse than the
-    node's.
+    mixed-integer program omits such rows.  Its solutions are feasible for the whole problem, and the best is no worse
+    than the node's.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ Line = tuple[int, str]
 def read(
     path: Path | str, *, distances: str | None = None, customers: int | None = None, vehicles: str | int = "file"
 ) -> RoutingInstance:
-    """Read a file in Solomon's text format or in TSPLIB's, with or without time windows and service times.
+    """Read an instance in Solomon's text format or in TSPLIB format, with or without time windows and service times.
 
     TSPLIB sections and fields that are not supported are rejected.
 
@@ -27,18 +27,18 @@ def read(
     ----------
     distances
         Rounding of Solomon's distances or of EUC_2D (:data:`~colgen.problems.vehicle_routing.instance.CONVENTIONS`).
-        None: Solomon's are truncated to one decimal, TSPLIB's rounded to integers, as in the literature.
+        None: as in the literature, Solomon's are truncated to one decimal, and TSPLIB's are rounded to integers.
     customers
         Number of customers to keep, from the first; Solomon's instances with 25 and 50 customers are built this way.
     vehicles
-        The most routes: ``"file"``, the limit in the file if any; ``"name"``, the number in a name like A-n32-k5; or a
-        number.  In the names of sets A, B, E, F, M and P it is a limit.  In set X it is the fewest routes that the
-        demands need.
+        Maximum number of routes.  ``"file"``: the limit in the file, if any.  ``"name"``: the number k in a name like
+        A-n32-k5.  In the sets A, B, E, F, M and P this number is a limit; in set X it is the smallest number of routes
+        that the demands allow.  Or a number.
 
     Raises
     ------
     InputError
-        With file and line, if the file is malformed.
+        If the file is malformed; the message names the file and the line.
     """
     path = Path(path)
     lines = [(number, line.strip()) for number, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
@@ -411,10 +411,10 @@ def _explicit(file: _File) -> Matrix:
 
 
 def write(instance: RoutingInstance, path: Path | str) -> None:
-    """Write Solomon's text if there are time windows and coordinates, else TSPLIB's format.
+    """Write Solomon's text format if there are time windows and coordinates, else TSPLIB format.
 
-    Coordinates are written alone only if the format's convention reproduces the distances.  TSPLIB files otherwise hold
-    the full distance matrix.
+    The distances are omitted if the format's convention reproduces them from the coordinates.  TSPLIB files otherwise
+    contain the full distance matrix.
 
     Raises
     ------
@@ -478,12 +478,12 @@ def write_solution(instance: RoutingInstance, routes: Iterable[Sequence[int]], p
 
 
 def read_solution(path: Path | str) -> list[Route]:
-    """Return the routes of a ``.sol`` file; :meth:`RoutingInstance.check` validates them.
+    """Return the routes of a ``.sol`` file.  They are not validated: see :meth:`RoutingInstance.check`.
 
     Raises
     ------
     InputError
-        With file and line, if the file is malformed.
+        If the file is malformed; the message names the file and the line.
     """
     routes: list[Route] = []
     for number, line in enumerate(read_text(path).splitlines(), 1):

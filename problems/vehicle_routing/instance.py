@@ -18,7 +18,7 @@ from colgen.core.numbers import to_integer
 from colgen.core.tolerances import ROUNDING
 
 Route: TypeAlias = tuple[int, ...]
-"""The customers of one vehicle in visiting order, without the depot at both ends."""
+"""The customers of one vehicle in visiting order, without the depot."""
 
 LARGEST = 2**40
 """Limit on distances, times and demands; floats represent sums over a route exactly."""
@@ -31,19 +31,19 @@ _DECIMALS = 4
 class RoutingInstance:
     """A vehicle routing problem with one depot and identical vehicles, with or without time windows.
 
-    Locations are numbered from 0, the depot, to n.
+    Location 0 is the depot, and locations 1 to n are the customers.
 
     Parameters
     ----------
     distances
-        d_ij ≥ 0 from location i to j, one row per location; also the travel times if there are time windows.
+        d_ij ≥ 0 from location i to j, one row per location.  If there are time windows, these are also travel times.
     demands
-        Integers q_i: 0 for the depot, 0 to the capacity for a customer.
+        One integer q_i per location: 0 for the depot, 0 to the capacity for a customer.
     capacity
         Capacity of each vehicle, an integer.
     windows
-        ``(ready, due)`` for each location: service begins in this interval, early vehicles wait.  The depot's window
-        gives the earliest departure and the latest return.  None: no time windows.
+        ``(ready, due)`` for each location.  Service begins in this interval; a vehicle that arrives early waits.  The
+        depot's window gives the earliest departure and the latest return.  None: no time windows.
     service
         Service time at each location; None: all are 0.
     vehicles
@@ -141,7 +141,7 @@ class RoutingInstance:
 
     @cached_property
     def decimals(self) -> int | None:
-        """Decimals of distances and times, so that sums can use integers.  None if there are more than 4."""
+        """Number of decimals of distances and times, with which sums use integers; None if there are more than 4."""
         numbers = np.concatenate([np.ravel(self.distances), np.ravel(self.windows or 0.0), np.ravel(self.service or 0)])
         return next((k for k in range(_DECIMALS + 1) if np.array_equal(np.round(numbers, k), numbers)), None)
 
@@ -166,7 +166,7 @@ class RoutingInstance:
     def latest(self) -> NDArray[np.float64]:
         """Latest start of service in ticks, shape (locations,).
 
-        Half of the tolerance for rounding is included, so that the order of summation does not change feasibility.
+        This includes half of :attr:`rounding`, so that the order of summation does not change feasibility.
         """
         due: NDArray[np.float64] = self.window_array[:, 1] + 0.5 * self.rounding * self.ticks
         return due
@@ -184,17 +184,17 @@ class RoutingInstance:
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Whether each route has the same cost and feasibility in both directions."""
+        """Whether each route and its reverse have the same cost and feasibility."""
         return self.windows is None and bool(np.array_equal(self.matrix, self.matrix.T))
 
     @property
     def fewest(self) -> int:
-        """The fewest vehicles whose capacities cover all demands; at least 1."""
+        """The smallest number of vehicles whose total capacity covers all demands, at least 1."""
         return max(-(-sum(self.demands) // self.capacity), 1)
 
     @property
     def most(self) -> int:
-        """The most routes of a solution."""
+        """The maximum number of routes in a solution."""
         return min(self.num_customers, self.vehicles or self.num_customers)
 
     def first(self, customers: int) -> RoutingInstance:
@@ -228,7 +228,7 @@ class RoutingInstance:
         return sum(round(self.distances[i][j] * self.ticks) for i, j in steps) / self.ticks
 
     def times(self, route: Sequence[int]) -> list[float]:
-        """Return the earliest starts of service and the return time, ignoring the ends of time windows."""
+        """Return the earliest start of each service and the return time; late arrivals are allowed."""
         windows, service, now, at, found = self.window_array, self.service_array, self.window_array[0, 0], 0, []
         for i in (*route, 0):
             now = max(now + service[at] + self.matrix[at, i], windows[i, 0])
@@ -238,9 +238,9 @@ class RoutingInstance:
 
     @property
     def rounding(self) -> float:
-        """Lateness that is tolerated: sums of unrounded numbers depend on the order of summation.
+        """Tolerance for lateness, because sums of unrounded numbers depend on the order of summation.
 
-        It covers rounding errors only: 1e-9 times the horizon would be 0.1 for a horizon of 1e8.
+        It covers only rounding errors.  A relative tolerance of 1e-9 would be 0.1 for a horizon of 1e8.
         """
         if self.decimals is not None or self.windows is None:
             return 0.0
@@ -258,7 +258,7 @@ class RoutingInstance:
         return None
 
     def fault(self, route: Sequence[int]) -> str | None:
-        """Return why a route is infeasible (load or time), or None; customers may repeat."""
+        """Return why a route violates capacity or time windows, or None; it may visit a customer twice."""
         load = sum(self.demands[i] for i in route)
         if load > self.capacity:
             return f"the load is {load}, the capacity {self.capacity}"
@@ -308,11 +308,11 @@ def _pair(value: object, what: str) -> tuple[float, float]:
 # --- distances -------------------------------------------------------------------------------------------------------
 
 CONVENTIONS = ("truncated", "whole", "exact")
-"""Rounding of Euclidean distances: down to one decimal (Solomon's instances); to the nearest integer (TSPLIB); none."""
+"""Roundings of Euclidean distances: down to one decimal (Solomon), to the nearest integer (TSPLIB), or none."""
 
 
 def euclidean(places: Sequence[tuple[float, float]], convention: str = "exact") -> tuple[tuple[float, ...], ...]:
-    """Return the matrix of distances between places, rounded by one of :data:`CONVENTIONS`."""
+    """Return the matrix of distances between places; ``convention`` is one of :data:`CONVENTIONS`."""
     if convention not in CONVENTIONS:
         raise InputError(f"distances: expected one of {', '.join(CONVENTIONS)}, not {convention!r}")
     for i, place in enumerate(places):
@@ -345,14 +345,14 @@ def random(
     side: int = 100,
     horizon: int = 400,
 ) -> RoutingInstance:
-    """Return a random instance: customers uniform in a square, the depot in its centre.
+    """Return a random instance with uniformly distributed customers in a square and the depot in its centre.
 
     Parameters
     ----------
     stops
         Approximate number of customers per route that the capacity allows.
     windows
-        Whether to draw time windows.  Each can be met by a vehicle that serves no other customer.
+        Whether to draw time windows.  A vehicle that serves a single customer can always meet its window.
     """
     rng = np.random.default_rng(seed)
     places = [(side / 2.0, side / 2.0), *map(tuple, rng.integers(0, side + 1, (customers, 2)).astype(float).tolist())]

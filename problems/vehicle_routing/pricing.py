@@ -64,14 +64,14 @@ def visits(column: Column) -> Route:
 
 
 class RouteOracle(Pricing):
-    """Shortest paths from the depot to the depot under the vehicle's resources, elementary or over ng-routes.
+    """Oracle for routes of least reduced cost under capacity and time windows: elementary routes or ng-routes.
 
     Heuristic modes of labelling run first.  If they find no improving route, exact labelling runs and gives the bound.
 
     Parameters
     ----------
     modes
-        Modes of labelling in order; the last is exact.
+        Modes of labelling in the order of their calls; the last is exact.
     routes
         Maximum number of routes per call.
     """
@@ -127,7 +127,7 @@ class RouteOracle(Pricing):
         return any(context.improves(float(cost)) and context.is_new(columns[k]) for k, cost in enumerate(reduced))
 
     def arc_costs(self, duals: Duals, context: PricingContext) -> NDArray[np.float64]:
-        """Return the reduced cost of each arc: its distance minus the dual values of its head, fleet and arc rows."""
+        """Return the reduced costs of arcs: distances minus the dual values of heads, the fleet and arc rows."""
         layout = self.layout
         earned = np.zeros(layout.instance.num_customers + 1)
         earned[1:] = duals.array("visit")
@@ -157,7 +157,7 @@ class RouteOracle(Pricing):
         return found
 
     def arcs_of(self, block: str, arc: Arc) -> list[int]:
-        """Return the network's arcs that a row on an arc or edge covers."""
+        """Return the network's arcs that have an entry in the row of an arc or edge."""
         i, j = arc
         ends = ((i, j),) if block == ARC else ((i, j), (j, i))
         return [int(self.layout.number[end]) for end in ends if self.layout.number[end] >= 0]
@@ -176,7 +176,7 @@ class RouteOracle(Pricing):
         return RankOneDuals(numerators, found.divisors, memory, np.maximum(-found.values, 0.0))
 
     def forbidden(self, context: PricingContext) -> NDArray[np.bool_] | None:
-        """Return the mask of arcs that the decisions forbid, or None; cached for the next call."""
+        """Return the mask of arcs that the decisions forbid, or None; it is cached for the next call."""
         if self._open[0] is not context.decisions:
             mask: NDArray[np.bool_] | None = None
             for decision in context.decisions:
@@ -200,7 +200,7 @@ class RouteOracle(Pricing):
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def batch(self, found: Routes, duals: Duals) -> tuple[Columns, NDArray[np.float64]]:
-        """Return the columns of routes and their reduced costs; one column for a route and its reverse."""
+        """Return the columns of routes and their reduced costs; a route and its reverse share a column."""
         numbers: dict[Route, int] = {}
         for k in range(len(found)):
             numbers.setdefault(self.layout.canonical(found.route(k)[1:-1].tolist()), k)

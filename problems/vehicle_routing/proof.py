@@ -29,10 +29,10 @@ from colgen.solvers.linear.program import Program
 from colgen.solvers.paths.labelling import Labelling
 
 _LARGEST = 40
-"""Maximum number of customers: the checker would need too many labels for more."""
+"""Maximum number of customers, because the checker would need too many labels for more."""
 
 _LABELS = 100_000
-"""Maximum numbers of labels of the checker, and of routes."""
+"""Maximum numbers of labels in the checker, and of routes."""
 
 _UNIT = 2**16
 """The denominator of dual values."""

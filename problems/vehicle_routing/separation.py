@@ -55,7 +55,7 @@ class InTurn(Separation):
 
 
 class FewRoutesLeft:
-    """Returns whether a mixed-integer program over the routes within the gap is quick, as they are few.
+    """Tests whether the routes within the gap are so few that a mixed-integer program over them is quick.
 
     Parameters
     ----------

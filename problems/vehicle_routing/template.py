@@ -47,7 +47,7 @@ class VehicleRouting(Problem[list[Route]]):
     cuts
         Whether to separate capacity cuts and rank-1 cuts.
     pyvrp
-        Seconds for PyVRP's warm start, in addition to our own heuristics (extra ``routing``).
+        Seconds for a warm start by PyVRP, after the template's own heuristics; needs the extra ``routing``.
     """
 
     def __init__(

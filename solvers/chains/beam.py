@@ -1,6 +1,6 @@
-"""Beam search in chains, left to right: only the best few labels of each token are extended.
+"""Beam search in chains, from left to right: only the best few labels of each token are extended.
 
-O(n · width · L) per chain.  Not exact: the prefix of the best labelling may leave the beam.
+O(n · width · L) per chain.  It is not exact, because the prefix of the best labelling may leave the beam.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chains and trees as arrays: the graphs of pairwise models, many in one batch.
+"""Chains and trees as arrays: the graphs of pairwise models, with many chains or trees in one batch.
 
 Trees are numbered consecutively.  Every node comes after its children: the root is the last node of its tree.  A chain
 is the tree whose last token is the root, so going up the tree means going forward.

@@ -1,4 +1,4 @@
-"""Magnitudes of arrays: overflow of sums, and scales of rounding errors."""
+"""Magnitudes of the numbers in arrays, for tests of overflow and for scales of rounding errors."""
 
 from __future__ import annotations
 

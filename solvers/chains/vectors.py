@@ -1,4 +1,4 @@
-"""Rows of numbers in vectors of sixteen: sums with their maximum, and positions above a bound.
+"""Operations on rows of numbers in vectors of sixteen: sums and their maximum, and the positions above a bound.
 
 LLVM vectorizes sums of rows, but not maxima of floating-point numbers or searches.  These functions express them as
 operations on vectors of sixteen numbers, for any processor.  A vector is two AVX registers of float32, or four of

@@ -1,4 +1,4 @@
-r"""Upper bound on the value of any subset, by a concave function that uses negative scores too.
+r"""Upper bound on the value of any subset, by a concave function, which also uses negative scores.
 
     f(x) = value + Σ_j g_j x_j + ½ Σ_jk w_jk x_j x_k        over x in {0, 1}^m
 

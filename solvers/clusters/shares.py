@@ -1,4 +1,4 @@
-"""The best shares of pair scores in a bound on subsets: a maximum flow (Hammer, Hansen and Simeone, 1984)."""
+"""The best division of each pair's score between its items, in a bound on subsets (Hammer, Hansen, Simeone, 1984)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Bounds on clusterings from dual values of two-partition inequalities: *stars*, a centre k and a set T of others.
+r"""Bounds on clusterings from dual values of two-partition inequalities over *stars*: a centre k and a set T of others.
 
     max Σ_{i<j} w_ij x_ij
     subject to  Σ_{t in T} x_kt - Σ_{s<t in T} x_st ≤ 1   for each item k and set T of others     [λ_kT ≥ 0]

@@ -1,11 +1,11 @@
-r"""Subsets of largest value, where items have profits and pairs of items have scores of any sign.
+r"""Subsets of largest value: items have profits, and pairs of items have scores of any sign.
 
     max over subsets S    Σ_{i<j in S} w_ij + Σ_{i in S} c_i
 
 This is unconstrained quadratic zero-one optimisation (boolean quadratic programming), which is NP-hard.  It is the
 pricing problem of clustering.  Pricing also needs a bound on all *packings*, families of disjoint subsets, whose values
-add up.  Let d_S(i) = Σ_{j in S} w_ij.  Three facts about a packing of largest value make the exact search fast;
-otherwise the packing could be changed at no loss:
+add up.  Let d_S(i) = Σ_{j in S} w_ij.  The exact search is fast because some packing of largest value has three
+properties; without them it could be changed at no loss:
 
 1.  d_S(i) + c_i ≥ 0 for every i in one of its subsets S: leaving i out of S loses exactly that.
 2.  Each of its subsets is connected by positive scores: two parts with none between them can be two subsets.

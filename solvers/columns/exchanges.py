@@ -1,4 +1,4 @@
-"""Heuristic integer solutions of rows with two sides over many columns, by exchanging single columns.
+"""Heuristic search for integer solutions of two-sided rows over many columns, by exchanges of single columns.
 
     find x integer, 0 ≤ x ≤ u, with L ≤ A x ≤ U and c x ≤ t.
 

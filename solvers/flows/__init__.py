@@ -1,1 +1,1 @@
-"""Flows and cuts."""
+"""Cuts, shortest paths and lot sizing."""

@@ -1,4 +1,4 @@
-"""Sets of vertices as rows of bits, 64 per word, and random draws for kernels."""
+"""Sets of vertices as rows of bits, 64 per word; and random numbers for kernels."""
 
 from __future__ import annotations
 

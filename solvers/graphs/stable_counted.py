@@ -1,4 +1,4 @@
-r"""Stable sets of largest weight with charges for counts: the pricing problem under rank-1 cuts.
+r"""Stable sets of largest weight minus charges for rounded counts: the pricing problem under rank-1 cuts.
 
     max over stable sets S    Σ_{v in S} w_v - Σ_c f_c ⌊Σ_{v in S} a_cv / q_c⌋        integers w, a, f ≥ 0
 

@@ -1,4 +1,4 @@
-"""Bases of linear programs that have grown or are not solved yet."""
+"""Bases of linear programs to which rows or columns were added, or which are not solved yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dual values in the interior of the optimal ones, by HiGHS's interior point method."""
+"""Dual values in the interior of the set of optimal ones, by HiGHS's interior point method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last solution of a growing linear program, to test whether new rows hold there."""
+"""The last solution of a growing linear program, to test whether it satisfies new rows."""
 
 from __future__ import annotations
 

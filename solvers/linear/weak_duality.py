@@ -1,4 +1,4 @@
-r"""A safe lower bound of a linear program from any dual values.
+r"""A safe lower bound on the optimum of a linear program, from any dual values.
 
     min cᵀx    subject to    rᴸ ≤ A x ≤ rᵁ,    l ≤ x ≤ u.
 

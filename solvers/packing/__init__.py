@@ -1,1 +1,1 @@
-"""Knapsacks."""
+"""Knapsacks and set covering."""

@@ -1,4 +1,4 @@
-"""Items with many copies: chains of arcs, and the best run of pieces along them.
+"""Items with many copies in a knapsack network: the best number of consecutive pieces along chains of arcs.
 
 The arcs of an item with width w form chains p, p + w, p + 2w, ...  A maximum over a sliding window gives the best of
 the next b states in O(1) time per state, for any b.

@@ -1,4 +1,4 @@
-r"""Zero-one knapsacks with charges for counts: the pricing problem under rank-1 cuts.
+r"""Zero-one knapsacks with charges for rounded counts of items: the pricing problem under rank-1 cuts.
 
     max Σ_i p_i x_i - Σ_c f_c ⌊Σ_i w_ci x_i / q_c⌋    subject to    Σ_i a_i x_i ≤ C,  x binary,  f ≥ 0.
 

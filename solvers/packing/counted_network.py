@@ -1,4 +1,4 @@
-r"""The best packings of a network with charges for counts: the pricing problem under rank-1 cuts.
+r"""The best packings of a network with charges for rounded counts: the pricing problem under rank-1 cuts.
 
     max Σ_i Σ_c profit(i, position of the c-th copy of i) - Σ_k f_k ⌊Σ_i w_ki a_i / q_k⌋,    f ≥ 0,
 

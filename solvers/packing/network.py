@@ -28,7 +28,7 @@ CELLS = 1 << 26
 """Default limit on items times states; each of a few tables then takes up to 512 MiB."""
 
 STATES = 1 << 22
-"""Maximum number of states of a network: adding an item examines all of them."""
+"""Maximum number of states of a network, because adding an item examines all of them."""
 
 LARGEST_CAPACITY = 1 << 62
 """Largest capacity: sums of a position and a width fit into 64 bits."""

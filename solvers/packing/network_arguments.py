@@ -1,4 +1,4 @@
-"""Network arguments of the kernels, and portions of work."""
+"""Arguments of the kernels on a knapsack network: validation, and division of the work into short portions."""
 
 from __future__ import annotations
 

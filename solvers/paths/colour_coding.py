@@ -1,4 +1,4 @@
-r"""Colour coding: the heaviest path with k vertices of different classes, with a stated probability.
+r"""Colour coding: the heaviest path with k vertices of different classes, found with a given probability.
 
     max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over v_1, ..., v_k of k different classes.
 

@@ -1,4 +1,4 @@
-r"""The heaviest path with k vertices of different classes, by a dynamic program over selected classes.
+r"""The heaviest path with k vertices of different classes, by a dynamic program that remembers visits to some classes.
 
     max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over v_1, ..., v_k of k different classes.
 

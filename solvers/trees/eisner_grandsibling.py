@@ -1,4 +1,4 @@
-r"""The best projective tree of candidate arcs with all grandparent parts and all consecutive sibling parts.
+r"""The best projective tree over candidate arcs, with all grandparent parts and all consecutive sibling parts.
 
 Spans store the grandparent of their head, so items are indexed by arcs.  With e = (g, h) an arc into h and f = (h, m):
 

@@ -1,4 +1,4 @@
-r"""Projective parsing with adjacent siblings, and optionally their grandparent: two parsers of one kind.
+r"""Projective parsing with adjacent siblings, and optionally their grandparent: two parsers with the same items.
 
 SIBLING (McDonald and Pereira, 2006) takes O(n³) time.  Its sib[h, m, s] is the score of m after its sibling s (s = h: m
 is the first).  Besides complete and incomplete items (:mod:`colgen.solvers.trees.eisner_items`) there are sibling items

@@ -1,8 +1,8 @@
-"""Maximum spanning arborescence of a list of arcs, for many small instances, without matrix and reduced costs.
+"""Maximum spanning arborescence of a list of arcs, without a matrix or reduced costs, for many small instances.
 
 The algorithm and its sources are those of :mod:`colgen.solvers.trees.arborescence`.  A contracted set stores its
-vertices in a linked list.  It scans its a entering arcs again, O(a) per set on the path.  There are few sets if
-vertices have few possible heads.  All arrays are passed in.
+vertices in a linked list, and its a entering arcs are scanned again.  This takes O(a) time per set on the path.  There
+are few sets if vertices have few possible heads.  All arrays are passed in.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _FADING = 0.97
 """Share of the former mean of sets in the next one."""
 
 _FURTHEST = 100.0
-"""Largest lengthening of a step, relative to the distance of the best value from the target."""
+"""Maximum ratio of the gaps between the target and the present value, and between the target and the best one."""
 
 _GAIN = 1e-4
 """Least improvement, as a share of the distance to the target, that resets the patience."""

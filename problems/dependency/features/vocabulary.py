@@ -131,7 +131,7 @@ class Encoded:
         Shape (conjunctions, n + 3), int32: column 0 for the root, 1 to n for the tokens, n + 1 and n + 2 for "no
         sibling before" and "no sibling after".
     tags
-        Tags as used between a head and its modifier, never -1; shape (n + 3,).
+        Codes of the tags between a head and its modifier, shape (n + 3,); tags not seen in training share one code.
     """
 
     codes: Codes
