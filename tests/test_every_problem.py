@@ -1,4 +1,4 @@
-"""Laws that every template obeys under every option, on tiny instances, against brute force."""
+"""Laws of every template under every option, on tiny instances, compared with brute force."""
 
 import math
 from dataclasses import replace
@@ -45,7 +45,7 @@ options = st.builds(
 
 
 def bare(problem):
-    """The problem without guesses and fixings, so that more of the engine has to work."""
+    """Return the problem without guesses and fixings, to test more of the engine."""
     start = problem.warm_start
     problem.warm_start = lambda budget: replace(start(budget), duals=None, answers=())
     method = problem.method
@@ -111,7 +111,7 @@ def test_optimum_without_help_at_the_start(twin, data, how):
 
 
 def subtrees_hold(twin, instance, seed, free):
-    """Subtrees of a node each, by a cluster to which everything travels; without help, so that there are some."""
+    """Search subtrees of one node each on a cluster that serialises everything, without guesses."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subtrees, "_ENOUGH", 0.0)
         patch.setattr(subtrees, "_FIRST", 1)
@@ -222,13 +222,13 @@ def test_rows_hold_for_every_answer(twin, data):
 @settings(max_examples=2)
 @given(data=st.data())
 def test_the_contract_is_kept(twin, data):
-    """What a researcher runs on a new problem finds nothing here."""
+    """The conformance kit finds nothing."""
     check_problem(twin.problem(data.draw(twin.instances)), seconds=examples(0.5, 2.0)).raise_if_any()
 
 
 @every_template
 @given(data=st.data(), rounds=st.integers(1, 12))
-def test_a_stopped_run_tells_the_truth(twin, data, rounds):
+def test_a_stopped_run_has_valid_bounds(twin, data, rounds):
     instance = data.draw(twin.instances)
     result, optimum = solve(bare(twin.problem(instance)), stop=IterationLimit(rounds)), twin.optimum(instance)
     assert result.termination in (Termination.ITERATION_LIMIT, Termination.OPTIMAL, Termination.INFEASIBLE)

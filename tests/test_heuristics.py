@@ -31,8 +31,8 @@ from colgen.solvers.packing.knapsack import bounded_knapsack
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning, cutting_column
 
 
-def spied(heuristic, before, after):
-    """The heuristic, with the master's objective noted before and after, and what it found."""
+def spy_on(heuristic, before, after):
+    """Wrap a heuristic to record the master's objective before and after, and the results."""
 
     class Spy(Heuristic):
         found = None
@@ -58,7 +58,7 @@ class Unrounded(CuttingStock):
 @pytest.mark.parametrize(("heuristic", "worst"), [(RestrictedMIP(), 453), (Diving(), 454)])
 def test_the_textbook_instance_gets_a_good_answer(heuristic, worst):
     before, after = [], []
-    spy = spied(heuristic, before, after)
+    spy = spy_on(heuristic, before, after)
     result = solve(Unrounded(), method=Method(heuristics=(spy,)))
     assert 453 - 1e-9 <= result.objective <= worst + 1e-9
     assert spy.found is not None
@@ -109,15 +109,15 @@ def test_dive_that_fails_releases_what_it_fixed():
     # Elements 0..2 in pairs only: no answer at all, each dive ends in an infeasible master.
     pairs = tuple((1.0, frozenset(p)) for p in ((0, 1), (1, 2), (0, 2)))
     before, after = [], []
-    spy = spied(Diving(), before, after)
+    spy = spy_on(Diving(), before, after)
     result = solve(SetPartitioning(Partition(3, pairs)), method=Method(heuristics=(spy,)))
     assert result.termination is Termination.INFEASIBLE
     assert spy.found is None
     assert before == pytest.approx(np.array(after))
 
 
-def test_dive_respects_whole_template_variables():
-    # x is whole at once, y = 1/2 is not: that is no answer, though all columns are.
+def test_dive_respects_integer_template_variables():
+    # x is integer at once, y = 1/2 is not: the solution is infeasible, though all columns are integer.
     program = Program(
         maximize=False,
         row_lower=(2.0, 1.0),

@@ -1,4 +1,4 @@
-"""What makes numba compile more than necessary, which no test of numbers detects."""
+"""Rules that prevent unnecessary compilation by numba, which tests of results do not detect."""
 
 import ast
 from pathlib import Path
@@ -10,7 +10,7 @@ COMPILERS = ("njit", "kernel", "inner", "folded", "quick", "typed")
 
 
 def kernels():
-    """Every function that numba compiles: file, syntax tree."""
+    """Yield the file and syntax tree of every function that numba compiles."""
     for floor in ("solvers", "problems"):
         for path in sorted((ROOT / floor).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def is_literal(node):
 
 
 def test_no_kernel_is_compiled_for_a_literal():
-    """numba compiles a kernel once more for each whole number or truth value that is written into a call of it."""
+    """numba compiles a kernel again for each integer or boolean literal in a call."""
     every = list(kernels())
     assert len(every) > 300
     names = {node.name for _, node in every}
@@ -46,7 +46,7 @@ def test_no_kernel_is_compiled_for_a_literal():
 
 
 def test_every_kernel_is_kept_with_what_it_calls():
-    """numba's own ``njit`` keeps code that does not follow callees and constants of other modules."""
+    """The cache of numba's own ``njit`` ignores changes of callees and constants in other modules."""
     own = "solvers/kernel_cache.py"
     found = [
         path.relative_to(ROOT).as_posix()
@@ -59,7 +59,7 @@ def test_every_kernel_is_kept_with_what_it_calls():
 
 
 def test_a_kernel_that_only_kernels_call_has_no_wrapper_for_python():
-    """The wrapper takes up to a quarter of the time to compile."""
+    """The wrapper takes up to 25% of the compilation time."""
     compiled = {(path, node.name): node for path, node in kernels()}
     called = set()
     for path in [path for floor in FLOORS for path in (ROOT / floor).rglob("*.py")]:

@@ -1,4 +1,4 @@
-"""The packages: what is importable, what the checks see, and which tests mirror which module."""
+"""Packages: importable modules, checked files, and tests that mirror modules."""
 
 import os
 import subprocess
@@ -27,11 +27,11 @@ WITHOUT_MIRROR = {
     "colgen.checkpoint.resume": "whole runs: tests/checkpoint/test_persistence.py",
     "colgen.tree.node_data": "whole runs: tests/checkpoint/test_persistence.py, tests/parallel/test_subtrees.py",
 }
-"""Modules of the engine that have no test of their own, and why."""
+"""Modules of the engine without a test of their own, and the reason."""
 
 
 def modules():
-    """The files of all modules by their names; colgen/problems and colgen/solvers are links, which rglob leaves out."""
+    """Return the files of all modules by name; rglob skips the links colgen/problems and colgen/solvers."""
     found = {}
     for folder, prefix in (("colgen", ""), ("problems", "colgen."), ("solvers", "colgen."), ("benchmarks", "")):
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -41,7 +41,7 @@ def modules():
 
 
 def mirror(module: str) -> Path:
-    """Where the tests of a module of the engine are."""
+    """Return the path of the tests of a module of the engine."""
     *packages, name = module.split(".")[1:]
     return ROOT.joinpath("tests", *packages, f"test_{name}.py")
 
@@ -105,7 +105,7 @@ def test_a_script_beside_folders_of_the_same_names_works(tmp_path):
 
 
 def python(folder, code="", script=None):
-    """Run a program in a folder; returns what it wrote to the standard error."""
+    """Run a program in a folder and return its standard error."""
     arguments = ["-c", code] if script is None else [script]
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, *arguments]

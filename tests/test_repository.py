@@ -29,7 +29,7 @@ def pyproject() -> dict:
 
 
 def files(directory: Path = ROOT) -> Iterator[Path]:
-    """The project's own files: what git keeps, also in a copy without git."""
+    """Return the files of the project: those in git, also in a copy without git."""
     for path in sorted(directory.iterdir()):
         if path.is_dir():
             hidden = path.name.startswith(".") and path.name not in KEPT
@@ -85,7 +85,7 @@ def test_constraints_pin_every_declared_requirement():
     assert "colgen" not in pinned
 
 
-def test_the_conda_recipe_asks_for_what_the_project_asks_for():
+def test_the_conda_recipe_has_the_requirements_of_the_project():
     constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     recipe = jinja2.Template((ROOT / ".ci" / "conda" / "meta.yaml").read_text(encoding="utf-8")).render(
         load_file_data=lambda name, from_recipe_dir: pyproject(),

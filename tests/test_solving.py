@@ -47,8 +47,8 @@ from tests.toys import CuttingStock, Partition, SetPartitioning
 class Bounded(Problem):
     """max x with x ≤ 5 in the template, or in a row that is separated, or with no row at all."""
 
-    def __init__(self, where="template", told=None):
-        self.where, self.told = where, told
+    def __init__(self, where="template", guess=None):
+        self.where, self.guess = where, guess
 
     def master(self):
         m = pyo.ConcreteModel()
@@ -60,7 +60,7 @@ class Bounded(Problem):
         return (AtMostFive(),) if self.where == "separated" else ()
 
     def warm_start(self, budget):
-        return self.told or WarmStart()
+        return self.guess or WarmStart()
 
     def answer(self, solution):
         return solution.variables.get(("x", None), 0.0)
@@ -76,9 +76,9 @@ class AtMostFive(Separation):
 
 
 def test_an_answer_is_checked_by_the_rows():
-    told = WarmStart(answers=[Solution(7.0, (), {("x", None): 7.0})])
+    guess = WarmStart(answers=[Solution(7.0, (), {("x", None): 7.0})])
     with pytest.raises(InfeasibleAnswerError, match=r"warm_start .* outside its bounds"):
-        solve(Bounded(told=told))
+        solve(Bounded(guess=guess))
 
 
 def test_an_answer_is_checked_by_the_problem():
@@ -94,9 +94,9 @@ def test_an_answer_is_checked_by_the_problem():
             return master
 
     for value, fault in ((7.0, "x = 7, expected 0 to 5"), (5.0, "computes 4")):
-        told = WarmStart(answers=[Solution(value, (), {("x", None): value})])
+        guess = WarmStart(answers=[Solution(value, (), {("x", None): value})])
         with pytest.raises(InfeasibleAnswerError, match=fault):
-            solve(Checking(told=told))
+            solve(Checking(guess=guess))
 
 
 def test_rows_are_separated_before_a_problem_is_called_unbounded():
@@ -453,8 +453,7 @@ def test_an_interrupt_anywhere_is_a_termination(ctrl_c, moment):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_an_interrupt_before_the_first_solve_ends_a_run_too(ctrl_c):
-    """While its options are checked."""
+def test_an_interrupt_during_the_check_of_options_ends_a_run(ctrl_c):
 
     signals = [signal.SIGINT]
 
