@@ -27,7 +27,7 @@ class HeuristicContext:
     Attributes
     ----------
     master
-        Solved at the node. A heuristic that fixes columns must release them.
+        The restricted master, solved at the node. A heuristic that fixes columns must release them.
     relaxation
         The node's fractional solution.
     run
