@@ -47,7 +47,7 @@ class Enumeration(ABC):
     Attributes
     ----------
     seconds
-        For the program over the list. If they do not suffice, the node is branched on.
+        Time limit of the integer program over the listed columns. If it does not suffice, the node is branched on.
     """
 
     seconds: float = 20.0
@@ -75,13 +75,13 @@ class PathEnumeration(Enumeration):
     Parameters
     ----------
     oracle
-        Its paths have coefficients only in rows of vertices and in the row of their number.
+        The oracle of the paths, which have coefficients only in rows of vertices and in the row of the number of paths.
     limit
         Maximum number of paths.
     seconds
-        For the program over the list.
+        Time limit of the integer program over the listed paths.
     effort
-        For the list: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
+        Limit on the work of listing: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
 
     Raises
     ------

@@ -37,13 +37,14 @@ class ReductionContext:
         Solutions are of interest only if their objective is at least this good: the incumbent's, one step better if
         objectives have a step.
     decisions
-        In force at the node.
+        The decisions in force at the node.
     scale
-        Scale of differences of objectives.
+        Scale to which differences of objectives are relative.
     budget
         Limits of the run, which long computations check.
     pricing_context
-        The context that oracles are called with at the node; the master's rows enter reduced costs.
+        The context that oracles are called with at the node; its reduced costs include rows with coefficients by
+        function. None: a context of the node's decisions only.
     """
 
     sense: Sense

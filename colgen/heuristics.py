@@ -27,7 +27,7 @@ class HeuristicContext:
     Attributes
     ----------
     master
-        Solved at the node. A heuristic that fixes columns must release them.
+        The restricted master, solved at the node. A heuristic that fixes columns must release them.
     relaxation
         The node's fractional solution.
     run
@@ -91,7 +91,7 @@ class RestrictedMIP(Heuristic):
     Parameters
     ----------
     seconds
-        Per call; at most 25% of the remaining time, to leave time for the proof.
+        Time limit per call; at most 25% of the remaining time, to leave time for the proof.
     """
 
     def __init__(self, seconds: float = 10.0, every: int = 0) -> None:
@@ -138,7 +138,7 @@ class Exchanging(Heuristic):
     steps
         Maximum number of exchanges per round, times the number of the attempt. It is smaller if there are few columns.
     seconds
-        Per call; at the first attempt at most 25% of the remaining time.
+        Time limit per call; at the first attempt at most 25% of the remaining time.
     """
 
     again = True
@@ -224,16 +224,16 @@ class Diving(Heuristic):
     polish
         A quick heuristic that is run on the relaxation of each step.
     seed
-        Of the perturbation.
+        Seed of the random perturbation.
     discrepancies
         Maximum number of tabu columns in one dive.
     levels
         Number of first steps at which another column may be rounded up.
     strong
-        Strong diving: number of columns tried per step, by the linear program only. The one that worsens it least is
-        rounded up. 0: none is tried.
+        Strong diving: number of columns tried per step, by the linear program only. The column that worsens its
+        objective least is rounded up. 0: none is tried.
     seconds
-        Per call; at most 25% of the remaining time, to leave time for the proof.
+        Time limit per call; at most 25% of the remaining time, to leave time for the proof.
     least
         Dive only if the restricted master has this many columns, or at a later attempt. With fewer, its integer program
         is solved quickly.

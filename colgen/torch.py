@@ -210,7 +210,7 @@ class FenchelYoung(_LossLayer):
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     samples, spread, seed
-        Of perturbations.
+        Number of perturbations, factor of their noise, and seed.
     rounds
         Maximum number of rounds of SparseMAP.
     """

@@ -201,7 +201,7 @@ class Run:
         return self.objective - self.sense.sign * (self.step or 0.0)
 
     def offer(self, solution: Solution, fault: str | None, source: str, *, checked: bool = False) -> bool:
-        """Return whether a solution becomes the incumbent: it is better and passes the problem's check.
+        """Make a solution the incumbent if it is better and passes the problem's check.  Return whether it is now.
 
         Parameters
         ----------

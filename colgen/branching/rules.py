@@ -38,8 +38,8 @@ class Candidate:
     quantity
         The quantity branched on, the same at all nodes. The key of its pseudo-costs.
     moves
-        For each child the direction of the quantity, ``DOWN`` or ``UP``, and the least distance; empty without
-        pseudo-costs.
+        For each child the direction in which the quantity moves, ``DOWN`` or ``UP``, and the least distance; empty
+        without pseudo-costs.
     score
         Preference of the rule, from the solution alone.
     """

@@ -87,7 +87,7 @@ class TrainOptions:
     options
         Values of ``--option`` by name, as the template declares them.
     seed
-        Of all random numbers.
+        Seed of all random numbers.
     quick
         Whether to learn from little data, for a trial run.
     say
@@ -315,7 +315,7 @@ class Template:
         For ``colgen ablation NAME --vary PART``: by part, further methods by name. Each maps a problem to a variant,
         for example with cuts that the template omits.
     demo
-        For ``colgen demo``: functions that each solve a small instance by brute force and by column generation.
+        For ``colgen demo``: functions, each of which solves a small instance by brute force and by column generation.
     compiling
         Approximate seconds to compile the kernels of its demo, once per installation; 0 without kernels. ``colgen
         demo`` runs templates in this order.

@@ -75,20 +75,20 @@ class Iteration:
         1 while a feasible solution is sought; ``objective`` and ``dual_bound`` then refer to the sum of the artificial
         variables.
     objective, dual_bound
-        Of the node's restricted master and relaxation.
+        Objective of the node's restricted master, and dual bound on its relaxation.
     incumbent, global_bound
         Objective of the best answer of the run, and bound on all answers.
     columns, rows
-        In the master when it was solved.
+        Numbers of columns and rows of the master when it was solved.
     new_columns, new_rows
-        Added in this round.
+        Numbers of columns and rows added in this round.
     misprices
         Number of times in this round that pricing at stabilized dual values found no improving column and was repeated
         nearer to the master's.
     seconds
         Since the start of the run.
     master_seconds, pricing_seconds, separation_seconds
-        Of this round.
+        Seconds of each stage in this round.
     duals
         Dual values, with ``Record(duals=True)``.
     values
@@ -178,7 +178,7 @@ class Result(Generic[Answer]):
     termination
         Why it stopped.
     objective, dual_bound
-        Of the best answer, and a bound on all answers; always defined, infinite if there is none.
+        Objective of the best answer, and dual bound on all answers; infinite if there is none.
     solution
         Columns and template variables of the best answer; with ``relaxation=True`` those of the relaxation.
     answer
@@ -194,9 +194,9 @@ class Result(Generic[Answer]):
     nodes
         One record per branch-and-bound node.
     columns_generated, rows_generated
-        By the oracles and separations, over the entire run.
+        Numbers of columns from the oracles and of rows from the separations, over the entire run.
     seconds
-        By stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``compiling``, ``other`` and
+        Time by stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``compiling``, ``other`` and
         ``total``. Compiling or loading numba's kernels, on the first call of each, is counted in no other stage.
     certificate
         Dual values that prove the root's bound, if the master has row names.

@@ -33,7 +33,7 @@ class Solution:
     Attributes
     ----------
     objective
-        In the problem's own sense.
+        The objective in the problem's own sense.
     columns
         ``(column, value)`` for each column with a nonzero value.
     variables

@@ -59,7 +59,7 @@ class Loss:
     structure
         For a hinge: the structure that violates the margin most (the right one if none does).
     cost
-        Its cost Δ.
+        The cost Δ of ``structure``.
     """
 
     value: float
@@ -144,7 +144,7 @@ def fenchel_young(
         ``"perturbed"``: the mean of best structures at perturbed scores.  The value has an unknown constant and may be
         negative.
     samples, spread, seed
-        Of the perturbations.
+        Number of perturbations, factor of their noise, and seed.
     rounds
         Maximum number of rounds of SparseMAP, whose mean has very many structures if scores are nearly equal.  The
         value is then too small by at most the mean's gap.

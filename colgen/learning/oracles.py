@@ -411,7 +411,7 @@ class PricedStructures:
     Parameters
     ----------
     pricing
-        Its ``best`` and ``encode`` are called.
+        The pricing problem, an :class:`~colgen.OraclePricing`; its ``best`` and ``encode`` are called.
     rows
         Names of the master's rows, in the order of the scores.
     """

@@ -27,8 +27,8 @@ class AveragedWeights:
     Parameters
     ----------
     weights
-        Of any shape; marks refer to places in the flattened array.  A one-dimensional array may be extended in place,
-        together with the sums.
+        Array of any shape; marks refer to places in the flattened array.  A one-dimensional array may be extended in
+        place, together with the sums.
 
     Attributes
     ----------

@@ -177,9 +177,9 @@ class Rows:
         Parameters
         ----------
         block
-            Its name.
+            Name of the block.
         indices
-            Of its members; by default one member without an index.
+            Indices of its members; by default one member without an index.
         cost, lower, upper
             A number per member, or one for all.
         integer
@@ -221,9 +221,9 @@ class Rows:
         Parameters
         ----------
         block
-            Its name.
+            Name of the block.
         indices
-            Of its members; by default one member without an index.
+            Indices of its members; by default one member without an index.
         lower, upper
             Sides: a number per member, or one for all.
         terms

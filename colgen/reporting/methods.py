@@ -73,8 +73,8 @@ def replace_parts(**parts: Any) -> Replaced:
     Parameters
     ----------
     **parts
-        By the name of the method (``pricing``, ``separation``, ``branching``, ``method``): its new result, or a
-        function of the result of the original method.
+        For each name of a method (``pricing``, ``separation``, ``branching``, ``method``) its new result, or a function
+        of the original method's result.
 
     Raises
     ------

@@ -2,8 +2,8 @@
 
 :func:`check_problem` solves the problem in several ways, prices at many dual points, and keeps every column that it
 sees. Then it prices all columns at all points: if an oracle is exact at a point, no column that it returned elsewhere
-can be better there. This law reveals most mistakes in an oracle or in the encoding of its structures. The mistake is
-identified by the one wrong formula under which the oracle's choices would have been right.
+can be better there. This test reveals most mistakes in an oracle or in the encoding of its structures. To identify the
+mistake, it looks for the one wrong formula of the reduced cost under which the oracle's choices would have been right.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> 
     seconds
         Approximate limit; a call of an oracle is not interrupted.
     seed
-        Of random dual points and trial solutions for branching rules.
+        Seed of the random dual points and of trial solutions for branching rules.
 
     Returns
     -------
