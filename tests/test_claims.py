@@ -346,7 +346,7 @@ def test_a_row_needed_by_clusters_is_kept():
     def change(model):
         next(model.component_data_objects(pyo.Constraint)).deactivate()
 
-    with pytest.raises(InputError, match=r"has 5 rows .* for 6 mentions.*change the sides"):
+    with pytest.raises(InputError, match=r"has 5 rows.* expected 6.*change the bounds"):
         solve(STATED["coreference"](subclass(Coreference, change, pyomo=True), 1))
 
 

@@ -93,7 +93,7 @@ def test_no_output_goes_into_the_instance(capsys, install, file, option):
         (["--json", "DIR/a", "--log", "DIR/a"], "--json DIR/a: expected a file of its own, but it is also --log"),
         (["--json", "DIR/a~", "--checkpoint", "DIR/a"], "the previous --checkpoint"),
         (["--json", "DIR/link"], "--json DIR/link: expected a file of its own, but it is also the file"),
-        (["--certificate", "DIR/other"], "DIR/other holds something else"),
+        (["--certificate", "DIR/other"], "DIR/other exists and is not a certificate"),
     ],
 )
 def test_outputs_need_distinct_files(capsys, install, file, argv, expected):

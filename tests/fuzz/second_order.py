@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.grandparent_parsing import GrandparentInstance, GrandparentParsing, parse
-from tests.fuzz.judging import Claims, Truths
+from tests.fuzz.judging import Claims, Truths, single
 from tests.fuzz.scores import Floats, Rng, Sample, draw_constants, draw_scale, draw_scores, with_penalties
 from tests.twins.trees import all_trees, grandparent_parts, places, sibling_parts
 
@@ -48,11 +48,11 @@ def draw(rng: Rng) -> Sample:
 def evaluate(sample: Sample) -> tuple[Truths, Claims]:
     """Return truth and claims."""
     how = sample.settings
-    tokens, single = len(sample.constants), how["single_root"]
+    tokens, single_root = len(sample.constants), how["single_root"]
     scores = _scores(sample)
-    totals = _score_trees(scores, tokens, single)
+    totals = _score_trees(scores, tokens, single_root)
     truths = Truths(np.array([totals.max(initial=-np.inf)]), sample.size, np.array([sample.constant]))
-    instance = GrandparentInstance(scores["arcs"], scores.get("grandparents"), scores.get("siblings"), single)
+    instance = GrandparentInstance(scores["arcs"], scores.get("grandparents"), scores.get("siblings"), single_root)
     if how["fast"]:
         tree = parse(instance)
         proved, heads, words = tree.termination.is_proof, tree.heads, tree.termination.name
@@ -66,7 +66,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
         objective, bound = result.objective, result.dual_bound
     if heads is None:
         return truths, single(objective, bound, -np.inf, proved, words)
-    place = places(tokens, False, single).get(tuple(heads))
+    place = places(tokens, False, single_root).get(tuple(heads))
     worth = float("nan") if place is None or totals[place] == -np.inf else float(totals[place])
     return truths, single(objective, bound, worth, proved, words)
 

@@ -100,7 +100,7 @@ def test_inactive_cuts_are_dropped():
     worth = [key for key in rows if first.pool.origin.duals.get(key, 0.0)]
     warm = solve(vehicle_routing.VehicleRouting(drawn), start=first.pool)
     assert len(worth) < len(rows), "the instance shows nothing"
-    assert any(f"{len(worth)} are of this instance" in note for note in warm.notes)
+    assert any(f"{len(worth)} of {len(rows)} cuts of the pool" in note for note in warm.notes)
 
 
 @pytest.mark.parametrize("seed", range(8))

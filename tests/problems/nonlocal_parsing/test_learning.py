@@ -313,7 +313,7 @@ def test_accuracy_counts_words_and_punctuation():
     reached = accuracy([sentence, sentence], [(2, 0, 1), (0, 1, 2)])
     assert reached.uas == pytest.approx(50.0)
     assert reached.uas_without_punctuation == pytest.approx(50.0)
-    with pytest.raises(InputError, match="with heads"):
+    with pytest.raises(InputError, match="no heads"):
         accuracy([Sentence(("a",))], [(0,)])
 
 
