@@ -251,7 +251,7 @@ class Smoothing(Stabilization):
         self._misprices = 0
 
     def _adjust(self, slope_towards_centre: float) -> None:
-        """Move nearer to the centre if the bound improves from the proposal towards it, else away."""
+        """Increase α if the bound improves in the direction from the proposal to the centre; otherwise decrease it."""
         if slope_towards_centre > 0.0:
             self.alpha = min(self.alpha + 0.1 * (1.0 - self.alpha), 0.99)
         else:

@@ -192,7 +192,7 @@ def _order_in(text: str) -> dict[str, Any]:
         raise WrongError(f"the instance file: {error}") from None
     items = order.get("items")
     if not set(order) <= {"name", "roll", "items"} or not isinstance(items, list):
-        raise UnreadError("the file has more than a roll and items")
+        raise UnreadError("expected only the fields name, roll and items (a list)")
     if any(not isinstance(item, dict) or not {"width"} <= set(item) <= {"width", "demand"} for item in items):
         raise WrongError("an item of the instance file is unexpected: expected a width and optionally a demand")
     return {

@@ -144,7 +144,7 @@ class Scored:
         return False
 
     def reduced(self, score: int, unit: Fraction, over: int = 1) -> Fraction:
-        """Return the reduced cost for a best score divided by ``over``, times the denominator of the duals."""
+        """Return the reduced cost of a column whose score is ``score / over``, times the denominator of the duals."""
         if unit >= 0:
             raise WrongError("expected scores that count and are maximised")
         return unit * Fraction(score, self.unit * over)

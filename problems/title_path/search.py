@@ -30,8 +30,8 @@ class InitialSearch:
     """Penalised walks and a beam guided by them, on the scaled graph.
 
     The ascent begins without a path; a few steps show which classes are repeated. A beam guided by its bounds finds a
-    path. The ascent then continues with this path and removes vertices of no better path. After a time limit, the
-    results so far are kept: ``relaxed``, the state of the ascent; ``bound`` on all paths; and the heaviest known
+    path. The ascent then continues with this path and removes vertices that no better path uses. After a time limit,
+    the results so far are kept: ``relaxed``, the state of the ascent; ``bound`` on all paths; and the heaviest known
     ``path``.
     """
 

@@ -219,7 +219,7 @@ def _apply_probed(state: State, step: Probed, verify: bool) -> State:
     for join in step.joins:
         i, j = join.first, join.second
         if not 0 <= i < j < len(scores) or labels[i] != labels[j]:
-            raise UnprovedError(f"items {i} and {j} cannot be joined: the given clustering has them apart")
+            raise UnprovedError(f"items {i} and {j} cannot be joined: the given clustering separates them")
         if verify:
             bound = recompute_star_bound(part_pair(scores, i, j), join.stars, join.duals, labels).bound
             if not bound < required_bound(scores, labels):

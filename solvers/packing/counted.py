@@ -311,7 +311,10 @@ def _order_items(member: Mask) -> Ints:
 def _prepay(  # type: ignore[no-untyped-def]
     profits, sizes, room, weights, divisors, charges, target, table, steps
 ):
-    """Return each count's advance payment per unit of weight, and the bound.  Fill its table."""
+    """Return the advance payment of each count per unit of weight, and the bound that these payments give.
+
+    ``table`` is filled at these payments.
+    """
     items, counts = weights.shape
     share, best_share, step = np.full(counts, 0.5), np.zeros(counts), 1.0
     best, waited = np.inf, 0

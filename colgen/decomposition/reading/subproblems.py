@@ -73,7 +73,7 @@ class Subproblem:
 
     @cached_property
     def cost_rounding(self) -> float:
-        """The rounding error of the cost of a point, as far as bounds and rows limit its values."""
+        """Bound on the rounding error of the cost of a point, from the limits of its values by bounds and rows."""
         sides = (self.row_lower, self.row_upper)
         return cost_rounding(self.costs, self.matrix, self.lower, self.upper, *sides)
 

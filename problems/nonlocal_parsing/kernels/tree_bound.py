@@ -332,7 +332,10 @@ class _Descent:
             self.since += 1
 
     def drop(self) -> bool:
-        """Drop the arcs of no better tree if they are many; return whether they were, and few arcs remain."""
+        """Drop the arcs that no better tree contains if they are many.
+
+        Return whether arcs were dropped and few remain.
+        """
         scores, backbone = self.scores, self.backbone
         if self.psi > self.bound:  # return to the best p
             scores.p = self.best_p.copy()
