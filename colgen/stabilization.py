@@ -288,7 +288,7 @@ class Directional(Smoothing):
         ρ = β (π + d g / ‖g‖) + (1 - β) π'          a direction between the subgradient's and the master's
         π + (1 - α) d (ρ - π) / ‖ρ - π‖              as far along it as Wentges goes towards π'
 
-    After a misprice β is zero, which leaves Wentges' point and its convergence. Where the centre and the master's duals
+    After a misprice β is zero, which leaves Wentges' point and its convergence. If the centre and the master's duals
     have the same sign, so has the proposal. Lengths and angles use dual values times the sizes of their rows, so
     scaling a row changes nothing.
 

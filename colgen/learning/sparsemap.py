@@ -2,8 +2,9 @@ r"""SparseMAP: the mean of structures that is nearest to the scores, by column g
 
     max  θᵀ μ + ηᵀ ν - ½ ‖μ‖²        over (μ, ν) in the convex hull of the structures' arrays (a, b)
 
-Where MAP returns one structure, this returns a mean of few.  It is a function of the scores with a gradient almost
-everywhere.  The first array of scores θ is penalised.  Others, η, are not, for example transitions or pairs of arcs.
+MAP returns one structure; SparseMAP returns a mean of a few.  The mean is a function of the scores that has a gradient
+almost everywhere.  The part of the mean for the first scores θ is penalised.  The parts for other scores η, such as
+those of transitions or pairs of arcs, are not.
 
 The master is a quadratic program over the simplex of the weights of the structures seen
 (:mod:`colgen.solvers.quadratic.over_simplex`).  Its dual values are θ - μ.  The oracle returns a structure of largest

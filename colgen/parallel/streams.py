@@ -52,8 +52,8 @@ class _Piece:
 class Stream:
     """Sends pieces to a cluster and collects their results.
 
-    A piece is sent again if its worker is lost. Where the loss of one worker affects pieces of others, these are then
-    sent one at a time, to find the piece that causes it.
+    A piece is sent again if its worker is lost. If the loss of one worker affects pieces of others, these are then
+    sent one at a time, to find the piece that causes the loss.
 
     Parameters
     ----------

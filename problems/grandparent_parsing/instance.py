@@ -92,7 +92,7 @@ class GrandparentInstance:
     grandparent_scores
         Scores by grandparent, parent, child, shape (n + 1, n + 1, n + 1); -inf forbids a part.  None: all are 0.
     sibling_scores
-        Scores by head, sibling, modifier, likewise; see :class:`PartScores`.
+        Scores by head, sibling, modifier, with the same shape and conventions; see :class:`PartScores`.
     single_root
         Whether exactly one token must be attached to the root.
     pair_scores

@@ -36,7 +36,7 @@ no r̄ and no part of arcs in the master is positive, the Lagrangian bound equal
 is then optimal for the complete program.  Since each token has one head, the r̄ in a tree sum to at most Σ_c max_p
 r̄_pc.
 
-Sibling parts are treated likewise, with π(before), π(after) and bounds on the scores of (h, m) and (h, s).
+Sibling parts are treated in the same way, with π(before), π(after) and bounds on the scores of (h, m) and (h, s).
 
 Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 4.3.
 """

@@ -70,7 +70,7 @@ def perceptron_pass(
     correct : correct labels
     kinds : kind of each chain; each kind has its own transitions
     weights : (features, labels) array
-    weight_sums : changes times their step numbers, which begin with ``number``; likewise ``transition_sums``
+    weight_sums, transition_sums : changes times their step numbers, which begin with ``number``
     transitions : (kinds, labels or labels + 1, labels) array; row ``labels`` applies to the first token of a chain
     """
     num = weights.shape[1]

@@ -1,7 +1,7 @@
 r"""Probing: find pairs that are together in every clustering at least as good as a given one.
 
 Dual values λ of stars (:mod:`colgen.solvers.clusters.star_dual`) often give a bound close to the optimum but decide no
-pair.  Where many λ are positive, the reduced score of every pair is near zero.  Probing gives one pair a score so low
+pair.  If many λ are positive, the reduced score of every pair is near zero.  Probing gives one pair a score so low
 that separating it loses nothing.  A few sweeps from λ then bound all clusterings that separate the pair.  The pair is
 merged into one item if a clustering that joins it scores more than the bound.  With fewer items, bounds are faster and
 better, so the first pairs take longest.  The time of a sweep is linear in the number of rows.

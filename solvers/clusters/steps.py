@@ -12,11 +12,11 @@ steps have left, which are groups of original items.  There are four kinds:
 * :class:`Bounded`: multipliers λ ≥ 0 of triangle inequalities or stars of a component, and a clustering of it with
   score z.  The bound B(λ) is recomputed (:mod:`colgen.solvers.clusters.triangle_dual`,
   :mod:`colgen.solvers.clusters.star_dual`).  If it equals z the component is removed.  Otherwise the reduced scores
-  decide which pairs all clusterings with score at least z have together, or apart.  The given clustering is one of
-  them, so the optimum is unchanged.
+  decide which pairs are together, and which apart, in all clusterings with score at least z.  The given clustering is
+  one of them, so the optimum is unchanged.
 * :class:`Probed`: pairs of a component in sequence, each with multipliers of stars.  These prove that every clustering
-  that parts the pair scores less than a given one that does not (:mod:`colgen.solvers.clusters.probing`).  The pairs
-  are joined.
+  that separates the pair scores less than a given one that joins it (:mod:`colgen.solvers.clusters.probing`).  The
+  pairs are joined.
 * :class:`Contracted`: groups that pass the test of :mod:`colgen.solvers.clusters.contraction`.
 
 Complexity: O(n²) per step and O(rows) for multipliers.  Each component with dual values takes one search, as long as

@@ -51,8 +51,7 @@ class PackingNetwork(NamedTuple):
     copies : b_i, at most ⌊C / w_i⌋
     states : the reachable positions, increasing from 0
     first_arc : item i has the arcs ``first_arc[i]:first_arc[i + 1]``
-    tails : start of each arc, as an index of ``states``; increasing within an item
-    heads : end of each arc, likewise
+    tails, heads : start and end of each arc, as indices of ``states``; increasing within an item
     origin : arc numbers in the network from which :func:`restricted` made this one; None for an original network
     least : least end position of packings
     """

@@ -6,8 +6,9 @@ By weak duality every π gives a bound that is linear in x,
 
     Q(x) ≥ Σ_i π_i r_i - πᵀT x + Σ_j d_j b_j,    d = q - πᵀW,
 
-with the lower side r_i if π_i > 0 and the upper side if it is negative, and b_j likewise.  If no y is feasible, the
-bound on the least violation of rows (q = 0) excludes the x for which it is positive.
+where r_i is the lower side if π_i > 0 and the upper side if π_i < 0, and b_j the lower bound if d_j > 0 and the upper
+bound if d_j < 0.  If no y is feasible, the bound on the least violation of rows (q = 0) excludes the x for which it is
+positive.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ def best_labels(
     labels
         Labels of all nodes, written for the active trees; ``NONE`` if no labelling has a finite score.
     values
-        Scores of the trees, written likewise, -inf without a labelling. They equal those of :func:`score_labels`
-        exactly: a bound attained by a labelling must equal its score.
+        Scores of the trees, written for the active ones; -inf without a labelling. They equal those of
+        :func:`score_labels` exactly, because a bound that a labelling attains must equal its score.
     """
     num = scores.shape[1]
     starts, candidates, below = domains
