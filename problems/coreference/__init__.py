@@ -9,15 +9,15 @@ scores c_S = Σ_{i<j in S} s_ij, so each pair counts once. With x_S = 1 if S is 
 
 The reduced cost of a cluster is c_S - Σ_{i in S} π_i. So the pricing problem is quadratic optimisation over subsets:
 maximise Σ_{i<j in S} s_ij - Σ_{i in S} π_i over S. A heuristic grows clusters, and an exact search proves optimality
-for scores of any sign (:mod:`colgen.solvers.clusters.subset`). The source's integer program for pricing is available
-for comparison.
+for scores of any sign (:mod:`colgen.solvers.clusters.subset`). The integer program of De Belder and Moens for pricing
+is available for comparison.
 
 Correlation clustering, clique partitioning and modularity maximisation are the same problem. Any symmetric matrix or
 networkx graph with edge scores can be used (:func:`from_graph`, :func:`modularity`).
 
-Branching is Ryan and Foster's, on pairs of mentions. The source states that its matrices are totally unimodular and
-stops at the relaxation. They are not (:mod:`colgen.problems.coreference.model` has counterexamples), but on real
-documents the relaxation is nearly always integral.
+Branching is Ryan and Foster's, on pairs of mentions. De Belder and Moens state that their matrices are totally
+unimodular, and stop at the relaxation. The matrices are not (:mod:`colgen.problems.coreference.model` has
+counterexamples), but on real documents the relaxation is nearly always integral.
 
 Reductions precede column generation (:mod:`colgen.solvers.clusters.persistency`). Dual values prove the best clustering
 of some components, which are then settled. Mentions that provably share a cluster are contracted. Pairs that provably

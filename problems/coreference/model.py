@@ -1,7 +1,7 @@
 r"""Coreference clustering as Pyomo models: the master, the pricing problem, and complete formulations.
 
 Mentions are numbered from 0; s_kl is the score of a pair, counted once. None of these programs is integral: neither
-matrix is totally unimodular, although the source states this for both.
+matrix is totally unimodular, although De Belder and Moens (2012) state this for both.
 
 * In the matrix of :func:`pricing`, take mentions 0, 1, 2, the rows p_kl - b_k - b_l ≥ -1 of the three pairs and the
   columns b_0, b_1, b_2: the determinant has absolute value 2. The relaxation is half-integral (Padberg, 1989), but not
@@ -55,7 +55,7 @@ def master(mentions: int) -> Rows:
 
 
 def pricing(instance: CoreferenceInstance, duals: ArrayLike) -> pyo.ConcreteModel:
-    """Return the pricing problem as an integer linear program, equation 7 of the source.
+    """Return the pricing problem as an integer linear program, equation 7 of De Belder and Moens (2012).
 
     max Σ_{k<l} s_kl p_kl - Σ_i π_i b_i, where b_i = 1 if mention i is in the cluster and p_kl = 1 if both k and l are.
     The empty set with reduced cost 0 is feasible. The matrix is not totally unimodular, see the module.

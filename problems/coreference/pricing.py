@@ -219,7 +219,7 @@ def _search_fully(scores: Floats, profits: Floats, context: PricingContext, *, e
 
 
 class ClusterILP(ClusterPricing):
-    """Exact oracle for comparison: the source's integer linear program (its equation 7) in HiGHS.
+    """Exact oracle for comparison: the integer linear program of De Belder and Moens (2012, equation 7) in HiGHS.
 
     A clustering has at most as many clusters as items, which turns the bound per cluster into a bound per clustering.
     """

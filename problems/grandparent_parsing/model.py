@@ -19,7 +19,7 @@ from ``one_gp`` and u ≥ 0; and ``arc_gp`` follows because
     u_gpc = z_pc - Σ_{g' ≠ g} u_g'pc ≥ z_pc - Σ_{g' ≠ g} z_g'p = z_pc - (1 - z_gp).
 
 This also holds if some u are missing.  A restricted master with ``one_gp``, and ``gp_arc`` for its columns, never
-violates ``arc_gp``, so the source's fourth step (its section 4.4) is not needed.
+violates ``arc_gp``, so the fourth step of Riedel et al. (2012, section 4.4) is not needed.
 
 *Consecutive siblings.*  q_hsm = 1 if s and m are modifiers of h on one side with none between them; s = h: none before
 m; m = h: none after s.  On each side they form a path from h through the modifiers and back:
@@ -47,7 +47,7 @@ else:
     pyo = LazyModule("pyomo.environ")
 
 FORMULATIONS = ("gp_arc+arc_gp", "one_gp+no_gp", "all")
-"""The outer bounds of the source's Table 2."""
+"""The outer bounds in Table 2 of Riedel et al. (2012)."""
 
 CONNECTIVITIES = ("flow", "cuts")
 

@@ -9,13 +9,13 @@ master is missing too, and its dual value may be taken as 0.  The part's dual co
 slack prices out at 0, and the constraint of z_gp, which the row could only relax, still holds.  If all parts price out,
 the restricted master's dual solution, extended by zeros, is feasible for the complete program.
 
-*Filtering* (the source's section 4.3.1).  s_gpc is at most B_pc, its maximum over grandparents, and at most B'_gp, its
-maximum over children.  Both are computed offline, and π(no_gp) ≥ 0.  Arcs (p, c) with B_pc ≤ π_pc(one_gp) therefore
+*Filtering* (Riedel et al., section 4.3.1).  s_gpc is at most B_pc, its maximum over grandparents, and at most B'_gp,
+its maximum over children.  Both are computed offline, and π(no_gp) ≥ 0.  Arcs (p, c) with B_pc ≤ π_pc(one_gp) therefore
 have no improving part.  For the others, only g with min(B_pc, B'_gp) > π_pc(one_gp) + π_gp(no_gp) are scored.  Parts
-become columns if their exact reduced cost is *positive*.  (Equation 10 of the source removes those, due to a sign
+become columns if their exact reduced cost is *positive*.  (Equation 10 of Riedel et al. removes those, due to a sign
 error.)
 
-Raising dual values first, the source's section 4.3.3, is a stabilization:
+Raising dual values first (section 4.3.3) is a stabilization:
 :class:`~colgen.problems.grandparent_parsing.tightening.Tightening`.
 
 *Arcs pay for parts.*  The dual value ρ_gpc of a missing ``gp_arc`` row may also be positive.  Lowering π_gp(one_gp) by

@@ -66,7 +66,7 @@ class Crossing(Separation):
 
 
 class ArcGP(Separation):
-    """z_gp + z_pc - u_gpc ≤ 1, the source's section 4.4, as rows that cover future columns too.
+    """z_gp + z_pc - u_gpc ≤ 1 (Riedel et al., 2012, section 4.4), as rows that include future columns.
 
     Only needed if the columns add no ``gp_arc`` rows; see :mod:`colgen.problems.grandparent_parsing.model`.
     """

@@ -2,9 +2,9 @@
 
 One basis of a tree's arcs and parts contains, besides the positive variables, each z_pc with p > 0 in place of the
 ``one_gp`` row of its arc.  The dual values π_pc(one_gp) of unused arcs are then raised as far as the reduced cost of
-z_pc allows (the source's section 4.3.3).  For a tree's arc (p, c) the dual value is the score of its part (g, p, c).
-Parts of other grandparents with a higher score would improve at once, and each would enter at zero in place of its own
-row ``gp_arc``.  They are therefore among the first columns, and basic.
+z_pc allows (Riedel et al., 2012, section 4.3.3).  For an arc (p, c) of a tree the dual value is the score of its part
+(g, p, c).  Parts of other grandparents with a higher score would improve at once, and each would enter at zero in place
+of its own row ``gp_arc``.  They are therefore among the first columns, and basic.
 """
 
 from __future__ import annotations

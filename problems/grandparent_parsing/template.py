@@ -104,16 +104,16 @@ class GrandparentParsing(Problem):
     siblings
         Whether consecutive siblings are scored; by default, if the scores include them.
     formulation
-        ``"all"``, or ``"one_gp+no_gp"`` for that outer bound of the source's Table 2.
+        ``"all"``, or ``"one_gp+no_gp"`` for that outer bound in Table 2 of Riedel et al. (2012).
     connectivity
-        ``"cuts"``, separated by minimum cuts; or the source's ``"flow"``.
+        ``"cuts"``, separated by minimum cuts; or ``"flow"``, as in Riedel et al. (2012).
     start
         * ``"dual"``: solve the combinatorial dual first (:mod:`colgen.problems.grandparent_parsing.dual`).  If its
           bound exceeds its tree's score, the linear program starts with the tree's parts, the parts that its dual
           values do not price out, and the most promising arcs.  All other arcs are columns.
         * ``"tree"``: the parts of the best first-order tree, and all arcs.
-        * ``"parts"``: the source's initial parts, and all arcs.  Without sibling parts the first basis is that of the
-          best first-order tree (:mod:`colgen.problems.grandparent_parsing.starting`).
+        * ``"parts"``: the initial parts of Riedel et al. (2012), and all arcs.  Without sibling parts the first basis
+          is that of the best first-order tree (:mod:`colgen.problems.grandparent_parsing.starting`).
 
         The default is ``"dual"`` if the dual covers the full relaxation: formulation ``"all"``, cuts, no sibling parts,
         and no subclass that may add rows or columns.  Otherwise it is ``"tree"``.
@@ -362,8 +362,8 @@ class GrandparentParsing(Problem):
     def _first_columns(self) -> Iterable[Column]:
         """Yield or return the initial columns.
 
-        These are parts that the combinatorial dual does not price out; or the source's: for each arc the part with the
-        root as grandparent, and first and last siblings.
+        These are parts that the combinatorial dual does not price out; or, as in Riedel et al. (2012), for each arc the
+        part with the root as grandparent, and first and last siblings.
         """
         if self.start == "parts" and self.tokens > 1 and not self.siblings and is_plain(self):
             (oracle,) = self.part_oracles

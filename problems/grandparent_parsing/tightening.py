@@ -1,4 +1,4 @@
-"""Stabilization that raises dual values before pricing (the source's section 4.3.3)."""
+"""Stabilization that raises dual values before pricing (Riedel et al., 2012, section 4.3.3)."""
 
 from __future__ import annotations
 

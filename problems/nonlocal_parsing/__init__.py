@@ -18,11 +18,11 @@ The dual values are the changes of arc scores by p. Subgradient steps lower the 
 contributes most to it. :mod:`colgen.problems.nonlocal_parsing.columns` solves the same relaxation by column generation
 with trees as columns.
 
-Some steps are not in the source. The initial p makes the bounds of products tight if every word has its best head. The
-score of the best known tree is the target that determines step lengths. Arcs whose max-marginal under ψ does not beat
-that tree are dropped, together with the positive factors that need them. Shares move to the arcs whose max-marginals
-have most slack. Nearly every sentence is then proved at the root, within a few calls of the dynamic program. Candidate
-heads are ranked by the max-marginals of a first-order parser.
+Some steps are not in Qian and Liu (2013). The initial p makes the bounds of products tight if every word has its best
+head. The score of the best known tree is the target that determines step lengths. Arcs whose max-marginal under ψ does
+not beat that tree are dropped, together with the positive factors that need them. Shares move to the arcs whose
+max-marginals have most slack. Nearly every sentence is then proved at the root, within a few calls of the dynamic
+program. Candidate heads are ranked by the max-marginals of a first-order parser.
 
 Sources: X. Qian, Y. Liu, *Branch and bound algorithm for dependency parsing with non-local features*, TACL 1 (2013); M.
 Collins, *Discriminative training methods for hidden Markov models*, EMNLP 2002; K. Hall, *K-best spanning tree

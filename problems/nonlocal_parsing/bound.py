@@ -43,8 +43,8 @@ class ShareAscent:
     ----------
     pool
         The best trees so far. If k > 1 trees are wanted, the incumbent is the k-th best, and a node's bound covers the
-        trees outside the pool. If ψ's k-th best tree does not beat the k-th best value, no other tree does (the
-        source's proposition 2).
+        trees outside the pool. If ψ's k-th best tree does not beat the k-th best value, no other tree does (Qian and
+        Liu, 2013, proposition 2).
     most_calls, patience
         Largest number of calls of the parser per node, and number of calls without progress before a node is split.
     lower_bounds

@@ -287,7 +287,7 @@ ENGLISH = (
     ),
     FactorPatterns("because_of", Pattern(({"forms": "because"}, {"forms": "of"}), ((0, 1),), adjacent=True)),
 )
-"""English patterns similar to the source's thirteen: pairs of punctuation marks, and fixed phrases."""
+"""English patterns similar to the thirteen of Qian and Liu (2013): pairs of punctuation marks, and fixed phrases."""
 
 COMBS = (Combs(4), Combs(5), Combs(6))
 
@@ -299,7 +299,7 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
     "combs": COMBS,
     "patterns": ENGLISH,
 }
-"""The families of the source's experiments, by name."""
+"""The families in the experiments of Qian and Liu (2013), by name."""
 
 COMBINATION = ("grandchildren", "siblings", "combs", "patterns")
-"""The families in the source's final model."""
+"""The families in the final model of Qian and Liu (2013)."""

@@ -42,7 +42,7 @@ OUTERMOST_TEMPLATES: tuple[tuple[int, ...], ...] = (
 GRAND = Grandchildren()
 
 BACKBONES = ("first", "sibling", "grandchild", "third")
-"""Local parts: arcs; plus adjacent siblings; plus outermost grandchildren (the source's), or plus all and triples."""
+"""Local parts: arcs; plus adjacent siblings; plus outermost grandchildren (Qian and Liu), or plus all and triples."""
 
 
 class PartKind(NamedTuple):

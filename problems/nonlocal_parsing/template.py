@@ -36,10 +36,10 @@ class NonlocalParsing(Problem):
     k
         Number of trees to find.
     method, most_calls, patience, warm
-        See :mod:`colgen.problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the source's
-        method.
+        See :mod:`colgen.problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the method of
+        Qian and Liu (2013).
     lower_bounds
-        Number of improvements of the lower bound π before the root is bounded; the source does this at the start.
+        Number of improvements of the lower bound π before the root is bounded, as in Qian and Liu (2013).
     narrow
         The same sentence with fewer candidate heads. It is solved first. The first dynamic program at the root then
         drops all arcs whose max-marginals do not beat its best trees.

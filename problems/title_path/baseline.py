@@ -233,7 +233,7 @@ def colour_coding(
     iterations
         Number of iterations, instead of ``failure``.
     num_colours
-        r; by default chosen by the source's running-time formula, such that the table fits into the memory.
+        r; by default chosen by the running-time formula of Deshpande et al. (2007), so that the table fits into memory.
     until
         Stop when a path has this weight, for measuring the time to a known optimum.
     executor

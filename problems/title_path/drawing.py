@@ -24,7 +24,9 @@ _LETTER, _MARGIN, _GAP, _ROW = 0.1, 0.24, 0.75, 0.5
 
 
 def draw_convergence(iterations: Sequence[float]) -> Figure:
-    """Draw the share of instances whose optimum is found, by iteration of colour coding (the source's second figure).
+    """Draw the share of instances whose optimum is found, by iteration of colour coding.
+
+    This is the second figure of Deshpande et al. (2007).
 
     Parameters
     ----------

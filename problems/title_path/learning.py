@@ -22,7 +22,7 @@ from colgen.solvers.arrays import as_float, as_floats, as_indices, as_integer, a
 Floats = NDArray[np.float64]
 
 NUM_AUXILIARY = 24
-"""Number of prepositions and articles that may connect two content words, as in the source."""
+"""Number of prepositions and articles that may connect two content words, as in Deshpande et al. (2007)."""
 
 _SELECTION = "weights", "mean", "scale"
 _LANGUAGE = "unigrams", "rows", "columns", "probabilities", "backoff"
@@ -149,7 +149,7 @@ def train(
     sections
         The classifier learns from their titles, the bigram model from their texts.
     more_text
-        Further texts for the bigram model; the source uses its complete corpus.
+        Further texts for the bigram model; Deshpande et al. (2007) use their complete corpus.
     say
         Called with a line of text about the progress.
     """
