@@ -3,8 +3,8 @@
 Data: n tokens and a root, scores s_hm of arcs, s_gpc of grandparent parts, and s_hsm of consecutive sibling parts.
 There is no sibling before m if s = h, and none after s if m = h.
 
-With z_hm = 1 if the arc (h, m) is in the tree, u_gpc = 1 if (g, p) and (p, c) are, and q_hsm = 1 if s and m are
-modifiers of h on one side with none between them,
+Let z_hm = 1 if the arc (h, m) is in the tree, and u_gpc = 1 if (g, p) and (p, c) are.  Let q_hsm = 1 if s and m are
+modifiers of h on one side with none between them.  The problem is
 
     max Σ s_hm z_hm + Σ s_gpc u_gpc + Σ s_hsm q_hsm
     subject to  Σ_h z_hm = 1                              for each token m                   [one_head, free]

@@ -66,10 +66,10 @@ def parse(
     Parameters
     ----------
     scores
-        One of: arc scores as an array or array-like, shape (n + 1, n + 1) by head and modifier, root first, -inf where
-        there is no arc; a batch of them, shape (sentences, n + 1, n + 1); several arrays as a
-        :class:`~colgen.problems.grandparent_parsing.instance.GrandparentInstance`; a trained model's scorer; or your
-        own :class:`~colgen.problems.grandparent_parsing.instance.PartScores`, whose parts are all scored first.
+        Arc scores in an array of shape (n + 1, n + 1) by head and modifier, root first, -inf where there is no arc; or
+        a batch of them, shape (sentences, n + 1, n + 1).  For several kinds of scores, a
+        :class:`~colgen.problems.grandparent_parsing.instance.GrandparentInstance`, the scorer of a trained model, or
+        your own :class:`~colgen.problems.grandparent_parsing.instance.PartScores`, whose parts are all scored first.
         Instances with pair scores use branch and bound
         (:class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`).
     lengths

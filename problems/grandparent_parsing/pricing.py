@@ -166,8 +166,8 @@ class GrandparentParts(PartOracle):
     charges
         Whether arcs pay for parts outside the master (see the module's notes); needs all arcs in the master.
     most
-        Maximum number of columns per arc (p, c) and round, best first.  0: all improving ones, as in the source, which
-        needs fewer rounds.
+        Maximum number of columns per arc (p, c) and round, best first.  0: all improving ones, as in Riedel et al.
+        (2012), which needs fewer rounds.
     """
 
     kind = "grandparent"
