@@ -59,7 +59,7 @@ class CountedPackings(NamedTuple):
 
 
 class ChargedCounts(NamedTuple):
-    """Counts with charges.
+    """Rounded counts of items, and the charge for each unit.
 
     Attributes
     ----------
