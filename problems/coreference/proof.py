@@ -253,7 +253,7 @@ class _TriangleDuals:
         return np.concatenate(found)[order]
 
     def _pair_numbers(self, items: Ints) -> Ints:
-        """Return the numbers of the pairs (i, k), (k, j) and (i, j): a dual value lowers two scores and raises the third."""
+        """Return the numbers of (i, k), (k, j), which lose a triangle's dual value, and of (i, j), which gains it."""
         i, j, k = items.T
         return np.stack([self._number[i, k], self._number[k, j], self._number[i, j]])
 
