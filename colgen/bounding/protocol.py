@@ -143,7 +143,7 @@ def _no_context(node: NodeState) -> PricingContext:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts that bounding methods work with, the same at all nodes.
+    """What a bounding method works with at every node: master, oracles, separations, run and settings.
 
     Attributes
     ----------

@@ -91,7 +91,7 @@ class Certifier:
         return None
 
     def fix(self, state: Any, point: WitnessPoint, goal: Fraction | None) -> tuple[Record, Any] | None:
-        """Return what no solution better than ``goal`` uses, and the state without it, or None."""
+        """Return a proof that no solution better than ``goal`` uses some parts, and the state without them, or None."""
         return None
 
     def split(self, state: Any, children: Sequence[Sequence[Decision]]) -> Split | None:

@@ -260,13 +260,13 @@ def _scale_to_integers(row: Row) -> tuple[Limits, dict[int, int]]:
 
 
 def _span(a: int, limits: Limits) -> Limits:
-    """Return the range of ``a`` times a value."""
+    """Return the range of ``a`` times a variable with these limits."""
     low, high = (a * limit for limit in limits)
     return (low, high) if a > 0 else (high, low)
 
 
 def _ends(low: Any, high: Any, is_integer: bool) -> Limits:
-    """Return the least and the greatest value between two sides."""
+    """Return the least and the greatest value of a variable between two sides, rounded inwards if it is integer."""
     if is_integer:
         return NO if low is None else math.ceil(low), -NO if high is None else math.floor(high)
     return NO if low is None else low, -NO if high is None else high

@@ -33,7 +33,7 @@ class CheckedPoint:
 
 
 def point_of(program: Program, state: CheckerState, claim: Mapping[str, Any], unit: int) -> CheckedPoint:
-    """Return the dual values of a claim, each for a side that its row has."""
+    """Return the dual values of a claim after checking that each row has the side that its dual value refers to."""
     duals = [integer(dual) for dual in claim["duals"]]
     if len(duals) != len(program.rows):
         raise WrongError(f"expected {len(program.rows)} dual values, not {len(duals)}")
@@ -106,7 +106,7 @@ def _least(problem: Any, point: CheckedPoint, state: CheckerState, stated: Fract
 
 
 def bound_of_uses(program: Program, k: int, least: Fraction) -> Fraction:
-    """Return a lower bound on what columns of a pricing problem add, given their least reduced cost."""
+    """Return a lower bound on the total reduced cost of a pricing problem's columns in use, given the least one."""
     low, high = program.uses[k]
     side = low if least >= 0 else high
     if side is None:
@@ -159,9 +159,9 @@ def bound_of(program: Program, state: CheckerState, claim: Any, claims: Claims) 
 def check_fixing(program: Program, state: CheckerState, fix: Any, objective: Fraction | None, claims: Claims) -> int:
     """Close positions or items that no better solution than the incumbent uses. Return their number.
 
-    A solution that uses one has a column with it. The bound of these solutions is that of the dual values, with the
-    reduced cost of this column instead of the share of one column. That share is the least reduced cost, or 0 if it is
-    positive and no column is needed.
+    A solution that uses a position contains a column with it. To bound these solutions, take the bound of the dual
+    values, and replace the share of one column by the reduced cost of this column. The share is the least reduced cost,
+    or 0 if the least reduced cost is positive and no column has to be used.
     """
     if objective is None or state.trusted:
         raise WrongError("there is no answer to compare with")
@@ -212,9 +212,10 @@ def check_fixing(program: Program, state: CheckerState, fix: Any, objective: Fra
 def _through(
     program: Program, problem: Any, state: CheckerState, what: str, point: CheckedPoint
 ) -> tuple[Fraction, Any]:
-    """Return the least reduced cost, and for knapsacks to be fixed what columns through each position earn.
+    """Return the least reduced cost and, for knapsacks, the maximum earnings of columns with a piece at each position.
 
-    Columns can be listed in a program with one pricing problem of which every solution uses a column.
+    Columns can be listed only if there is one pricing problem, every solution uses one of its columns, and no list or
+    cut exists yet.
     """
     if what != "columns" and isinstance(problem, KnapsackPricing):
         return problem.through(point.duals, point.unit, point.counts, state)

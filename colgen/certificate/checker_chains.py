@@ -40,7 +40,7 @@ class Labellings(Scored):
         self._replaced: dict[tuple[int, int], list[int]] = {}
 
     def column(self, labels: Any) -> tuple[Fraction, dict[int, int]]:
-        """Return the cost of a label per node. The label is -1 in trees without a labelling."""
+        """Return the cost of a labelling, one label per node. The label is -1 in trees that have no labelling."""
         used, count, root = [0], len(self.scores[0]), list(range(len(self.parents)))
         if len(labels) != len(self.parents):
             raise WrongError("expected a label for each node")
@@ -81,7 +81,7 @@ class Labellings(Scored):
         return found
 
     def _gains(self, table: int, label: int) -> list[int]:
-        """Return the maximum gain of each label over a given one, for any label of the parent."""
+        """Return, for each label, its maximum gain over the given label, over all labels of the parent."""
         if (table, label) not in self._replaced:
             own = self.pairs[table][label]
             self._replaced[table, label] = [

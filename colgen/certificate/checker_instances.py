@@ -58,7 +58,7 @@ def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
-    """Cover each task once; a machine has one set of tasks."""
+    """Cover each task once. Each machine is a knapsack that is used at most once."""
     fields(instance, ("kind", "costs", "sizes", "capacities"), ("name",))
     tasks = range(len(instance["costs"][0]))
     if any(len(costs) != len(tasks) for costs in instance["costs"]):

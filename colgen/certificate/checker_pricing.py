@@ -336,7 +336,7 @@ class KnapsackPricing:
     def through(
         self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState
     ) -> tuple[Fraction, list[tuple[int, list[tuple[int, Any]]]]]:
-        """Return the least reduced cost, and by item what columns with a piece at each position earn at most.
+        """Return the least reduced cost and, by item, the maximum earnings of columns with a piece at each position.
 
         Positions without columns are omitted.
         """

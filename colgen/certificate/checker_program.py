@@ -159,7 +159,7 @@ class Program:
         return [replace(state.copy(), closed=state.closed | gone) for gone in (others, {(h, m)})]
 
     def _split_within(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """At most t or at least t + 1 points of blocks lie within bounds."""
+        """Split on the number of points of identical blocks within bounds: at most t, or at least t + 1."""
         (k, bounds), most = split["within"], integer(split["at_most"])
         problem: Any = self.pricing[k] if 0 <= integer(k) < len(self.pricing) else None
         if not isinstance(problem, BlockPricing) or most < 0 or count != 2:

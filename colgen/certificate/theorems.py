@@ -99,13 +99,13 @@ class KnapsackCertifier(Certifier):
         return ()
 
     def lift(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
-        """Return other dual values with at most the same bound, which cover other columns, or None."""
+        """Return dual values with at most the same bound, at which no column that the run omits improves; or None."""
         return None
 
     def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:
-        """Return the counted place, the maximum number in one child, and the order of children with that child first.
+        """Return the place whose pieces the children count, the limit t, and the order of the children.
 
-        The other child, if it exists, has more.
+        The first child in this order has at most t pieces there. The other child, if it exists, has more.
         """
         raise NotImplementedError
 
@@ -196,7 +196,7 @@ class KnapsackCertifier(Certifier):
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def _close_arcs(self, k: int, mask: NDArray[np.bool_] | None, arcs: Any) -> NDArray[np.bool_]:
-        """Return a mask without some more arcs."""
+        """Return a mask of open arcs in which these arcs are closed too."""
         shut = np.ones(self._networks[k].num_arcs, dtype=np.bool_) if mask is None else mask.copy()
         shut[arcs] = False
         return shut
@@ -206,7 +206,7 @@ class KnapsackCertifier(Certifier):
         return slice(int(net.first_arc[item]), int(net.first_arc[item + 1]))
 
     def _inside(self, place: Place) -> NDArray[np.int64]:
-        """Return the arcs of a place."""
+        """Return the arcs of an item whose positions are those of a place."""
         k, item, first, last = place
         arcs = self._arcs(k, item)
         positions = self._networks[k].positions[arcs]
@@ -243,7 +243,7 @@ class KnapsackCertifier(Certifier):
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def _each(self, point: WitnessPoint, goal: Fraction | None) -> Iterator[Rounded]:
-        """Yield rounded dual values, and lifted ones."""
+        """Yield rounded dual values, each followed by those of :meth:`lift`, if any."""
         for rounded in self._round(point):
             yield rounded
             if (other := self.lift(rounded, goal)) is not None:

@@ -495,7 +495,7 @@ class Columns(Sequence[Column]):
 
     @property
     def entries(self) -> Entries:
-        """Column, row and value of each entry, including those that rows add."""
+        """Column, row and value of each entry, including the entries that rows of the master define."""
         if self.stated is None:
             return self.owners, self.rows, self.values
         owners, rows, values = self.stated

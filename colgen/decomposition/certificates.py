@@ -247,9 +247,10 @@ class BlockCertifier(Certifier):
         return None
 
     def _as_count(self, decision: Decision) -> tuple[_Within, int, int | None] | None:
-        """Return the points within bounds that a decision counts, with their minimum and maximum number.
+        """Return a decision as a count of points: bounds, and the minimum and maximum number of points within them.
 
-        An upper bound v on a variable means that no point has a larger value.
+        An upper bound v on a variable means that 0 points have a value of v + 1 or more. A lower bound v means that at
+        least 1 point has a value of v or more.
         """
         if isinstance(decision, PointsWithin):
             place = self._place(decision.box)

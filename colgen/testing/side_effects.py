@@ -11,7 +11,10 @@ from colgen.problem import Problem
 
 
 def public_data(problem: Problem) -> dict[str, Any]:
-    """Return copies of the problem's public containers; private ones may be caches, and numbers may count."""
+    """Return copies of the problem's public containers.
+
+    Private attributes are omitted because they may be caches, and numbers because they may be counters.
+    """
     data = {}
     for name, value in getattr(problem, "__dict__", {}).items():
         if not name.startswith("_") and isinstance(value, np.ndarray | list | dict | tuple | set):

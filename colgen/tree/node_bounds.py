@@ -44,7 +44,7 @@ class NodeBounds:
 
     @cached_property
     def parts(self) -> Parts:
-        """The parts that a bounding works with."""
+        """What a bounding method receives: the parts of the run, with the tree's context and incumbents."""
         # A bound method would create a reference cycle and keep the memory of the run until cycles are collected.
         context = functools.partial(_pricing_context, self.master, self.run)
         return dataclasses.replace(

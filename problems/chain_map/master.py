@@ -316,7 +316,7 @@ def _best_local(scores: Scores, count: int, best: Ints) -> Domains:
 
 
 def _single(scores: Scores, labels: Ints, best: Ints) -> Domains:
-    """Return domains of one label each."""
+    """Return domains with one label each: the given one, or the node's best one if that is forbidden."""
     starts = np.arange(len(labels) + 1)
     # A label that rule (14) forbids could leave a tree without a labelling, so the node's best label replaces it.
     forbidden = scores[np.arange(len(labels)), labels] == -np.inf

@@ -162,7 +162,7 @@ def _extremes(scores: NDArray[Any], budget: Budget) -> tuple[Values, NDArray[np.
 
 
 def _sample(array: NDArray[Any], tops: Values) -> Values:
-    """Return a sample of the scores minus the best of their rows."""
+    """Return a sample of the scores, each minus the best score of its row."""
     flat = array.reshape(-1)
     step = max(1, len(flat) // _SAMPLE)
     chosen = np.arange(0, len(flat), step)

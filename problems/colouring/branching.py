@@ -17,17 +17,17 @@ class OnPairs(RyanFoster):
     """Ryan and Foster's rule for rows ``≥ 1`` whose columns may lose vertices.
 
     Subsets of a stable set are stable.  They are allowed if they contain all or none of each merged group.  Every
-    solution can therefore be reduced to one that covers each vertex once and lies in one of the children.  A pair
-    qualifies if some column of the relaxation contains both vertices and each of them is also in a column without the
-    other.  Both children then cut the relaxation off.  Without such a pair, columns that share a vertex are equal, and
-    the best relaxation is integral.
+    solution can therefore be reduced to one that covers each vertex once, and this one lies in one of the children.  A
+    pair qualifies if the solution of the relaxation uses a column with both vertices, and for each of them a column
+    without the other.  Both children then cut this solution off.  If no pair qualifies, columns that share a vertex are
+    equal, and an optimal solution of the relaxation is integral.
 
     Parameters
     ----------
     block
         Block of the rows.
     members
-        Return the indices of the rows that a column covers.
+        Function that returns the indices of the rows that a column covers.
     """
 
     def __init__(

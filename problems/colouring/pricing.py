@@ -40,7 +40,7 @@ class CutCharges:
     sides: int
 
     def total(self, members: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the charge of each set, shape (sets,)."""
+        """Return the total charge of cuts for each set, shape (sets,)."""
         return members @ self.amounts.T // self.divisors @ self.charges
 
 

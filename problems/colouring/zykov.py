@@ -54,7 +54,7 @@ class Zykov:
 
 
 def zykov(vertices: Sequence[int], adjacency: Mask, context: PricingContext) -> Zykov:
-    """Return the graph of a node.
+    """Return the graph of a node: vertices together are merged, and vertices apart become neighbours.
 
     Parameters
     ----------

@@ -208,14 +208,14 @@ class _TriangleDuals:
         self.work = 0
         self.gap = 0.0
         self.enough = max(map(len, groups), default=0) <= _COMPLETE_SIZE
-        """Whether all triangles are present; otherwise those of pairs that are not as their scores suggest."""
+        """Whether all triangles are present; otherwise those of pairs decided against their score by the answer."""
         self._items, self._tight = np.empty((0, 3), np.int64), np.empty(0, dtype=np.bool_)
         wrong = self._together != (self._scores > 0.0)
         for own_pairs, group in zip(pairs, groups, strict=True):
             chosen = own_pairs if self.enough else own_pairs[wrong[self._number[own_pairs[:, 0], own_pairs[:, 1]]]]
             each, others = np.repeat(chosen, len(group), axis=0), np.tile(group, len(chosen))
             self._add(np.column_stack([each, others]))
-            if not self.enough:  # triangles in which the pair is one of the two paying pairs
+            if not self.enough:  # triangles that subtract from the pair
                 self._add(np.column_stack([each[:, 0], others, each[:, 1]]))
                 self._add(np.column_stack([others, each[:, 1], each[:, 0]]))
         self._most = 4.0 * float(np.abs(self._scores[np.isfinite(self._scores)]).sum()) + 1.0
@@ -253,7 +253,7 @@ class _TriangleDuals:
         return np.concatenate(found)[order]
 
     def _pair_numbers(self, items: Ints) -> Ints:
-        """Return the pairs of triangles: two that pay, and one that is paid."""
+        """Return the numbers of (i, k), (k, j), which lose a triangle's dual value, and of (i, j), which gains it."""
         i, j, k = items.T
         return np.stack([self._number[i, k], self._number[k, j], self._number[i, j]])
 
@@ -278,7 +278,8 @@ class _TriangleDuals:
         """Return dual values such that each pair's remaining score has the sign of the answer's decision, by a margin.
 
         Only triangles that are tight at the answer are used, so the bound equals the answer's score. With ``wide``, all
-        of these are used; otherwise only those of pairs that are not as their scores suggest, which usually suffices.
+        of these are used. Otherwise only those that help a pair which the answer decides against its score. They
+        usually suffice.
         """
         open_, _ = self._split_pairs(pairs)
         sign = np.where(self._together, 1.0, -1.0)

@@ -27,7 +27,7 @@ _TRIED = 200
 
 
 def dual_feasible(instance: CuttingStockInstance) -> list[Fraction]:
-    """Return the dual values of the function with the best bound on the rolls, at least the material bound."""
+    """Return the items' dual values by the dual-feasible function with the best bound, at least the material bound."""
     roll, widths, demands = instance.roll, instance.widths, instance.demands
     best, values = _total(widths, demands, roll), [Fraction(width, roll) for width in widths]
     narrow = sorted({width for width in widths if 2 * width < roll})

@@ -259,7 +259,7 @@ class PatternEnumeration(Enumeration):
         return Enumerated(columns, sides)
 
     def _core(self, context: ReductionContext) -> int:
-        """Return the number of widest items that are kept."""
+        """Return the number of items, widest first, that the enumeration keeps; the narrower ones are omitted."""
         layout = self.model.layout
         # Even a roll full of omitted items must earn less than the tolerance of reduced costs.
         worth = np.asarray(context.duals["demand"])[layout.item_of_rank]

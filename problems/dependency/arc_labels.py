@@ -1,4 +1,4 @@
-"""Relations in arc scores: each arc scores as with its best relation.
+"""Relations in arc scores: the score of an arc is that with its best relation.
 
 The tree is then chosen with relations in view, at no extra search: the best relation of an arc does not depend on other
 arcs.  :mod:`colgen.problems.dependency.labels` scores relations of several arcs jointly once the tree is known.

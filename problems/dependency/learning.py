@@ -108,7 +108,7 @@ class _Triples:
         average.count = mark_triples(codes, self.table, kind, triples, plus, average.marks, average.count)
 
     def state(self) -> tuple[Ints, Singles]:
-        """Return the used keys, and their weights and sums side by side."""
+        """Return the keys in use, and their weights and their sums for the average, for :meth:`restore`."""
         slots = np.flatnonzero(self.table.keys >= 0)
         return self.table.keys[slots], np.stack([self.average.weights[slots], self.average.sums[slots]], axis=1)
 

@@ -45,7 +45,7 @@ class NonlocalSentence(NonlocalInstance):
 
     @property
     def scope(self) -> str:
-        """The trees among which the best is found, if not all."""
+        """A phrase for the trees among which the best is found; empty if these are all trees."""
         k = self.candidates
         if k is None:
             return ""

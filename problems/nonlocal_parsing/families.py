@@ -73,12 +73,12 @@ def as_int64(values: NDArray[Any]) -> Ints:
 
 
 def chain(rows: Ints, size: int) -> Ints:
-    """Return the arcs from each word of a row to the next."""
+    """Return the arcs from each word of a row to the next, as ``head * size + modifier``."""
     return rows[:, :-1] * size + rows[:, 1:]
 
 
 def fan(rows: Ints, size: int) -> Ints:
-    """Return the arcs from the first word of a row to all others."""
+    """Return the arcs from the first word of each row to the others, as ``head * size + modifier``."""
     return rows[:, :1] * size + rows[:, 1:]
 
 

@@ -163,15 +163,15 @@ class NormalizedScores:
         self.backbone = backbone_of(instance, parts, lambda: losses.expired())
 
     def value(self, loss: float) -> float:
-        """Return the kernels' value of a tree with this loss."""
+        """Return the value in kernels of a tree with this loss."""
         return self.top - loss / self.unit
 
     def loss(self, value: float) -> float:
-        """Return the loss of a tree with this kernels' value."""
+        """Return the loss of a tree whose value in kernels is ``value``."""
         return (self.top - value) * self.unit
 
     def bound(self, value: float) -> float:
-        """Convert a bound on the kernels' values to a bound on the instance's scores."""
+        """Convert a bound on values in kernels to a bound on the instance's scores."""
         return self.losses.ideal - self.loss(value)
 
     def scores(self) -> NodeScores:

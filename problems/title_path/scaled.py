@@ -78,7 +78,7 @@ def _path_loss(graph: Graph, arrays: tuple[Floats, Floats, Floats]) -> float:
 
 
 def _losses(weights: Floats) -> tuple[Floats, float]:
-    """Return the weights minus the largest finite one, and this weight."""
+    """Return the weights minus the largest one, and this weight, or 0 if it is infinite."""
     most = float(weights.max(initial=-np.inf))
     most = most if math.isfinite(most) else 0.0
     return weights - most, most

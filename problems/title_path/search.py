@@ -1,4 +1,4 @@
-"""The warm start: penalties that give a good bound, and a good path."""
+"""The warm start: a search for penalties that give a good bound, and for a good path."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class RouteOracle(Pricing):
         return [int(self.layout.number[end]) for end in ends if self.layout.number[end] >= 0]
 
     def rank_one(self, duals: Duals) -> RankOneDuals | None:
-        """Return the dual values of rank-1 cuts that routes pay, or None."""
+        """Return the rank-1 cuts with their dual values, which routes pay as charges; None without cuts."""
         counted = duals.terms(Count)
         if not counted:
             return None

@@ -36,7 +36,7 @@ _CHUNK = 1 << 10
 
 
 class _Charges(NamedTuple):
-    """The counts.
+    """The counts, their charges, and the sums at each level of the search.
 
     * ``starts``, ``counts``, ``amounts``: start of each vertex's entries; count and amount of each entry.
     * ``divisors``, ``charges``: divisor and charge of each count.

@@ -311,9 +311,9 @@ def _order_items(member: Mask) -> Ints:
 def _prepay(  # type: ignore[no-untyped-def]
     profits, sizes, room, weights, divisors, charges, target, table, steps
 ):
-    """Return the advance payment of each count per unit of weight, and the bound that these payments give.
+    """Return λ f / q of each count, its charge per unit of weight paid in advance, and the bound at the best λ found.
 
-    ``table`` is filled at these payments.
+    ``table`` is filled for profits minus these charges.
     """
     items, counts = weights.shape
     share, best_share, step = np.full(counts, 0.5), np.zeros(counts), 1.0

@@ -59,7 +59,7 @@ class CountedPackings(NamedTuple):
 
 
 class ChargedCounts(NamedTuple):
-    """Counts with charges.
+    """Rounded counts of items, and the charge for each unit.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class _Labels(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """Counts by items.
+    """The counts of each item, and the bits that hold their remainders.
 
     * ``starts``, ``counts``, ``weights``: start of each item's entries; count and weight of each entry.
     * ``divisors``, ``charges``: data of the counts.

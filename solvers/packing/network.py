@@ -231,9 +231,10 @@ def filled(net: PackingNetwork, least: int) -> PackingNetwork:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 @njit(cache=True, nogil=True)
 def _lay_items(widths, copies, capacity, begin, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
-    """Add items from ``begin`` on until a portion is used up.  Return (items done, states, arc positions).
+    """Add items from ``begin`` on until more than ``portion`` states are made.  Return (items done, states, positions).
 
-    The states reached before an item, and by its own pieces, are merged in increasing order.
+    For each item, the states reached without it and those reached by its pieces are merged in increasing order.
+    ``positions`` are those of the new arcs.
     """
     positions = np.empty(1024, np.int64)
     count, spent = 0, 0

@@ -107,7 +107,7 @@ def _sift_up(score, before, vertex, q, s, p, v):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sift_down(score, before, vertex, count, s, p, v):  # type: ignore[no-untyped-def]
-    """Replace the worst entry."""
+    """Replace the worst entry, the root of the heap, and restore the heap."""
     q = 0
     while True:
         down = 2 * q + 1

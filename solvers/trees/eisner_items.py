@@ -84,7 +84,7 @@ def value_of(ways: Ways, k: int, chart: Floats) -> float:
 
 @inner
 def put(ways: Ways, k: int, score: float, first: int, second: int) -> int:
-    """Write way k.  Return the next number."""
+    """Write way k to build an item.  Return k + 1."""
     ways.score[k], ways.first[k], ways.second[k] = score, first, second
     return k + 1
 

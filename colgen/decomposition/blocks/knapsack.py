@@ -116,7 +116,7 @@ def _split_copies(items: Ints, copies: Ints) -> tuple[Ints, Ints]:
 
 
 def knapsack_of(sub: Subproblem) -> Knapsack | None:
-    """Return the knapsack of a block, or None if it is not one."""
+    """Return a block as a knapsack problem, or None if it is not one."""
     ends = np.isfinite(sub.lower) & np.isfinite(sub.upper)
     if not (sub.integer & ends).all() or not sub.matrix.shape[0]:
         return None

@@ -79,7 +79,7 @@ class LotSizing:
 
 
 def lot_sizing_of(sub: Subproblem) -> LotSizing | None:
-    """Return the lot sizing of a block, or None if it is not one."""
+    """Return a block as a lot-sizing problem, or None if it is not one."""
     read = _Rows.of(sub)
     return None if read is None else read.in_order()
 

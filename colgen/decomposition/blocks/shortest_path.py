@@ -111,7 +111,7 @@ class ShortestPath:
 
 
 def shortest_path_of(sub: Subproblem) -> ShortestPath | None:
-    """Return the shortest path of a block, or None if it is not one."""
+    """Return a block as a shortest-path problem, or None if it is not one."""
     if not sub.matrix.shape[0] or (sub.row_lower != sub.row_upper).any() or (sub.lower != 0.0).any():
         return None
     found = in_units(sub.matrix)

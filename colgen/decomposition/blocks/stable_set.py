@@ -82,7 +82,7 @@ class StableSet:
 
 
 def stable_set_of(sub: Subproblem) -> StableSet | None:
-    """Return the graph whose stable sets are the points of a block, or None if it is not one."""
+    """Return the graph whose stable sets are the points of a block, or None if there is none."""
     binary = sub.integer & (sub.lower >= 0.0) & (sub.upper <= 1.0)
     if not binary.all() or len(binary) > _MOST or not sub.matrix.shape[0]:
         return None

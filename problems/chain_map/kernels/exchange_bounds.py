@@ -214,7 +214,7 @@ def write_below(
 
 @inner
 def add_above(forest: Forest, exchanges: Exchanges, duals: Duals, scratch: EdgeScratch, node: int, out: Rows) -> None:
-    """Add the message from above, up to a constant."""
+    """Add the message from the parent to a node, up to a constant."""
     starts, labels, _ = duals.domains
     begin = duals.starts[node]
     _add(

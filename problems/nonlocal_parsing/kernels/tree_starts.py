@@ -1,4 +1,4 @@
-"""Shares p without calls of a backbone: products are made tight at likely arcs, or at a tree."""
+"""Shares p found without decoding: bounds of products are made tight at likely arcs or at a tree, or extended."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def margins(arc: Floats) -> Floats:
 def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats) -> None:
     """Write shares for which products are tight at the best head of each word.
 
-    A positive score goes to the arc of lowest margin, or to equal shares if all of its arcs are best. A negative score
-    counts if all are.
+    A positive score goes to the arc of lowest margin, or in equal shares to all arcs if all are best. A negative score
+    gets p_1 = 1 if all of its arcs are best, otherwise 0.
     """
     of = margin.reshape(-1)
     for c in range(len(score)):
@@ -49,7 +49,11 @@ def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floa
 
 @njit(cache=True)
 def snap(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats, heads: Ints) -> None:
-    """Make every product tight at a tree: a positive score goes to the missing arc of lowest margin."""
+    """Make every product tight at a tree.
+
+    A positive score goes to the missing arc of lowest margin. A negative score gets p_1 = 1 if the tree has all of its
+    arcs, and 0 if it lacks at least two.
+    """
     of, has = margin.reshape(-1), members(heads)
     for c in range(len(score)):
         first, end = start[c], start[c + 1]

@@ -62,7 +62,7 @@ class BoxFields(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """Data of labels for boxes.
+    """Boxes as labels need them: the bits that visits change, and a constant cost.
 
     * ``own``, ``kept``, ``refused``: words of each vertex: bits that a visit sets, that it keeps, and that forbid it.
     * ``given``: cost of every route for boxes with a negative charge, at most 0.

@@ -54,7 +54,7 @@ def direction(
     forwards: bool,
     cycle: int,
 ) -> Direction:
-    """Return a direction; ``mine`` are its own limits."""
+    """Return a direction; ``mine`` are the limits of this direction."""
     n = network.num_vertices
     origin, end = (network.source, network.sink) if forwards else (network.sink, network.source)
     tails, heads = (network.tails, network.heads) if forwards else (network.heads, network.tails)
@@ -174,12 +174,12 @@ def _rule_of(limits: Limits, words: int, custom_start: Floats, cuts: Fields, rel
 
 
 def with_bounds(side: Side, bounds: Floats | None, cutoff: float) -> Side:
-    """Return the side with bounds on completions."""
+    """Return the side with bounds on completions and a cutoff; unchanged without bounds."""
     return side if bounds is None else side._replace(bounds=bounds, cutoff=cutoff)
 
 
 def without_cuts(given: Rule) -> Rule:
-    """Return the rule without cuts."""
+    """Return the dominance rule without states of cuts."""
     return rule(**{**given._asdict(), "state_words": 0})
 
 

@@ -120,7 +120,7 @@ def _most_expensive(costs: Floats) -> int:
 
 @inner
 def _bar(pairs: Pairs, cutoff: float) -> float:
-    """Return the cost that a further pair must stay below."""
+    """Return the cost that a further pair must stay below: the cutoff, or the worst pair's if all places are taken."""
     return min(cutoff, pairs.costs[_most_expensive(pairs.costs)]) if pairs.at[FOUND] == len(pairs.costs) else cutoff
 
 

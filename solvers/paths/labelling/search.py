@@ -43,7 +43,7 @@ def _bucket(
 
 
 class End(NamedTuple):
-    """Where a search ends.
+    """The buckets at which a search ends.
 
     * ``ahead``, ``back``: the bucket before which each direction ends.
     * ``meeting``: total number of buckets after which both end.
