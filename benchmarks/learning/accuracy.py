@@ -70,7 +70,7 @@ class BeamChains:
         self.width = width
 
     def best(self, scores: Floats, transitions: Floats) -> Any:
-        """Return a labelling."""
+        """Return the parts of the labelling found."""
         labels, _ = beam_search(scores, np.array([0, len(scores)]), transitions, self.width)
         return Chains.structure(labels.astype(np.int64), scores.shape[1])
 
@@ -82,7 +82,7 @@ class PrunedChains:
         self.kept = kept
 
     def best(self, scores: Floats, transitions: Floats) -> Any:
-        """Return a labelling."""
+        """Return the parts of the labelling found."""
         return Chains().best(np.where(_among_best(scores, self.kept, axis=1), scores, -np.inf), transitions)
 
 
@@ -90,7 +90,7 @@ class GreedyTrees:
     """Best head of each word, which need not form a tree."""
 
     def best(self, scores: Floats) -> Any:
-        """Return the heads."""
+        """Return the arcs from the best head of each word."""
         without = scores.copy()
         np.fill_diagonal(without, -np.inf)
         return Trees.structure(np.argmax(without, axis=0))
@@ -103,7 +103,7 @@ class PrunedTrees:
         self.kept = kept
 
     def best(self, scores: Floats) -> Any:
-        """Return the heads of a tree."""
+        """Return the arcs of the tree."""
         without = scores.copy()
         np.fill_diagonal(without, -np.inf)
         candidates = _among_best(without, self.kept, axis=0)

@@ -112,7 +112,7 @@ class UnreadError(Exception):
 
 
 def compare(text: str, instance: dict[str, Any]) -> str | None:
-    """Compare an instance with the text of its file. Return the choice that only the instance makes, in words.
+    """Compare an instance with the text of its file; return the convention for reading it, None if there is only one.
 
     A line that is not in the format, or a different number, is a ``WrongError``. An unknown format is an
     ``UnreadError``.

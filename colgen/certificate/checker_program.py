@@ -115,7 +115,7 @@ class Program:
         return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """An integer quantity is at most t or at least t + 1. The second child may be missing if it is impossible."""
+        """Split on an integer quantity: at most t, or at least t + 1. An impossible second child may be missing."""
         k, item, first, last = (integer(x) for x in split["pieces"])
         most = integer(split["at_most"])
         problem: Any = self.pricing[k] if 0 <= k < len(self.pricing) else None
@@ -147,7 +147,7 @@ class Program:
         return [at_most, at_least][:count]
 
     def _split_arc(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """A tree has an arc, and no other into its modifier, or does not have it."""
+        """Split on an arc: trees with it, where other arcs into its modifier are closed, and trees without it."""
         h, m = (integer(x) for x in split["arc"])
         if len(self.pricing) != 1 or not isinstance(self.pricing[0], TreePricing) or count != 2:
             raise WrongError("the split refers to parts that do not exist")
@@ -189,7 +189,7 @@ class Program:
         state.counts[place] = (max(before[0], low), least)
 
     def _split_pair(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
-        """Two rows that are covered once are in one set or in two. Two items are in one cluster or in two."""
+        """Split on whether two rows that are covered once, or two items, are in one set or cluster, or in two."""
         u, v = (integer(x) for x in split["pair"])
         clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)
         if len(self.pricing) != 1 or not (

@@ -99,7 +99,7 @@ class KnapsackCertifier(Certifier):
         return ()
 
     def lift(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
-        """Return dual values with at most the same bound, at which no column that the run omits improves; or None."""
+        """Return dual values with no better bound, at which no column that the run omits improves either; or None."""
         return None
 
     def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:
@@ -206,7 +206,7 @@ class KnapsackCertifier(Certifier):
         return slice(int(net.first_arc[item]), int(net.first_arc[item + 1]))
 
     def _inside(self, place: Place) -> NDArray[np.int64]:
-        """Return the arcs of an item whose positions are those of a place."""
+        """Return the arcs of a place's item at the positions of this place."""
         k, item, first, last = place
         arcs = self._arcs(k, item)
         positions = self._networks[k].positions[arcs]
@@ -382,7 +382,7 @@ class KnapsackCertifier(Certifier):
         rounded: Rounded,
         total: Fraction,
     ) -> int | None:
-        """Return an upper bound on earnings minus cut charges, only as tight as one more step requires."""
+        """Return an upper bound on earnings minus cut charges, tightened only to prove ⌊total / scale⌋ + 1 uses."""
         uses = int(total // rounded.scale)
         if uses < 1:
             return None

@@ -203,7 +203,7 @@ class BlockCertifier(Certifier):
         return goal is not None and self._program.round_up(total / claim["unit"]) >= goal
 
     def _rounded(self, point: WitnessPoint, state: CheckerState) -> Iterator[tuple[list[int], dict[_Within, int], int]]:
-        """Yield integer dual values of linking rows and counted points, with their denominator."""
+        """Yield dual values of linking rows and counted points as integers over a denominator, coarse ones first."""
         if not isinstance(point.duals, Duals):
             return
         sign, rows = self._program.sign, self._program.rows

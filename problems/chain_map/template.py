@@ -144,7 +144,7 @@ class ChainMAP(Problem):
         return found
 
     def _model(self, budget: Budget) -> NormalForm:
-        """Return the model that rounds of pricing search."""
+        """Return the normal form of the instance, which is priced; pruned if ``prune``."""
         normal = normal_form(self.instance, budget)
         budget.require()
         return prune_normal_form(self.instance, normal, budget) if self.prune else normal

@@ -180,7 +180,7 @@ def learn_labels(
 
 
 def number_features(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
-    """Return the keys that occur at least :data:`LEAST` times, and the index of the key at each place, or -1.
+    """Return the keys that occur at least :data:`LEAST` times, and their indices in the rows ``places`` (-1: rarer).
 
     Templates are processed one at a time, which limits memory to that of one template.
     """

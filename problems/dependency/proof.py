@@ -35,7 +35,7 @@ _MARGIN = 2.0**-24
 
 @dataclass
 class _Dual:
-    """Potentials of chains, shape (n + 1, n + 1), and shares of factors, one per arc; equal in negative factors."""
+    """Potentials of chains, shape (n + 1, n + 1), and shares of factors by arc, equal within each negative factor."""
 
     chains: Floats
     shares: Floats

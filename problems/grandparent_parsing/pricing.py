@@ -228,7 +228,10 @@ class GrandparentParts(PartOracle):
         return self.result(triples[chosen], best, per_token, duals, context)
 
     def _paid_by_arcs(self, triples: Ints, gains: Floats, price: Floats, own: Floats, weight: float) -> Mask:
-        """Return the parts (g, p, c) whose gains do not exceed the loss of the arc (g, p) with any part it closes."""
+        """Return the improving parts (g, p, c) whose total gain, per arc (g, p), is at most the loss of that arc.
+
+        The loss includes the best part (x, g, p), because the arc closes one such part.
+        """
         improving = (gains > 0.0) & (triples[:, 0] > 0)
         wanted = np.zeros_like(price)
         np.add.at(wanted, tuple(triples[improving, :2].T), gains[improving])

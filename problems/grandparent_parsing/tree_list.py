@@ -187,7 +187,7 @@ def first_order(arcs: Floats, k: int, projective: bool, single_root: bool, expir
 
 
 def _tokens(left: Mask) -> float:
-    """Return the number of tokens in all combinations of remaining heads."""
+    """Return the number of combinations of remaining heads, times the number of vertices."""
     return len(left) * float(left[:, 1:].sum(axis=0).astype(np.float64).prod())
 
 

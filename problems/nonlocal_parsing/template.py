@@ -103,7 +103,7 @@ class NonlocalParsing(Problem):
         return WarmStart(duals, (self._pool.solution(self.instance),) if self._pool.is_full else ())
 
     def _narrow_trees(self, budget: Budget) -> Sequence[Heads]:
-        """Return the best trees of fewer candidate heads that an ascent finds."""
+        """Return the best trees that an ascent finds in the instance ``narrow``, which has fewer candidate heads."""
         if self.narrow is None:
             return ()
         first = NonlocalParsing(self.narrow, k=self.k)

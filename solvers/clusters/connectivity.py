@@ -31,9 +31,12 @@ ROUNDED = 1e-12
 
 
 def find_inseparable(weights: Floats, threshold: float) -> Ints:
-    """Return the class of each item, numbered by first item: cuts between two items of a class weigh more than t.
+    """Return the class of each item: every cut between two items of a class weighs more than ``threshold``.
 
-    ``weights`` is symmetric, shape (n, n); negative entries and the diagonal count as zero.  ``threshold`` is t ≥ 0.
+    Classes are numbered by first item.
+
+    ``weights`` is symmetric, shape (n, n); negative entries and the diagonal count as zero.
+    ``threshold`` is at least 0.
     """
     weights = np.ascontiguousarray(as_floats(weights, "weights", shape=("n", "n")), dtype=np.float64)
     threshold = as_float(threshold, "threshold", low=0.0)

@@ -40,7 +40,7 @@ def beam(of: Graph, width: int) -> tuple[float, Ints]:
 
 
 def guided_beam(relaxed: Relaxed, width: int) -> tuple[float, Ints]:
-    """Return the same, guided by bounds on completions.  Vertices are those of the original graph."""
+    """Return the result of :func:`beam` guided by bounds on completions, in vertices of the original graph."""
     width = as_integer(width, "width", low=1, high=WIDEST)
     if not len(relaxed.vertices):
         return -math.inf, np.empty(0, np.int64)

@@ -124,7 +124,7 @@ class StageRows(Separation):
         return gained
 
     def _may_round(self, depth: int) -> bool:
-        """Count rounds at the root; return whether to round rows."""
+        """Return whether to separate rows by rounding: in the first rounds at the root, and at nodes of small depth."""
         self._rounds += depth == 0
         return self._rounds <= _ROUNDS if depth == 0 else depth <= _DEPTH
 

@@ -56,7 +56,7 @@ def signs_of_rows(units: sparse.sparray) -> Floats | None:
 
 
 def _signs(one: Ints, other: Ints, unlike: NDArray[np.bool_], count: int) -> Floats | None:
-    """Return signs that differ for some pairs and agree for others; None if there are none."""
+    """Return ``count`` signs that differ in the pairs marked ``unlike`` and agree in the others; None if impossible."""
     # Each index is a node for either sign; implications connect nodes.
     far = np.where(unlike, count, 0)
     tails = np.concatenate([one, one + count])

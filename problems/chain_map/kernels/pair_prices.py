@@ -172,7 +172,7 @@ def down_message(forest: Forest, model: Model, duals: Duals, node: int, label: i
 
 @inner
 def below_edge(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
-    """Return F of a label of the edge's node."""
+    """Return F_c(label) of node c: its score plus the messages from its children."""
     total = shifted(model, node, label)
     child = forest.first_child[node]
     while child != NONE:
@@ -183,7 +183,7 @@ def below_edge(forest: Forest, model: Model, duals: Duals, node: int, label: int
 
 @inner
 def above_edge(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
-    """Return G of a label of the parent of the edge's node."""
+    """Return G_c(label) of node c: its parent's score plus all messages into the parent except that from c."""
     parent = forest.parent[node]
     total = shifted(model, parent, label)
     if forest.parent[parent] != NONE:

@@ -1,4 +1,4 @@
-"""Roots of the messages of a tree: their shares, and the share beyond each edge."""
+"""Shares of a tree's nodes as roots, and the sum of shares beyond each edge, as used in ``pair_prices``."""
 
 from __future__ import annotations
 

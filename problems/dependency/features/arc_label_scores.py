@@ -78,7 +78,7 @@ def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_alone(codes, templates, rows, lists, by_head, by_modifier):  # type: ignore[no-untyped-def]
-    """Add one-token templates by token, side (1: head after modifier) and relation; return the other templates."""
+    """Add the weights of one-token templates by side (1: head after modifier); return the two-token templates."""
     both, pairs = np.empty(len(templates.starts), dtype=np.int64), 0
     for t in range(len(templates.starts)):
         constant_head, constant_modifier = templates.joined[t, 0] == 0, templates.joined[t, 1] == 0

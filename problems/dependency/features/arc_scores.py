@@ -88,7 +88,7 @@ def _add_directions(values, order, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
-    """Write the sums of templates that depend only on types, by distance."""
+    """Write the sums of an arc's weights that depend only on token types, by distance."""
     blocks = index.blocks
     side = np.int64(h > m)
     sums[:] = 0.0

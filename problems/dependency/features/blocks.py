@@ -52,13 +52,13 @@ class Blocks(NamedTuple):
 
 @njit(cache=True, no_cpython_wrapper=True)
 def element_of(spread):  # type: ignore[no-untyped-def]
-    """Return a rest's element of the 64-element set, from its product with :data:`SPREAD`."""
+    """Return the element for a rest in the filter of a block; ``spread`` is the rest times :data:`SPREAD`."""
     return (spread >> 20) & 63
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def find_rest(slots, first, mask, rest, spread):  # type: ignore[no-untyped-def]
-    """Return the number of the key with a rest in a block, or -1."""
+    """Return the number of the key that has this rest in a block, or -1 if there is none."""
     at = spread & mask
     while slots[first + at, 0] != rest:
         if slots[first + at, 0] == FREE:

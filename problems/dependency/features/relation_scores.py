@@ -133,7 +133,7 @@ def _add(index: RelationIndex, feature: int, into: Singles) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
-    """Write the sums of templates that depend only on kinds, by relation."""
+    """Write the sums of an arc's weights that depend only on the kinds of its tokens, by relation."""
     sums[:] = 0.0
     joined = index.templates.joined
     for t in range(len(joined)):

@@ -106,7 +106,7 @@ def lists_of(table: WeightTable, kind: int) -> TripleLists:
 
 @inner
 def _met(lists, template, first, last, side):  # type: ignore[no-untyped-def]
-    """Return the slot of a pair of codes and a side, or -1."""
+    """Return the slot of the key of two codes and a side, or -1 if there is no such key."""
     if first < 0 or last < 0 or first >= lists.limits[template, 0] or last >= lists.limits[template, 1]:
         return np.int64(-1)
     key = lists.offsets[template] + first * lists.strides[template, 0] + last * lists.strides[template, 1] + side
@@ -219,7 +219,7 @@ def _near(distance):  # type: ignore[no-untyped-def]
 
 @inner
 def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
-    """Return the part of a range at a distance that fits the relation; ``side``: 0 before the token, 1 after."""
+    """Return the part of a range whose distance from token ``of`` fits the relation; ``side``: 0 before it, 1 after."""
     least, most = _NEAR[relation >> 1], _NEAR[(relation >> 1) + 1]
     if side:
         return max(low, of + least), min(high, of + most)

@@ -175,7 +175,7 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
 
 @inner
 def _write_gains(s, g, p, gained):  # type: ignore[no-untyped-def]
-    """Write the grandparent gains of p's arcs with head g by modifier: scores of candidates, else scores or bounds."""
+    """Write the scores of the parts (g, p, m) by modifier m; upper bounds are allowed where (p, m) is no candidate."""
     parts = s.parts
     begun = parts.begun[p, g]
     overwrite(gained, parts.grandparent_values[p, g] if begun else parts.bounds[p])
@@ -353,7 +353,10 @@ def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ig
 def _list_sources(
     s: _Pricing, p: int, phase: int, entering: Floats, rises: Floats, sources: Ints, limits: Floats
 ) -> int:
-    """Write the heads of arcs into p for a phase, and the limits on its automaton with them; return their number."""
+    """List the heads of the arcs into p that a phase examines (-1: any non-candidate); return their number.
+
+    ``limits`` receives, for each of these arcs, the value that p's automaton should not exceed.
+    """
     a, local, pays = s.a, s.local, s.pays
     count, kind = 0, (phase - 1) % 3
     if phase == 0 or kind == 1:  # any non-candidate arc into p
@@ -379,7 +382,7 @@ def _list_sources(
 
 @folded
 def _note_values(s: _Pricing, p: int, phase: int, rises: Floats, sources: Ints, values: Floats) -> bool:
-    """Store the values of p's automaton; return whether some arcs must pay more for it."""
+    """Store the values of p's automaton in a phase; return whether μ of non-candidates into p must rise."""
     kind, repetition, risen = (phase - 1) % 3, phase > 3, False
     if phase == 0:
         s.usual[p] = values[0]

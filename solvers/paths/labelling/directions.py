@@ -189,7 +189,7 @@ def tails_of(side: Side) -> Ints:
 
 
 def rule(**what: int) -> Rule:
-    """Return a rule, with ``plain`` set if it is the usual one."""
+    """Return a dominance rule; ``plain`` is set if it compares only one resource and one word."""
     what.pop("plain", None)
     usual = what["compared"] == what["words"] == 1 and not (what["custom"] or what["same_set"] or what["state_words"])
     return Rule(**what, plain=usual)  # type: ignore[arg-type]

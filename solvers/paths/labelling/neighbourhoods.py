@@ -130,7 +130,10 @@ def arc_bits(matrix: Mask, own: Words, tails: Ints, heads: Ints) -> tuple[Words,
 
 
 def cyclic_bits(own: Words, tails: Ints, heads: Ints, sets: int) -> tuple[Words, Words, Words]:
-    """Return the same for sets of last vertices, largest first, and the bits that joined paths must not share."""
+    """Return the bits of :func:`arc_bits` for paths that remember their last vertices, and those of joins.
+
+    Words are ordered by set of last vertices, largest first.  Joined paths must not share the bits of joins.
+    """
     words = own.shape[1] // sets
     common, joint = (np.full((len(tails), own.shape[1]), ~np.uint64(0)) for _ in range(2))
     ends = own[tails] | own[heads]
