@@ -105,7 +105,7 @@ class Stabilization(ABC):
         return False
 
     def update(self, bound_improved: bool, subgradient: Callable[[], Floats | None]) -> None:
-        """Use the outcome of a round.
+        """Update the centre and the parameters after a round.
 
         ``bound_improved`` is whether the dual bound at the last proposal is the best so far; that point becomes the
         stability centre. ``subgradient`` computes the subgradient of the dual bound there, in the direction that

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     @overload
     def njit(*, cache: bool = ..., borrows: bool = ..., **options: Any) -> Callable[[_F], Dispatcher[_F]]: ...
     def njit(function: Any = None, /, **options: Any) -> Any:
-        """See below."""
+        """Declare types for type checkers; the function itself is below."""
 else:
 
     def njit(function=None, /, *, cache=False, borrows=False, **options):

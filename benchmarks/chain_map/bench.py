@@ -54,7 +54,7 @@ _PRECISIONS = {"": np.float32, "_double": np.float64}
 
 @dataclass(frozen=True)
 class TaggingPlan(Plan):
-    """Amount of work.
+    """Size of the tagging benchmark.
 
     Attributes
     ----------

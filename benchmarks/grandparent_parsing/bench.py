@@ -87,7 +87,7 @@ _INTEGRALITY = TOLERANCES.integrality
 
 @dataclass(frozen=True)
 class ParsingPlan(Plan):
-    """Amount of work.
+    """Size of the parsing benchmark.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _BRIEF = 0.2
 
 @dataclass(frozen=True)
 class TitlePlan(Plan):
-    """Amount of work.
+    """Size of the benchmark, and its time limits.
 
     Attributes
     ----------

@@ -98,7 +98,7 @@ def _select_new(master: RestrictedMaster, found: GatheredColumns, improving: NDA
 def record(
     run: Run, master: RestrictedMaster, proved: Proved, node: tuple[int, int], started: float, settings: Settings
 ) -> Termination | None:
-    """Record such a round.  Return a reason to stop, if any rule has one.
+    """Record a round of pricing at a guess.  Return a reason to stop, if any rule has one.
 
     Without a restricted master, the incumbent's objective is recorded as its objective.
     """

@@ -43,7 +43,7 @@ class Decision(ABC):
         return True
 
     def allows_each(self, columns: Columns) -> Mask:
-        """Return the same for a batch of columns; override to compute it from the arrays."""
+        """Return :meth:`allows` of each column of a batch as a mask; override it to use the arrays."""
         allowed = [self.allows(column) for column in columns]
         if None in allowed:
             _refuse(self)

@@ -213,7 +213,7 @@ def write_sealed(
 
 
 def parts_of(kind: str, said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview[int]]:
-    """Return the content of such a file without its checksum; arrays are not copied."""
+    """Return the content that :func:`write_sealed` writes, without the checksum; arrays are not copied."""
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     listed = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
     text = json.dumps({"kind": kind, "arrays": listed, "said": said}, separators=(",", ":")).encode()

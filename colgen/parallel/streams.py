@@ -35,7 +35,7 @@ class PieceResult:
 
 @dataclass
 class _Piece:
-    """A piece under way.
+    """A piece that was sent to the workers and has no result yet.
 
     ``losses`` counts workers lost while this was their only piece. ``since`` is the time from which a worker must be
     working on it, because fewer earlier pieces than workers are left.

@@ -222,7 +222,7 @@ def _best_alone(oracle: Pricing) -> Pricing:
 
 @lru_cache(maxsize=100)
 def _alone(kind: type[Pricing]) -> type[Pricing]:
-    """Return the class of such copies. Identical oracles share it, so that they still compare as identical."""
+    """Return the class of copies by :func:`_best_alone`.  Identical oracles share it, so their copies are identical."""
 
     def price(self: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
         found = kind.price(self, duals, context)

@@ -127,7 +127,7 @@ class Formula:
 
 
 def wrong_formulas(master: LinearMaster) -> list[Formula]:
-    """Return the usual mistakes."""
+    """Return the formulas of reduced costs that common mistakes lead to."""
     ones = np.ones(master.num_rows)
     right = "the reduced cost is c_j - πᵀa_j when minimising and when maximising"
     formulas = [

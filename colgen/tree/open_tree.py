@@ -62,7 +62,7 @@ class OpenTree:
     def refill(
         self, nodes: Sequence[Node], *, lost: float, why_lost: Termination | None, treated: int, next_number: int
     ) -> None:
-        """Continue where another run has stopped."""
+        """Restore the open nodes and counts at which another run stopped."""
         self.begun = True
         self.left = self.lost = lost
         self.why_left = self.why_lost = why_lost

@@ -40,7 +40,7 @@ class NodeQueue(ABC):
 
 
 class BestBound(NodeQueue):
-    """The open node with the best bound. The deeper one if bounds are equal."""
+    """Take the open node with the best bound first; the deeper one if bounds are equal."""
 
     def __init__(self, sense: Sense) -> None:
         super().__init__(sense)
@@ -85,7 +85,7 @@ class Plunging(BestBound):
 
 
 class DepthFirst(NodeQueue):
-    """The newest open node."""
+    """Take the newest open node first."""
 
     def __init__(self, sense: Sense) -> None:
         super().__init__(sense)
@@ -102,7 +102,7 @@ class DepthFirst(NodeQueue):
 
 
 class LevelWise(DepthFirst):
-    """The oldest open node: the tree is searched level by level."""
+    """Take the oldest open node first: the tree is searched level by level."""
 
     def push(self, children: Sequence[Node]) -> None:
         self._nodes.extend(children)

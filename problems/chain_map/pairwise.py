@@ -146,7 +146,7 @@ class Pairwise:
 
     @cached_property
     def column_maxima(self) -> Scores:
-        """max_x τ(x, y), in the same shape."""
+        """max_x τ(x, y), in the shape of :attr:`row_maxima`."""
         return _pad(self.tables.max(axis=1))
 
     def check_sums(self, terms: int) -> None:

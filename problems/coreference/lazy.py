@@ -62,7 +62,7 @@ class LazyAllLink(Problem):
 
     @cached_property
     def objective_step(self) -> float | None:  # type: ignore[override]
-        """The step of the instance."""
+        """The step of the instance's scores, :attr:`CoreferenceInstance.step`."""
         return self.instance.step
 
     @property

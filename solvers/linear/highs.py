@@ -192,7 +192,7 @@ def check_finite(*arrays: Floats) -> None:
 
 
 def not_finite_error() -> SolverError:
-    """Return the error for such numbers."""
+    """Return the error for NaN or infinite numbers in a linear program."""
     return SolverError("a cost or a coefficient of the linear program is NaN or infinite; expected a finite number")
 
 

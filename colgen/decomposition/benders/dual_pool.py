@@ -104,7 +104,7 @@ class KnownDuals:
         return settled, points
 
     def settle_by(self, which: int, x: Floats, places: Ints) -> tuple[Mask, Floats]:
-        """Return the same for the stages at ``places``, with given dual values and their bases."""
+        """Return the result of :meth:`settle` for the stages ``places``, by the dual values numbered ``which``."""
         values = self._constants[which, places] - self.factors[places] * float(self._slopes[which] @ x)
         settled, points = np.zeros(len(places), dtype=np.bool_), np.zeros((len(places), self._costs.shape[1]))
         moved = self._moved @ x
