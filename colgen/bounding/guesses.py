@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounding.checks import check_results, oracle_names
-from colgen.bounding.pricing_round import NONE_IMPROVING, Improving
+from colgen.bounding.checks import check_results
+from colgen.bounding.pricing_round import NONE_IMPROVING, Improving, computed_bound, locate
 from colgen.bounding.protocol import Settings
 from colgen.bounding.run import PRICING, Recorder, Run
-from colgen.core.column_batch import Columns
 from colgen.core.duals import DualPoint, Duals
-from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
@@ -60,10 +57,8 @@ def prove(
             reduced = master.price(found.columns, duals)
             check_results(master, pricing, results, found.split(reduced), duals, context)
             new = _select_new(master, found, sense.gains(reduced) > context.tolerance)
-        bound = master.bound(duals, pricing, results)
+        bound = computed_bound(master, pricing, results, duals)
     relaxed = next((result.relaxed for result in results if result.relaxed is not None), None)
-    if math.isnan(bound):
-        raise InvalidBoundError(f"the bound of {oracle_names(pricing)} is not a number: check the oracles' bounds")
     return Proved(bound, duals, new, answers, any(result.cut_off for result in results), relaxed)
 
 
@@ -88,10 +83,8 @@ def _select_new(master: RestrictedMaster, found: GatheredColumns, improving: NDA
     """Return the improving columns that are not in the master."""
     if not improving.any():
         return NONE_IMPROVING
-    columns, origins = select(found.columns, improving), found.origins[improving]
-    if isinstance(columns, list):
-        columns = Columns.of(columns)
-    new = master.find(columns) == NOWHERE
+    columns, origins, where = locate(master, found, improving)
+    new = where == NOWHERE
     return Improving(select(columns, new), origins[new])
 
 

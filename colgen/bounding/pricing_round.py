@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,6 +237,13 @@ def proved_bound(
 ) -> float:
     """Check results at ``duals`` and return the bound that they prove; ``found``: their columns' reduced costs."""
     check_results(master, oracles, results, found, duals, context)
+    return computed_bound(master, oracles, results, duals)
+
+
+def computed_bound(
+    master: RestrictedMaster, oracles: Sequence[Pricing], results: Sequence[PricingResult], duals: OwnDuals
+) -> float:
+    """Return the dual bound that the master computes from results; raise an error if it is not a number."""
     bound = master.bound(duals, oracles, results)
     if math.isnan(bound):
         raise InvalidBoundError(f"the bound of {oracle_names(oracles)} is not a number: check the oracles' bounds")
@@ -273,10 +281,7 @@ def select_improving(
             chosen |= found.origins == k
     if not chosen.any():
         return NONE_IMPROVING
-    columns, origins = select(found.columns, chosen), found.origins[chosen]
-    if isinstance(columns, list):
-        columns = Columns.of(columns)
-    where = master.find(columns)
+    columns, origins, where = locate(master, found, chosen)
     new = where == NOWHERE
     for k in np.flatnonzero(~new).tolist():
         held, oracle = master.at(int(where[k])), oracles[origins[k]]
@@ -286,6 +291,16 @@ def select_improving(
                 oracle, columns[k], held.column, reduced_cost, master.precision.scale, master.precision.rounding
             )
     return Improving(select(columns, new), origins[new])
+
+
+def locate(
+    master: RestrictedMaster, found: GatheredColumns, chosen: NDArray[np.bool_]
+) -> tuple[Sequence[Column], NDArray[np.int32], NDArray[np.integer[Any]]]:
+    """Return the chosen columns as a batch, their origins, and their positions in the master."""
+    columns = select(found.columns, chosen)
+    if isinstance(columns, list):
+        columns = Columns.of(columns)
+    return columns, found.origins[chosen], master.find(columns)
 
 
 def _attained(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Answer | None]:
