@@ -81,9 +81,9 @@ def demonstrate(arguments: argparse.Namespace) -> int:
         return exit_code()
     if lines:
         _show(["", *textwrap.wrap(_verdict(lines), _WIDTH)])
-    if chosen and not failed:
-        example = next((template for template in chosen if template.demo), chosen[0])
-        print(f"Next: colgen example {example.name} FILE\n      colgen solve {example.name} FILE")
+        if not (failed or disagreeing):
+            name = next(template.name for template in chosen if template.demo)
+            print(f"Next: colgen example {name} FILE\n      colgen solve {name} FILE")
     if remaining:
         names, seconds = ", ".join(t.name for t in remaining), sum(t.compiling for t in remaining)
         _show(textwrap.wrap(f"colgen demo --all adds: {names} (about {seconds:.0f} s to compile).", _WIDTH))

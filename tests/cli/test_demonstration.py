@@ -151,6 +151,15 @@ def test_a_terminal_shows_the_running_template(capsys, install, monkeypatch):
     assert "stub (compiling, the first time about 7 s)" in err
 
 
+def test_the_next_commands_need_a_demo_without_failures(capsys, install):
+    install(dataclasses.replace(STUB, demo=()))
+    _, out, _ = run(capsys, "demo")
+    assert "No installed template has a demo." in out
+    assert "Next:" not in out
+    install(dataclasses.replace(STUB, demo=(demo(13.0),)))
+    assert "Next:" not in run(capsys, "demo")[1]
+
+
 def test_demo_interrupted(capsys, install):
     def interrupted():
         raise KeyboardInterrupt
