@@ -177,6 +177,30 @@ def test_links_of_the_pages_exist():
             assert path.exists(), f"{page.name}: {link}"
 
 
+def levels(entries):
+    """Yield the entries of each level of the navigation."""
+    yield entries
+    for entry in entries:
+        for below in entry.values() if isinstance(entry, dict) else ():
+            if isinstance(below, list):
+                yield from levels(below)
+
+
+def test_navigation_is_short_at_every_level_and_lists_every_page():
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML, which the documentation is built with")
+    top, *others = levels(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+    assert len(top) <= 6
+    assert [level for level in others if len(level) > 10] == []
+    listed = [
+        page
+        for level in [top, *others]
+        for entry in level
+        for page in ([entry] if isinstance(entry, str) else entry.values())
+    ]
+    notebooks = [f"notebooks/{path.stem}.md" for path in (ROOT / "notebooks").glob("*.ipynb")]
+    assert sorted(page for page in listed if isinstance(page, str)) == sorted([*PAGES, *notebooks])
+
+
 def test_letters_with_an_index_become_formulas_except_in_code(monkeypatch):
     pytest.importorskip("latex2mathml", reason="needs latex2mathml, which the documentation is built with")
     monkeypatch.syspath_prepend(DOCS)
