@@ -27,6 +27,9 @@ STORED = ROOT / "build" / "notebooks"
 CELL_TIMEOUT = 600
 """Limit in seconds for a cell on a slow machine."""
 
+PICTURES = ("draw_routes(", "plotting.bounds(", "draw_colouring(")
+"""Calls in the gallery whose pictures the home page shows."""
+
 FRAGMENT = re.compile(r'<div data-shown="([\w.]+)"></div>')
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
@@ -44,6 +47,26 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
         for name, content in pictures.items():
             files.append(File.generated(config, f"notebooks/{name}", content=content))
     return files
+
+
+def on_page_markdown(markdown: str, files: Files, **_: Any) -> str:
+    """Insert the pictures of the home page; mkdocs calls this for every page."""
+    return markdown.replace("<!-- pictures -->", _pictures(files)) if "<!-- pictures -->" in markdown else markdown
+
+
+def _pictures(files: Files) -> str:
+    """Return three pictures of the gallery as links to it; where it has not been executed, another picture."""
+    cells = nbformat.read(ROOT / "notebooks" / "gallery.ipynb", as_version=4).cells
+    shown, heading = [], ""
+    for number, cell in enumerate(cells):
+        heading = next(iter(re.findall(r"^## (.*)", cell.source, re.MULTILINE)), heading)
+        name = f"notebooks/gallery_{number}_0.png"
+        if any(call in cell.source for call in PICTURES) and files.get_file_from_path(name):
+            anchor = re.sub(r"\W+", "-", heading.lower())
+            shown.append(f"[![{heading}]({name})<br>{heading}](notebooks/gallery.md#{anchor})")
+    if len(shown) != len(PICTURES):
+        shown = ["![A bin packing instance solved to proved optimality: bounds by round, columns, time](overview.png)"]
+    return '<div class="pictures" markdown>\n\n' + "\n".join(shown) + "\n\n</div>"
 
 
 def on_page_content(content: str, page: Page, **_: Any) -> str:
