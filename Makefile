@@ -40,6 +40,7 @@ check: $(VENV)/installed-dev  ## check style, types, the order of imports, and t
 	$(BIN)/python .ci/check_pages.py
 	$(BIN)/lint-imports
 	$(MKDOCS)
+	$(BIN)/python .ci/check_site.py site
 
 docs: $(VENV)/installed-docs  ## build the documentation and run its notebooks: site/index.html
 	COLGEN_NOTEBOOKS=run $(MKDOCS) $(ARGS)

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import re
 import shlex
@@ -199,6 +200,52 @@ def test_navigation_is_short_at_every_level_and_lists_every_page():
     ]
     notebooks = [f"notebooks/{path.stem}.md" for path in (ROOT / "notebooks").glob("*.ipynb")]
     assert sorted(page for page in listed if isinstance(page, str)) == sorted([*PAGES, *notebooks])
+
+
+def check_site():
+    """Return the module that opens the site in a browser."""
+    spec = importlib.util.spec_from_file_location("check_site", ROOT / ".ci" / "check_site.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_words_of_the_field_are_in_titles_headings_or_tags():
+    lost = []
+    for word, page in check_site().SEARCHES.items():
+        text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+        found = re.findall(r"^tags: \[(.*)\]$|^#+ (.*)$", text, re.MULTILINE)
+        lost += [] if any(word.lower() in " ".join(pair).lower() for pair in found) else [f"{word}: {page}"]
+    assert lost == []
+
+
+def test_browser_finds_a_page_that_scrolls_sideways_a_console_error_and_a_lost_word(tmp_path, monkeypatch):
+    site = check_site()
+    paths = site.programs()
+    if None in paths:
+        pytest.skip("Chromium or chromedriver is not installed")
+    body = "<meta name='viewport' content='width=device-width'><main>{}</main>"
+    (tmp_path / "wide.html").write_text(body.format("<p style='width: 800px'>a</p>"), encoding="utf-8")
+    (tmp_path / "wrong.html").write_text(body.format("<script>nothing()</script>"), encoding="utf-8")
+    (tmp_path / "index.html").write_text(body.format("<div style='overflow: auto'><p style='width: 800px'>a</p></div>"))
+    monkeypatch.setattr(site, "PAGES", ("index", "wide", "wrong"))
+    monkeypatch.setattr(site, "WIDTHS", (390, 1440))
+    monkeypatch.setattr(site, "SCHEMES", ("dark",))
+    monkeypatch.setattr(site, "PATIENCE", 1)
+    monkeypatch.setattr(site, "SEARCHES", {"Farkas": "how_it_works"})
+    with site.browser(*paths) as session:
+        wide, *wrong = site.findings(session, tmp_path)
+        (lost,) = site.lost_searches(session, tmp_path)
+    assert wide.startswith("wide at 390 px, dark: 4")
+    assert ["nothing is not defined" in message for message in wrong] == [True, True]
+    assert lost == "a search for Farkas finds nothing, not how_it_works"
+
+
+def test_pictures_of_the_home_page_are_drawn_once_in_the_gallery(monkeypatch):
+    pytest.importorskip("mkdocs", reason="needs mkdocs, which the documentation is built with")
+    monkeypatch.syspath_prepend(DOCS)
+    gallery = (ROOT / "notebooks" / "gallery.ipynb").read_text(encoding="utf-8")
+    assert [gallery.count(call) for call in importlib.import_module("notebooks").PICTURES] == [1, 1, 1]
 
 
 def test_letters_with_an_index_become_formulas_except_in_code(monkeypatch):
