@@ -31,6 +31,11 @@ PICTURES = ("draw_routes(", "plotting.bounds(", "draw_colouring(")
 """Calls in the gallery whose pictures the home page shows."""
 
 FRAGMENT = re.compile(r'<div data-shown="([\w.]+)"></div>')
+FOLD = {
+    '<div data-fold="start"></div>': "<details><summary>Solution</summary>",
+    '<div data-fold="end"></div>': "</details>",
+}
+"""Marks before and after the cells of a solution, and the HTML that replaces them."""
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 _html_outputs: dict[str, str] = {}
@@ -70,7 +75,9 @@ def _pictures(files: Files) -> str:
 
 
 def on_page_content(content: str, page: Page, **_: Any) -> str:
-    """Insert the HTML of results and frames; mkdocs calls this for every page."""
+    """Insert the HTML of results and frames, and fold solutions; mkdocs calls this for every page."""
+    for mark, tag in FOLD.items():
+        content = content.replace(mark, tag)
     return FRAGMENT.sub(lambda match: f'<div class="shown">{_html_outputs[match[1]]}</div>', content)
 
 
@@ -106,9 +113,14 @@ def _code() -> str:
 
 
 def _parts(name: str, notebook: Any, pictures: dict[str, bytes]) -> Iterator[str]:
-    """Yield the parts of the page's text, and add its images to `pictures`."""
+    """Yield the parts of the page's text, and add its images to `pictures`.  Cells tagged as a solution are folded."""
     heading = name
-    for number, cell in enumerate(notebook.cells):
+    in_solution = False
+    start, end = FOLD
+    for number, cell in enumerate([*notebook.cells, nbformat.v4.new_code_cell()]):
+        if in_solution != ("solution" in cell.metadata.get("tags", ())):
+            yield end if in_solution else start
+            in_solution = not in_solution
         if cell.cell_type == "markdown":
             yield LINK.sub(lambda match: f"]({_from_page(match[1])}", cell.source)
             heading = next(iter(re.findall(r"^#+ (.*)", cell.source, re.MULTILINE)), heading)

@@ -1,5 +1,6 @@
 """Every notebook runs from top to bottom; the overview and the certificate run in the fast tests."""
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -46,6 +47,34 @@ def test_notebook_has_a_question_a_measurement_and_a_solved_exercise(name):
 def test_every_notebook_has_its_page():
     listed = re.findall(r"notebooks/(\w+)\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     assert sorted(listed) == [path.stem for path in NOTEBOOKS]
+
+
+def test_a_page_folds_the_cells_of_a_solution_and_nothing_else():
+    markdown = pytest.importorskip("markdown", reason="needs the docs extra")
+    pytest.importorskip("mkdocs", reason="needs the docs extra")
+    spec = importlib.util.spec_from_file_location("pages_of_notebooks", ROOT / "docs" / "notebooks.py")
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    solution = {"metadata": {"tags": ["solution"]}}
+    v4 = nbformat.v4
+    notebook = v4.new_notebook(
+        cells=[
+            v4.new_markdown_cell("# Title"),
+            v4.new_code_cell("first = 1", **solution),
+            v4.new_markdown_cell("*second*", **solution),
+            v4.new_markdown_cell("## Answer"),
+            v4.new_code_cell("third = 3", **solution),
+        ]
+    )
+    text = "\n\n".join(pages._parts("one", notebook, {}))
+    page = pages.on_page_content(markdown.markdown(text, extensions=["pymdownx.superfences"]), page=None)
+    folded = re.findall(r"<details><summary>Solution</summary>(.*?)</details>", page, re.DOTALL)
+    assert "first" in folded[0]
+    assert "<em>second</em>" in folded[0]
+    assert "third" in folded[1]
+    assert "Title" not in folded[0]
+    assert "Answer" not in "".join(folded)
+    assert page.count("<details>") == page.count("</details>") == 2
 
 
 @pytest.mark.parametrize(
