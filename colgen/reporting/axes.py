@@ -15,6 +15,7 @@ from colgen.core.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -50,6 +51,13 @@ def new_axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
     """Return the axes of a new figure."""
     axes: Axes = new_figure(size).subplots()
     return axes
+
+
+def shades(*colours: str) -> LinearSegmentedColormap:
+    """Return a map of values to colours, interpolated between the given ones from the least to the largest value."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shades", colours)
 
 
 def check_by(by: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from colgen import InputError
 from colgen.problems.coreference.document import Document, Mention
 from colgen.problems.coreference.instance import CoreferenceInstance
-from colgen.reporting.axes import new_figure
+from colgen.reporting.axes import BOUND, COLOURS, MASTER, new_figure, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,21 +117,20 @@ def draw_matrix(instance: CoreferenceInstance, clusters: Iterable[Sequence[int]]
     from matplotlib.patches import Rectangle
 
     ax = figure.subplots()
-    image = ax.imshow(np.clip(scores, -most, most), cmap="Greys", vmin=-most, vmax=most)
+    image = ax.imshow(np.clip(scores, -most, most), cmap=shades("white", MASTER), vmin=-most, vmax=most)
     figure.colorbar(image, ax=ax, label="score (the scorer's units)", shrink=0.8)
     first = 0
     for cluster in ordered:
         corner = (first - 0.5, first - 0.5)
-        for color, width in (("1.0", 3.2), ("0.0", 1.4)):  # visible on dark and on light cells
+        for color, width in (("white", 3.6), (BOUND, 1.8)):  # visible on dark and on light cells
             ax.add_patch(Rectangle(corner, len(cluster), len(cluster), fill=False, ec=color, lw=width))
         first += len(cluster)
     if n <= 40:
         names = [str(instance.labels[mention])[:24] for mention in order]
         ax.set_xticks(range(n), names, rotation=90, fontsize="x-small")
         ax.set_yticks(range(n), names, fontsize="x-small")
-    else:
-        ax.set_xlabel("mention, by cluster")
-        ax.set_ylabel("mention, by cluster")
+    ax.set_xlabel("mention, by cluster")
+    ax.set_ylabel("mention, by cluster")
     if title:
         ax.set_title(title, loc="left")
     return figure
@@ -151,7 +150,7 @@ def _underline(
 ) -> None:
     """Underline a mention on each of its lines of text, with its cluster's number."""
     plain = alone or number is None
-    colour = "0.7" if plain else _colour(number or 0)
+    colour = "0.7" if plain else COLOURS[((number or 1) - 1) % len(COLOURS)]
     style = "-" if plain else _DASHES[((number or 1) - 1) % len(_DASHES)]
     rows = sorted({places[word][0] for word in range(mention.start, mention.end + 1)})
     for row in rows:
@@ -162,14 +161,6 @@ def _underline(
             ax.text(left, y, str(number), fontsize=_ANNOTATION, fontweight="bold", va="center", ha="left", color=colour)
             left += (0.25 + 0.62 * len(str(number))) * _ANNOTATION / 72.0
         ax.plot([left, right], [y, y], color=colour, ls=style, lw=0.8 if plain else 2.0, solid_capstyle="butt")
-
-
-def _colour(number: int) -> tuple[float, float, float]:
-    """Return a dark colour that is readable as text and in grey."""
-    from matplotlib import colormaps
-
-    red, green, blue, _ = colormaps["tab10"]((number - 1) % 10)
-    return 0.7 * red, 0.7 * green, 0.7 * blue
 
 
 def _levels(mentions: Sequence[Mention]) -> list[int]:

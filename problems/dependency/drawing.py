@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from colgen import InputError
 from colgen.core.tolerances import TOLERANCES
-from colgen.reporting.axes import new_figure
+from colgen.reporting.axes import BOUND, MASTER, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def draw_tree(
         The head of each word, words numbered from 1, 0 for the root; or the values of arcs (head, modifier).
         Fractional arcs are dashed and labelled with their value; arcs of value 0 are omitted.
     marked
-        Arcs (head, modifier) to draw thick.
+        Arcs (head, modifier) to draw thick and in another colour.
     ax
         Axes to draw on; by default a new figure that is not registered with pyplot.
     """
@@ -120,7 +120,7 @@ def _draw_arc(
             mutation_scale=9,
             lw=2.6 if thick else 1.1,
             ls=line,
-            color="0.0" if integral else "0.35",
+            color=BOUND if thick else MASTER,
             shrinkA=0,
             shrinkB=0,
         )

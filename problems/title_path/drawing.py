@@ -14,7 +14,7 @@ import numpy as np
 
 from colgen import InputError
 from colgen.problems.title_path.instance import Path, PathInstance
-from colgen.reporting.axes import new_figure
+from colgen.reporting.axes import FILL, MASTER, finish, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,11 +42,11 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
     shares = [100.0 * (k + 1) / len(ended) for k in range(len(ended))]
     x = [1.0, *[i for i in ended if i < math.inf], 2.5 * most]
     y = [0.0, *[s for i, s in zip(ended, shares, strict=True) if i < math.inf]]
-    ax.step(x, [*y, y[-1]], where="post", color="0.0", lw=1.4)
+    ax.step(x, [*y, y[-1]], where="post", color=MASTER, lw=1.4)
     for share in (90.0, 100.0):
         reached = ended[max(0, math.ceil(share / 100.0 * len(ended)) - 1)]
         if reached < math.inf:
-            ax.plot([reached], [share], "o", mfc="white", mec="0.0", ms=6)
+            ax.plot([reached], [share], "o", mfc="white", mec=MASTER, ms=6)
             ax.annotate(
                 f"{share:g}% after {reached:g}",
                 (reached, share),
@@ -65,9 +65,7 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
     ax.set_ylim(0.0, 106.0)
     ax.set_xlabel("iterations of colour coding")
     ax.set_ylabel("optimum found (% of instances)")
-    ax.grid(True, color="0.85", linewidth=0.4)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    finish(ax, integer_ticks=False)
     return figure
 
 
@@ -99,7 +97,7 @@ def draw_path(instance: PathInstance, path: Path, *, most: int = 24, title: str 
     vertices = [None, *path, None]
     for i, (tail, head) in enumerate(pairwise(vertices)):
         left, right = stations[i] + halves[i], stations[i + 1] - halves[i + 1]
-        arrow = {"arrowstyle": "-|>", "lw": 1.8, "color": "0.0", "shrinkA": 0, "shrinkB": 0}
+        arrow = {"arrowstyle": "-|>", "lw": 1.8, "color": MASTER, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (right, 0.0), (left, 0.0), arrowprops=arrow, zorder=3)
         middle, box = (left + right) / 2, {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"}
         weight = f"{_step(instance, tail, head):.1f}"
@@ -109,7 +107,7 @@ def draw_path(instance: PathInstance, path: Path, *, most: int = 24, title: str 
             ax.text(middle, -0.1, word, ha="center", va="top", style="italic", bbox=box, zorder=2)
     for v, (x, y) in places.items():
         chosen = v in path
-        box = {"boxstyle": "round", "fc": "0.9" if chosen else "white", "ec": "0.0" if chosen else "0.6"}
+        box = {"boxstyle": "round", "fc": FILL if chosen else "white", "ec": MASTER if chosen else "0.6"}
         face = "bold" if chosen else "normal"
         ax.text(x, y, str(instance.labels[v]), ha="center", va="center", fontweight=face, bbox=box, zorder=4)
     for name, x in (("source", stations[0]), ("sink", stations[-1])):
