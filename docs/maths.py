@@ -1,4 +1,4 @@
-"""Convert formulas, and letters with an index, into MathML when pages are built, so that pages need no network."""
+"""Convert formulas into MathML when pages are built, so that pages need no network."""
 
 from __future__ import annotations
 
@@ -10,24 +10,6 @@ from latex2mathml.converter import convert
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 """The output of the Markdown extension `pymdownx.arithmatex` for inline and display formulas."""
-
-
-APART = re.compile(
-    r"^```.*?^```$|^    .*?$|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]+\$|\]\([^)]*\)|<[^>\n]*>", re.DOTALL | re.MULTILINE
-)
-"""Code, formulas, links and tags, which stay unchanged."""
-
-INDEXED = re.compile(r"(?:(?<=[Α-Ωα-ωᵀ])|(?<![\w.$/\\-]))([A-Za-zΑ-Ωα-ω])_([A-Za-zα-ω]{1,3}|\d)(?![\w(])")
-"""A letter with an index in running text: c_j, π_i, s_hmc."""
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Turn letters with an index into formulas; mkdocs calls this for every page."""
-    kept, begin = [], 0
-    for match in APART.finditer(markdown):
-        kept += [INDEXED.sub(r"$\1_{\2}$", markdown[begin : match.start()]), match[0]]
-        begin = match.end()
-    return "".join([*kept, INDEXED.sub(r"$\1_{\2}$", markdown[begin:])])
 
 
 def on_page_content(content: str, **_: Any) -> str:
