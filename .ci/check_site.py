@@ -84,7 +84,7 @@ ARGUMENTS = [
 TOO_WIDE = """
 const width = document.documentElement.clientWidth;
 const scrolls = e => e && e !== document.body && e !== document.documentElement &&
-  (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+  (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
 const wide = [...document.querySelectorAll("main *")].filter(e => {
   const box = e.getBoundingClientRect();
   return box.width && box.right > width + 1 && !scrolls(e.parentElement) && !e.closest(".md-sidebar");

@@ -20,4 +20,5 @@ def on_page_content(content: str, **_: Any) -> str:
 def _mathml(match: re.Match[str]) -> str:
     element, formula = match.groups()
     display = "block" if element == "div" else "inline"
-    return f'<{element} class="formula">{convert(html.unescape(formula).strip(), display=display)}</{element}>'
+    length = " long" if len(formula) > 60 else ""  # scrolls on small screens, in its own box
+    return f'<{element} class="formula{length}">{convert(html.unescape(formula).strip(), display=display)}</{element}>'
