@@ -1,4 +1,4 @@
-"""Draw a coloured graph on a circle."""
+"""Draw a coloured graph on a circle, and the squares of a board as a chessboard."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING
 
 from colgen import InputError
 from colgen.problems.colouring.instance import ColouringInstance
-from colgen.reporting.axes import new_figure
+from colgen.reporting.axes import COLOURS, GRID, new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _NAMED = 60
 """Maximum number of vertices whose names are readable."""
 
+_HATCHES, _MARKERS = ("", "//", "..", "xx"), "os^D"  # distinguish classes with the same colour
+_TINT = 0.5
+"""Opacity of a square, on which its number is readable."""
+
 
 def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title: str = "") -> Figure:
-    """Draw the vertices on a circle, grouped by colour, with all edges.
+    """Draw the squares of a board if the labels are these, else the vertices on a circle with all edges.
+
+    Vertices on the circle are grouped by colour.  Squares show the number of their colour, counted from 1.
 
     Parameters
     ----------
@@ -27,28 +34,48 @@ def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title
     """
     if len(colours) != instance.num_vertices:
         raise InputError(f"expected a colour for each of {instance.num_vertices} vertices, not {len(colours)}")
-    order = sorted(range(instance.num_vertices), key=lambda v: (colours[v], v))
-    angle = {v: 2.0 * math.pi * k / len(order) for k, v in enumerate(order)}
-    places = {v: (math.sin(a), math.cos(a)) for v, a in angle.items()}
-    numbers = {colour: k for k, colour in enumerate(sorted(set(colours)))}
+    numbers = {colour: k for k, colour in enumerate(dict.fromkeys(colours))}
+    classes = [numbers[colour] for colour in colours]
     figure = new_figure((7.0, 7.0))
-    from matplotlib import colormaps
+    ax = figure.subplots()
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    size = math.isqrt(instance.num_vertices)
+    if instance.labels == tuple((i, j) for i in range(size) for j in range(size)):
+        _draw_board(ax, size, classes)
+    else:
+        _draw_circle(ax, instance, classes)
+    name = f"{instance.name}: " if instance.name else ""
+    ax.set_title(title or f"{name}{len(numbers)} colours, {instance.num_vertices} vertices", loc="left")
+    return figure
+
+
+def _draw_board(ax: Axes, size: int, classes: Sequence[int]) -> None:
+    from matplotlib.patches import Rectangle
+
+    for square, k in enumerate(classes):
+        x, y = square % size, size - 1 - square // size
+        face, hatch = (COLOURS[k % len(COLOURS)], _TINT), _HATCHES[k // len(COLOURS) % len(_HATCHES)]
+        ax.add_patch(Rectangle((x, y), 1.0, 1.0, fc=face, ec="white", lw=2.0, hatch=hatch))
+        ax.text(x + 0.5, y + 0.5, str(k + 1), ha="center", va="center", fontsize=max(6.0, 108 / size))
+    ax.set_xlim(0, size)
+    ax.set_ylim(0, size)
+
+
+def _draw_circle(ax: Axes, instance: ColouringInstance, classes: Sequence[int]) -> None:
     from matplotlib.collections import LineCollection
 
-    shades = colormaps["nipy_spectral"]
-    ax = figure.subplots()
-    lines = LineCollection([(places[u], places[v]) for u, v in instance.edges], colors="0.8", linewidths=0.4, zorder=1)
+    order = sorted(range(instance.num_vertices), key=lambda v: (classes[v], v))
+    angle = {v: 2.0 * math.pi * k / len(order) for k, v in enumerate(order)}
+    places = {v: (math.sin(a), math.cos(a)) for v, a in angle.items()}
+    lines = LineCollection([(places[u], places[v]) for u, v in instance.edges], colors=GRID, linewidths=0.4, zorder=1)
     ax.add_collection(lines)
-    for colour, k in numbers.items():
-        members = [v for v in order if colours[v] == colour]
-        xs, ys = zip(*(places[v] for v in members), strict=True)
-        ax.scatter(xs, ys, s=60, color=[shades((k + 0.5) / len(numbers))], ec="0.0", lw=0.5, zorder=2)
+    for k in range(max(classes) + 1):
+        xs, ys = zip(*(places[v] for v in order if classes[v] == k), strict=True)
+        marker = _MARKERS[k // len(COLOURS) % len(_MARKERS)]
+        ax.plot(xs, ys, ls="", marker=marker, ms=8, color=COLOURS[k % len(COLOURS)], mec="black", mew=0.5)
     if instance.num_vertices <= _NAMED:
         for v, (x, y) in places.items():
-            ax.text(1.08 * x, 1.08 * y, str(instance.labels[v]), ha="center", va="center", fontsize="x-small")
-    ax.set_aspect("equal")
-    ax.set_xlim(-1.2, 1.2)
-    ax.set_ylim(-1.2, 1.2)
-    ax.set_axis_off()
-    ax.set_title(title or f"{len(numbers)} colours, vertices grouped by colour", loc="left")
-    return figure
+            ax.text(1.08 * x, 1.08 * y, str(instance.labels[v]), ha="center", va="center", fontsize="small")
+    ax.set_xlim(-1.15, 1.15)
+    ax.set_ylim(-1.15, 1.15)

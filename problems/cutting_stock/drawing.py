@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from colgen import InputError
+from colgen.core.text import plural
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
-from colgen.reporting.axes import new_figure
+from colgen.reporting.axes import COLOURS, new_figure, set_integer_ticks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_GREYS = ("0.55", "0.9", "0.7", "1.0")
-"""Colours by rank of width, chosen so that neighbours differ; wide pieces are also labelled."""
+_TINT = 0.5
+"""Opacity of a piece, on which its width is readable."""
 
 
 def draw_plan(
@@ -37,19 +38,22 @@ def draw_plan(
         for item, copies in sorted(pattern, key=lambda pair: rank[pair[0]]):
             width = instance.widths[item]
             for _ in range(copies):
-                ax.barh(row, width, left=at, height=0.8, color=_GREYS[rank[item] % len(_GREYS)], ec="0.0", lw=0.8)
+                face = (COLOURS[rank[item] % len(COLOURS)], _TINT)  # by rank of width, so that neighbours differ
+                ax.barh(row, width, left=at, height=0.8, color=face, ec="black", lw=0.8)
                 if width >= 0.03 * instance.roll:
                     ax.text(at + width / 2, row, str(width), ha="center", va="center", fontsize="small")
                 at += width
         if at < roll:
-            ax.barh(row, roll - at, left=at, height=0.8, color="1.0", ec="0.6", lw=0.8, hatch="////")
-    ax.set_yticks(range(len(shown)), [f"{times:,} x" for _, times, _ in shown])
+            ax.barh(row, roll - at, left=at, height=0.8, color="white", ec="0.6", lw=0.8, hatch="////")
+    ax.set_yticks(range(len(shown)), [plural(times, "roll") for _, times, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, instance.roll)
+    set_integer_ticks(ax.xaxis)
     ax.set_xlabel("position on the roll (the instance's units of width)")
-    ax.set_ylabel("rolls cut by the pattern")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     left_out = f"; the {len(shown)} patterns cut most often of {len(uses):,}" if len(uses) > len(shown) else ""
-    ax.set_title(title or f"{sum(times for _, times, _ in uses):,} rolls; hatched: waste{left_out}", loc="left")
+    name = f"{instance.name}: " if instance.name else ""
+    total = plural(sum(times for _, times, _ in uses), "roll")
+    ax.set_title(title or f"{name}{total}; hatched: waste{left_out}", loc="left")
     return figure

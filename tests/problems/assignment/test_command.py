@@ -15,7 +15,14 @@ def test_lines_data_and_picture_agree(tmp_path):
     assert len(data) == len(TEMPLATE.lines(instance, result.answer)) == instance.num_machines
     assert sum(entry["cost"] for entry in data) == result.objective
     assert sorted(task for entry in data for task in entry["tasks"]) == list(range(9))
-    TEMPLATE.draw(instance, result.answer).savefig(tmp_path / "loads.png")
+    figure = TEMPLATE.draw(instance, result.answer)
+    figure.savefig(tmp_path / "loads.png")
+    assert figure.axes[0].get_title(loc="left").startswith(f"{instance.name}: cost {result.objective:g}; ")
+    costs = {int(task): instance.costs[result.answer[int(task)], int(task)] for task in range(9)}
+    bars = figure.axes[0].patches
+    order = [task for machine in range(3) for task in range(9) if result.answer[task] == machine]
+    shades = {task: bar.get_facecolor()[3] for task, bar in zip(order, bars, strict=True)}
+    assert max(shades, key=shades.get) == max(costs, key=costs.get)
     with pytest.raises(InputError, match="for each of 9 tasks"):
         draw_assignment(instance, [0])
 
