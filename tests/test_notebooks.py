@@ -13,7 +13,7 @@ nbclient = pytest.importorskip("nbclient", reason="needs the dev extra")
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FAST = ("overview", "certificate")
-WITHOUT_PICTURES = ("certificate", "learning")
+WITHOUT_PICTURES = ("certificate",)
 TIME_LIMIT = 100
 """Limit in seconds for a notebook."""
 
