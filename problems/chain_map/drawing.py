@@ -64,7 +64,7 @@ def draw_domains(
     ``rounds`` holds, for each round, the labels in the domain of each token. The labels of ``best`` come first in each
     cell.
     """
-    figure = new_figure((max(6.0, 0.75 * len(words)), 1.2 + 0.6 * len(rounds)))
+    figure = new_figure((max(6.0, 0.6 * len(words) + 1.0), 1.5 + 0.55 * len(rounds)))
     axes = figure.subplots()
     sizes = [[len(domain) for domain in domains] for domains in rounds]
     axes.imshow(sizes, cmap=shades("white", MASTER), vmin=1, vmax=2 * max(map(max, sizes)), aspect="auto")
@@ -73,11 +73,14 @@ def draw_domains(
             shown = sorted(domain, key=lambda label: (label != best[token], label))
             text = "\n".join(labels[label] for label in shown[:2]) + ("\n..." if len(shown) > 2 else "")
             axes.text(token, number, text, ha="center", va="center", fontsize=8)
-    axes.set_xticks(range(len(words)), words, rotation=45, ha="right")
+    long = max(map(len, words), default=0) > 5
+    axes.set_xticks(range(len(words)), words, rotation=45 if long else 0, ha="right" if long else "center")
+    axes.set_xlabel("token")
     axes.set_yticks(range(len(rounds)), [f"round {number + 1}" for number in range(len(rounds))])
     axes.set_xticks([k + 0.5 for k in range(len(words) - 1)], minor=True)
     axes.set_yticks([k + 0.5 for k in range(len(rounds) - 1)], minor=True)
-    axes.grid(which="minor", color="white", linewidth=2)
+    axes.set_title("Labels in the domain of each token, the best labelling's first", loc="left")
+    axes.grid(which="minor", color="0.8", linewidth=0.8)
     axes.tick_params(which="minor", length=0)
     return figure
 

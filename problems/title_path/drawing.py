@@ -65,6 +65,7 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
     ax.set_ylim(0.0, 106.0)
     ax.set_xlabel("iterations of colour coding")
     ax.set_ylabel("optimum found (% of instances)")
+    ax.set_title(f"Colour coding on {len(ended)} instances", loc="left")
     finish(ax, integer_ticks=False)
     return figure
 
