@@ -11,6 +11,7 @@ from colgen.branching.rules import Bound
 from colgen.core.columns import Column, Key
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
+from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.fixing import ReductionContext
 from colgen.pricing.labelling import Labelling
@@ -41,7 +42,7 @@ class Enumerated:
     values: Mapping[Key, float] | None = None
 
 
-class Enumeration(ABC):
+class Enumeration(Described, ABC):
     """Lists columns by their reduced cost. Subclasses implement :meth:`enumerate`.
 
     Attributes

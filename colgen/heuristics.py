@@ -15,13 +15,14 @@ import numpy as np
 from colgen.bounding.protocol import Bounded, Outcome
 from colgen.bounding.run import Run
 from colgen.core.solution import Solution
+from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.master.protocol import RestrictedMaster
 from colgen.solvers.stopping import after
 
 
-@dataclass(frozen=True)
-class HeuristicContext:
+@dataclass(frozen=True, repr=False)
+class HeuristicContext(Described):
     """What a heuristic may use at a node.
 
     Attributes
@@ -54,7 +55,7 @@ class HeuristicContext:
     bound: float = math.nan
 
 
-class Heuristic(ABC):
+class Heuristic(Described, ABC):
     """Searches for a feasible solution at a node. Subclasses implement :meth:`search`.
 
     Attributes

@@ -14,7 +14,7 @@ from colgen.core.errors import InputError
 from colgen.core.numbers import integer, real
 from colgen.core.sense import Sense
 from colgen.core.solution import Complete
-from colgen.core.text import describe
+from colgen.core.text import Described, describe
 from colgen.enumeration import Enumeration
 from colgen.fixing import Reduction
 from colgen.heuristics import Heuristic
@@ -25,8 +25,8 @@ from colgen.stabilization import Stabilization
 from colgen.tree.queues import NodeQueue
 
 
-@dataclass(frozen=True, kw_only=True)
-class Method:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Method(Described):
     """How a problem is solved.
 
     :meth:`Problem.method` returns the problem's own method, and ``solve(method=...)`` replaces some of its fields. None

@@ -20,7 +20,7 @@ from colgen.core.numbers import integer, real
 from colgen.core.pool import Pool
 from colgen.core.result import Iteration, NodeVisit, Result
 from colgen.core.stop import AnyOf, StopRule, TimeLimit
-from colgen.core.text import FORGOTTEN, describe
+from colgen.core.text import FORGOTTEN, Described, describe
 from colgen.core.warm_start import WarmStart
 from colgen.method import Method, check_list
 from colgen.parallel.clusters import check_client
@@ -40,8 +40,8 @@ def check_flags(**flags: object) -> None:
             raise InputError(f"{name}: expected True or False, not {describe(value)}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Record:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Record(Described):
     """What to keep of a run.
 
     Attributes
@@ -70,8 +70,8 @@ class Record:
             check_destination(self.certificate, "certificate")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parallel:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Parallel(Described):
     """How a run uses threads, processes and clusters.
 
     Attributes

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
 from colgen.core.duals import Duals
+from colgen.core.text import Described
 from colgen.master.linear_master import LinearMaster, as_linear
 from colgen.master.penalised_program import Interval, PenalisedProgram
 from colgen.master.protocol import RestrictedMaster
@@ -73,7 +74,7 @@ _TURNED_START, _TURNED_DECREASE, _TURN = 0.3, 1.6, 0.2
 problems of ``colgen bench stabilization`` these values took 6% fewer rounds than those of Wentges smoothing."""
 
 
-class Stabilization(ABC):
+class Stabilization(Described, ABC):
     """Proposes the dual values at which the oracles price.
 
     In each round the engine calls :meth:`propose` with the master's duals. While the round misprices (no column found

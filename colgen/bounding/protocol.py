@@ -14,6 +14,7 @@ from colgen.core.decision import Decision
 from colgen.core.duals import DualPoint, OwnDuals
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
+from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES
 from colgen.cuts.separation import Separation
 from colgen.master.protocol import MasterSolution, RestrictedMaster
@@ -168,7 +169,7 @@ class Parts:
     take: Callable[[Solution, str], bool] = lambda solution, source: False
 
 
-class Bounding(ABC):
+class Bounding(Described, ABC):
     """A method that bounds nodes.  Subclasses implement :meth:`bound`.
 
     The returned bound is a guess, like a warm start.  The engine prices all oracles at ``Bounded.duals`` and uses the

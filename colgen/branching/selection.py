@@ -14,6 +14,7 @@ from colgen.branching.pseudo_costs import PseudoCosts
 from colgen.branching.rules import BranchingRule, Candidate, candidates_of, children_of
 from colgen.branching.trials import Trial, Trials
 from colgen.core.solution import Solution
+from colgen.core.text import Described
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class Chosen:
     tried: Sequence[Trial | None] = field(default=())
 
 
-class Choice(ABC):
+class Choice(Described, ABC):
     """Chooses among the candidates of a branching rule. Subclasses implement :meth:`choose` and keep no state."""
 
     @abstractmethod

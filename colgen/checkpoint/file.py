@@ -23,6 +23,7 @@ from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_destination
 from colgen.core.numbers import real
 from colgen.core.serialization import IMPOSSIBLE, backup_of, of_plain, read_sealed
+from colgen.core.text import Described
 
 FORMAT = "colgen checkpoint 2"
 
@@ -30,8 +31,8 @@ EVERY = 60.0
 """Default number of seconds between checkpoints."""
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+@dataclass(frozen=True, repr=False)
+class Checkpoint(Described):
     """The file to which a run writes its state, and how often.
 
     If the file exists, the run continues from it. Ctrl-C and SIGTERM write a last checkpoint. Answers and columns in

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.terms import Term
-from colgen.core.text import FORGOTTEN
+from colgen.core.text import FORGOTTEN, Described, brief, number, plural
 
 Key: TypeAlias = tuple[str, Any]
 """``(block, index)`` with a hashable index, as Pyomo keys the members of a component: ``("demand", 3)``,
@@ -51,8 +51,8 @@ def _check_coefficients(coefficients: Any, whose: str, of: str) -> Mapping[Key, 
     if all(isinstance(value, NUMBERS) for value in coefficients.values()):
         return coefficients
     numbers = {key: as_number(value) for key, value in coefficients.items()}
-    for key, number in numbers.items():
-        if number is None:
+    for key, converted in numbers.items():
+        if converted is None:
             raise InputError(f"{whose} has the coefficient {coefficients[key]!r} in {of} {key!r}, expected a number")
     return numbers
 
@@ -65,7 +65,7 @@ def as_numbers(given: ArrayLike, what: str) -> NDArray[np.float64]:
     return np.asarray(array, dtype=np.float64)
 
 
-class RowFamily(ABC):
+class RowFamily(Described, ABC):
     """The rows of one block, with coefficients computed for many columns at once. Implement :meth:`coefficients`.
 
     The engine requests each column and row once, in batches: new columns in all rows of the family that the master has,
@@ -133,8 +133,8 @@ class Codec:
     write: Callable[[Any], Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@dataclass(frozen=True, slots=True, repr=False)
+class Row(Described):
     """A row of the master: ``lower ≤ Σ_j a_j x_j ≤ upper``.
 
     Parameters
@@ -193,7 +193,7 @@ class Row:
         return index if isinstance(index, Term) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Column:
     """A column of the master, and the structure that it stands for.
 
@@ -247,6 +247,10 @@ class Column:
             raise FormulationError(
                 f"the column of {self.structure!r} has the bounds {self.lower} and {self.upper}, expected lower ≤ upper"
             )
+
+    def __repr__(self) -> str:
+        name = brief(self.key if self.structure is None else self.structure, 40)
+        return f"<Column {name}: cost {number(self.cost, 8)}, {plural(len(self.coefficients), 'coefficient')}>"
 
     def _convert(self) -> None:
         for name in ("cost", "lower", "upper"):

@@ -15,11 +15,11 @@ from colgen.core.column_batch import Columns, Mask
 from colgen.core.columns import Column, Key, Row
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
-from colgen.core.text import FORGOTTEN
+from colgen.core.text import FORGOTTEN, Described
 from colgen.core.tolerances import TOLERANCES
 
 
-class Decision(ABC):
+class Decision(Described, ABC):
     """One branching decision: frozen data that oracles read in their context and the master applies and releases.
 
     A decision may forbid columns, bound a row, and bound template variables.

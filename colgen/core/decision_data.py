@@ -11,9 +11,10 @@ from typing import Any, cast
 from colgen.core.decision import Decision
 from colgen.core.errors import InputError
 from colgen.core.serialization import as_plain, of_plain
+from colgen.core.text import Described
 
 
-class DecisionMaker:
+class DecisionMaker(Described):
     """Makes decisions: base of branching rules and reductions.
 
     A decision that a checkpoint can store is a frozen dataclass. Its fields with plain data (numbers, strings, None,

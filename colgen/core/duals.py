@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from colgen.core.columns import Key
 from colgen.core.errors import UnknownRowError
 from colgen.core.terms import Kind, Linear, PricedTerms, Term
+from colgen.core.text import plural
 
 Floats = NDArray[np.float64]
 
@@ -129,6 +130,9 @@ class DualVector:
     def replace(self, values: Floats) -> Self:
         """Return dual values of the same master with other numbers."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {plural(len(self.values), 'value')}>"
 
 
 class Duals(DualVector):

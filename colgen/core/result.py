@@ -20,7 +20,7 @@ from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.signals import BY_SIGTERM, BY_THE_USER
 from colgen.core.solution import Solution
-from colgen.core.text import number, percent
+from colgen.core.text import Described, number, percent
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import WarmStart
 
@@ -63,7 +63,7 @@ class Termination(enum.Enum):
         return self in (Termination.INTERRUPTED, Termination.TERMINATED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Iteration:
     """One round of the engine: a line of the log, a row of the saved table, the argument of stop rules.
 
@@ -119,12 +119,16 @@ class Iteration:
         """Return the relative gap between the incumbent and the bound on all answers."""
         return sense.gap(self.incumbent, self.global_bound)
 
+    def __repr__(self) -> str:
+        bounds = f"objective {number(self.objective, 6)}, bound {number(self.dual_bound, 6)}"
+        return f"<Iteration {self.number}: node {self.node}, phase {self.phase}, {bounds}, {self.seconds:.3g} s>"
+
 
 WRITTEN = tuple(f for f in dataclasses.fields(Iteration) if f.repr)
 """The fields of a round that are written: all but dual values and columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NodeRecord:
     """One processed node of the branch-and-bound tree; ``path`` is shared with its ancestors."""
 
@@ -140,9 +144,13 @@ class NodeRecord:
         """Branching decisions from the root on."""
         return self.path.decisions
 
+    def __repr__(self) -> str:
+        parent = "root" if self.parent is None else f"parent {self.parent}"
+        return f"<Node {self.number}: {self.outcome}, bound {number(self.bound, 8)}, {parent}, depth {self.depth}>"
 
-@dataclass(frozen=True, slots=True)
-class NodeVisit:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NodeVisit(Described):
     """The state of the search after a node, the argument of ``Record(on_node=...)``.
 
     ``node`` is the node and its outcome, ``incumbent`` the best feasible solution so far or None, ``objective`` its
@@ -158,8 +166,8 @@ class NodeVisit:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Described):
     """Dual values that prove the root's dual bound by weak duality, for checks that trust no solver.
 
     ``duals`` maps row keys to values. Templates check them, since that requires all columns.

@@ -17,13 +17,14 @@ from colgen.core.budget import resident_bytes
 from colgen.core.numbers import integer, real
 from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
+from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES, size
 
 StopRule: TypeAlias = Callable[[Iteration, Sense], Termination | None]
 
 
-@dataclass(frozen=True)
-class TimeLimit:
+@dataclass(frozen=True, repr=False)
+class TimeLimit(Described):
     """Stop after this many seconds of wall time."""
 
     seconds: float
@@ -35,8 +36,8 @@ class TimeLimit:
         return Termination.TIME_LIMIT if iteration.seconds >= self.seconds else None
 
 
-@dataclass(frozen=True)
-class GapLimit:
+@dataclass(frozen=True, repr=False)
+class GapLimit(Described):
     """Stop once the relative gap between incumbent and global bound is at most ``gap``."""
 
     gap: float
@@ -48,8 +49,8 @@ class GapLimit:
         return Termination.GAP_LIMIT if iteration.gap(sense) <= self.gap else None
 
 
-@dataclass(frozen=True)
-class IterationLimit:
+@dataclass(frozen=True, repr=False)
+class IterationLimit(Described):
     """Stop after this many rounds."""
 
     rounds: int
@@ -61,8 +62,8 @@ class IterationLimit:
         return Termination.ITERATION_LIMIT if iteration.number + 1 >= self.rounds else None
 
 
-@dataclass(frozen=True)
-class NodeLimit:
+@dataclass(frozen=True, repr=False)
+class NodeLimit(Described):
     """Stop once this many nodes of the branch-and-bound tree are processed."""
 
     nodes: int
@@ -74,8 +75,8 @@ class NodeLimit:
         return None  # the tree counts its nodes
 
 
-@dataclass(frozen=True)
-class DepthLimit:
+@dataclass(frozen=True, repr=False)
+class DepthLimit(Described):
     """Branch on no node at this depth or below; the root has depth 0."""
 
     depth: int
@@ -87,7 +88,7 @@ class DepthLimit:
         return None  # the tree measures its depth
 
 
-class Stalled:
+class Stalled(Described):
     """Stop once neither the objective nor the bound of a node has changed in ``rounds`` rounds."""
 
     def __init__(self, rounds: int, tolerance: float = TOLERANCES.pruning) -> None:
@@ -113,8 +114,8 @@ class Stalled:
         return before != now and not abs(now - before) <= self.tolerance * size(0.0, before, now)
 
 
-@dataclass(frozen=True)
-class MemoryLimit:
+@dataclass(frozen=True, repr=False)
+class MemoryLimit(Described):
     """Stop once the process uses more than this many bytes."""
 
     bytes: float
@@ -126,7 +127,7 @@ class MemoryLimit:
         return Termination.MEMORY_LIMIT if resident_bytes() > self.bytes else None
 
 
-class AnyOf:
+class AnyOf(Described):
     """Stop when the first of several rules returns a reason."""
 
     def __init__(self, *rules: StopRule) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import reprlib
+from enum import Enum
+from pathlib import PurePath
 from typing import Any
 
 LONGEST = 300
@@ -61,3 +65,53 @@ def describe(value: Any) -> str:
     plain = isinstance(value, (int, float, str, bytes, type(None))) or type(value).__module__ == "numpy"
     text = repr(value) if plain else ""
     return text if text and len(text) <= 40 else f"a {type(value).__name__}"
+
+
+_EMPTY = {"<factory>": "{}"}
+"""What a default that a dataclass makes is printed as."""
+
+
+class Described:
+    """Base class of objects that are printed as their class and the arguments that differ from their defaults.
+
+    Long arguments are cut, and those without a representation of their own are printed as their class.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        given = []
+        for name, parameter in inspect.signature(type(self)).parameters.items():
+            value = getattr(self, name, parameter.default)
+            if parameter.kind is parameter.VAR_POSITIONAL and isinstance(value, tuple):
+                given += map(brief, value)
+            elif brief(value) not in (brief(parameter.default), _EMPTY.get(repr(parameter.default))):
+                given.append(f"{name}={brief(value)}")
+        return one_line(f"{type(self).__name__}({', '.join(given)})", LONGEST)
+
+
+class _Brief(reprlib.Repr):
+    """Shows only the class of objects that are no plain data, because they may be large."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        if isinstance(x, (float, bool, type(None), Described)):
+            return repr(x)
+        if isinstance(x, (PurePath, Enum)):
+            return str(x) if isinstance(x, Enum) else repr(str(x))
+        return str(x.__name__ if isinstance(x, type) or inspect.isroutine(x) else type(x).__name__)
+
+
+_BRIEF = _Brief()
+
+
+def brief(value: Any, longest: int = 100) -> str:
+    """Return a value of any size as a text of at most ``longest`` characters."""
+    shape = getattr(value, "shape", None)
+    of = f" of {' x '.join(map(str, shape))}" if isinstance(shape, tuple) and shape else ""
+    return short(one_line(_BRIEF.repr(value), None) + of, longest)
+
+
+def short(what: object, longest: int = 100) -> str:
+    """Return a value as a text of at most ``longest`` characters."""
+    text = str(what)
+    return text if len(text) <= longest else text[: longest - 1] + "…"

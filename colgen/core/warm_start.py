@@ -11,10 +11,11 @@ from colgen.core.columns import Column, Key, Row
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
+from colgen.core.text import Described
 
 
-@dataclass(frozen=True)
-class Basis:
+@dataclass(frozen=True, repr=False)
+class Basis(Described):
     """The basic variables of a linear program, by name: generated, of the template, and slacks of rows."""
 
     columns: Sequence[Column] = ()
@@ -22,8 +23,8 @@ class Basis:
     rows: Sequence[Key] = ()
 
 
-@dataclass(frozen=True)
-class WarmStart:
+@dataclass(frozen=True, repr=False)
+class WarmStart(Described):
     """Guesses to start a run from. Every guess is verified.
 
     The engine checks each answer and prices every oracle once at the dual values. The resulting bound is valid for any

@@ -17,10 +17,11 @@ from colgen.core.errors import InputError
 from colgen.core.numbers import require_result
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.core.text import Described
 
 
-@dataclass(frozen=True)
-class SeparationContext:
+@dataclass(frozen=True, repr=False)
+class SeparationContext(Described):
     """The data of a separation apart from the solution.
 
     Attributes
@@ -69,7 +70,7 @@ class SeparationContext:
         return self.budget.seconds_left
 
 
-class Separation(ABC):
+class Separation(Described, ABC):
     """Finds violated rows.  Subclasses implement :meth:`separate`.
 
     Rows must be valid for every feasible solution.  The engine accepts an integer solution if no separation finds a

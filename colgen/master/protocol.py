@@ -22,6 +22,7 @@ from colgen.core.pool import Pool
 from colgen.core.renamed import missing, refuse_old_methods
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.core.text import Described
 from colgen.core.warm_start import Basis
 from colgen.master.column_pool import NOWHERE, Ints, Origins
 from colgen.master.column_table import Held
@@ -339,7 +340,7 @@ class IntegerSearch(ABC):
         return None
 
 
-class RestrictedMaster(ABC):
+class RestrictedMaster(Described, ABC):
     """The restricted master problem that the engine solves.
 
     It need not be a linear program; for example, it may be a dynamic program whose dual values are messages.  The

@@ -15,7 +15,7 @@ from colgen.core.columns import Key
 from colgen.core.errors import FormulationError
 from colgen.core.lazy_imports import LazyModule, import_name
 from colgen.core.sense import Sense
-from colgen.core.text import FORGOTTEN
+from colgen.core.text import FORGOTTEN, plural
 from colgen.model.marks import ARTIFICIAL, EXCHANGE, SOLVED
 from colgen.solvers.arrays import integral_bounds
 
@@ -134,6 +134,9 @@ class Rows:
         new.row_lower, new.row_upper = np.asarray(lower, float), np.asarray(upper, float)
         new.row_blocks, new.column_blocks = named_blocks(new.row_keys), named_blocks(new.column_keys)
         return new
+
+    def __repr__(self) -> str:
+        return f"<Rows: {plural(len(self.row_lower), 'row')}, {plural(len(self.costs), 'variable')}>"
 
     @property
     def matrix(self) -> sparse.csc_array:

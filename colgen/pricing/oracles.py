@@ -25,13 +25,13 @@ from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.terms import Term
-from colgen.core.text import FORGOTTEN
+from colgen.core.text import FORGOTTEN, Described
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.type_variables import Structure
 
 
-@dataclass(frozen=True)
-class PricingContext:
+@dataclass(frozen=True, repr=False)
+class PricingContext(Described):
     """The data of a pricing problem apart from the dual values.
 
     Dual values passed to an oracle always have the signs that their rows allow, also in phase 1 and in
@@ -172,8 +172,8 @@ class PricedMarginals:
     names: Sequence[Hashable] | NDArray[Any]
 
 
-@dataclass(frozen=True)
-class PricingResult:
+@dataclass(frozen=True, repr=False)
+class PricingResult(Described):
     """Columns, and the bounds that the search for them proves.
 
     Attributes
@@ -218,7 +218,7 @@ class PricingResult:
     together: bool = False
 
 
-class Pricing(ABC):
+class Pricing(Described, ABC):
     """A pricing problem.  Subclasses implement :meth:`price`.
 
     Attributes

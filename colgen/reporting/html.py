@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 import inspect
 import math
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from colgen.core.columns import Column
 from colgen.core.result import Result
 from colgen.core.solution import Solution
-from colgen.core.text import number, one_line
+from colgen.core.text import brief, number, one_line, short
 from colgen.problem import Problem
 from colgen.reporting.tables import table
 
@@ -80,16 +79,7 @@ def _defines(problem: Problem, method: str) -> bool:
 def _data(problem: Problem) -> list[tuple[str, str]]:
     """Return the public attributes of a problem with short values."""
     own = vars(problem).items()
-    return [(name, _brief(value)) for name, value in own if not name.startswith("_") and not inspect.isroutine(value)]
-
-
-def _brief(value: Any) -> str:
-    """Return a short text for a value of any size."""
-    if isinstance(value, (int, float, str, bytes, type(None), list, tuple, dict, set, frozenset)):
-        return short(one_line(_BRIEF.repr(value)))
-    shape = getattr(value, "shape", None)
-    of = f" of {' x '.join(map(str, shape))}" if isinstance(shape, tuple) and shape else ""
-    return _BRIEF.repr(value) + of
+    return [(name, brief(value)) for name, value in own if not name.startswith("_") and not inspect.isroutine(value)]
 
 
 def show_check(verdict: str, findings: Sequence[tuple[str, str, str, int]], notes: Sequence[str]) -> str:
@@ -98,18 +88,6 @@ def show_check(verdict: str, findings: Sequence[tuple[str, str, str, int]], note
     found = table(("kind", "where", "finding", "times"), rows) if findings else ""
     remarks = "".join(f"<p>note: {html.escape(note)}</p>" for note in notes)
     return f"<p><b>{html.escape(verdict)}</b></p>{found}{remarks}"
-
-
-class _Brief(reprlib.Repr):
-    """Shows only the class of objects that are no plain data, because they may be large."""
-
-    def repr_instance(self, x: Any, level: int) -> str:
-        if isinstance(x, (float, bool, type(None))):
-            return repr(x)
-        return x.__name__ if isinstance(x, type) else type(x).__name__
-
-
-_BRIEF = _Brief()
 
 
 def show_answer(answer: Any) -> str:
@@ -142,12 +120,6 @@ def _key(key: tuple[str, Any]) -> str:
 
 def _entry(key: tuple[str, Any], value: float) -> str:
     return _key(key) if value == 1.0 else f"{number(value, 4)} {_key(key)}"
-
-
-def short(what: object, longest: int = _MAX_LENGTH) -> str:
-    """Return a value as a text of at most ``longest`` characters."""
-    text = str(what)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _bounds(result: Result) -> str:

@@ -3,9 +3,30 @@
 import io
 import math
 
+import numpy as np
 import pytest
 
-from colgen.core.text import LONGEST, is_terminal, number, one_line, percent, plural, significant
+from colgen import (
+    Checkpoint,
+    Column,
+    Columns,
+    Method,
+    Parallel,
+    Record,
+    RestrictedMIP,
+    Row,
+    Rows,
+    RyanFoster,
+    Sense,
+    StrongBranching,
+    TimeLimit,
+    WarmStart,
+    Wentges,
+    solve,
+)
+from colgen.core.stop import AnyOf, Stalled
+from colgen.core.text import LONGEST, Described, is_terminal, number, one_line, percent, plural, significant
+from tests.toys import CuttingStock
 
 
 @pytest.mark.parametrize("text", ["", "as it is", "é ≤ 漢"])
@@ -60,3 +81,45 @@ def test_gaps(share, expected):
 @pytest.mark.parametrize(("count", "expected"), [(0, "0 rounds"), (1, "1 round"), (2000, "2,000 rounds")])
 def test_one_round_and_several(count, expected):
     assert plural(count, "round") == expected
+
+
+class Part(Described):
+    def __init__(self, share=0.5, parts=(), then=None, *, least=math.inf):
+        self.share, self.parts, self.then, self.least = share, parts, then, least
+
+
+@pytest.mark.parametrize(
+    ("thing", "expected"),
+    [
+        (Part(), "Part()"),
+        (Part(0.25, least=3), "Part(share=0.25, least=3)"),
+        (Part(parts=(Part(), object()), then=print), "Part(parts=(Part(), object), then=print)"),
+        (Part(then=np.zeros((3000, 2))), "Part(then=ndarray of 3000 x 2)"),
+        (Part(then=Sense.MAXIMIZE), "Part(then=Sense.MAXIMIZE)"),
+        (Part(parts=list(range(3000))), "Part(parts=[0, 1, 2, 3, 4, 5, ...])"),
+        (AnyOf(TimeLimit(3), Stalled(2)), "AnyOf(TimeLimit(seconds=3), Stalled(rounds=2))"),
+        (Checkpoint("run.bin"), "Checkpoint(path='run.bin')"),
+        (Method(rounding=print, heuristics=()), "Method(heuristics=(), rounding=print)"),
+        (Parallel(workers=2), "Parallel(workers=2)"),
+        (Record(duals=True, on_node=print), "Record(duals=True, on_node=print)"),
+    ],
+)
+def test_described_objects_name_the_arguments_that_differ_from_their_defaults(thing, expected):
+    assert repr(thing) == expected
+
+
+def test_public_objects_are_one_short_line_without_addresses():
+    many = {("cover", k): 1.0 for k in range(3000)}
+    column = Column(1.0, many, structure=np.arange(3000))
+    result = solve(CuttingStock(), record=Record(duals=True))
+    small = [column, Column(-1e-300 / 7, {}, key=("x" * 300, 1)), *result.iterations, *result.nodes, *result.pool]
+    small += [result.iterations[0].duals, Columns.of((column,)), result.pool, result.solution]
+    others = [Row(("a", 1), 0.0, coefficients=many), WarmStart(duals=many, columns=[column] * 3000), result]
+    others += [result.certificate, result.pool.basis, CuttingStock(), CuttingStock().method(), CuttingStock().pricing()]
+    others += [Rows(Sense.MINIMIZE), RestrictedMIP(), Wentges(), RyanFoster("cover"), StrongBranching()]
+    for longest, things in ((99, small), (300, others)):
+        for thing in things:
+            text = repr(thing)
+            assert len(text) <= longest, text
+            assert " at 0x" not in text, text
+            assert "\n" not in text, text
