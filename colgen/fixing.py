@@ -18,6 +18,7 @@ from colgen.core.decision_data import DecisionMaker
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
+from colgen.core.text import plural
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.master.dual_bound import factor, increases
 from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, call_oracle
@@ -103,7 +104,7 @@ class VariablesForbidden(Decision):
         return self.names if block == self.block else ()
 
     def __str__(self) -> str:
-        return f"{len(self.names)} variables of {self.block!r} forbidden"
+        return f"{plural(len(self.names), 'variable')} of {self.block!r} forbidden"
 
 
 class ReducedCostFixing(Reduction):

@@ -63,7 +63,7 @@ class Verdict:
             "answer": ("", f"nothing bounds how much better than {self.objective} an answer may be"),
             "nothing": ("", "neither an answer nor a bound is known"),
         }[self.proves]
-        trusted = "1 claim is trusted" if self.claims.trusted == 1 else f"{self.claims.trusted} claims are trusted"
+        trusted = _count(self.claims.trusted, "claim is trusted", "claims are trusted")
         start = "Proved"
         if self.claims.trusted:
             start = f"Not proved, {trusted}" + ("; if that is right," if words else "")
@@ -73,9 +73,14 @@ class Verdict:
             start = "Proved of the certificate's instance, not compared with the file" + ("," if words else "")
         lines = [
             f"{start}{words and ' ' + words}: {value}.",
-            f"{self.leaves} leaves, {self.claims.checked} claims checked, {self.claims.trusted} trusted",
+            f"{_count(self.leaves, 'leaf', 'leaves')}, {_count(self.claims.checked, 'claim', 'claims')} checked, "
+            f"{self.claims.trusted} trusted",
         ]
-        lines += [f"{self.fixings} positions or items closed, each by a bound"] if self.fixings else []
+        lines += (
+            [f"{_count(self.fixings, 'position or item', 'positions or items')} closed, each by a bound"]
+            if self.fixings
+            else []
+        )
         lines.append(self._describe_instance())
         lines.append("formulated by the checker" if self.stated else "formulated as the certificate has it")
         return "\n".join(lines)
@@ -211,7 +216,7 @@ class _Checker:
             raise WrongError(f"node {min(self._open)} is open: it has neither a claim nor a split")
         fields(end, ("proves", "objective", "bound", "lines", "leaves"))
         if (integer(end["lines"]), integer(end["leaves"])) != (number, self.found.leaves):
-            raise WrongError(f"there are {number} lines and {self.found.leaves} leaves")
+            raise WrongError(f"there are {number} lines and {_count(self.found.leaves, 'leaf', 'leaves')}")
         program, objective = self.program, self.found.objective
         bound = None if self._bound is None or self._unknown else program.round_up(self._bound)
         if objective is not None and not self._unknown and (bound is None or bound > objective):
@@ -276,6 +281,10 @@ def main(arguments: list[str]) -> int:
         return UNREADABLE
     finally:
         sys.set_int_max_str_digits(most)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def _print(message: str, stream: TextIO) -> None:

@@ -11,6 +11,7 @@ from colgen.certificate.checker_files import lines_of
 from colgen.certificate.checker_pricing import WrongError
 from colgen.certificate.witness import Witness
 from colgen.certificate.writing import CertificateCounts, FinishedRun, write_certificate
+from colgen.core.text import plural
 
 
 def write_verified(
@@ -44,13 +45,15 @@ def _write_and_check(
     path: Path | str, certifier: Certifier, witness: Witness, run: FinishedRun
 ) -> tuple[CertificateCounts, list[str]]:
     counts = write_certificate(path, certifier, witness, run)
-    text = f"The certificate has {counts.leaves} leaves; {counts.trusted} claims are trusted"
+    trusted = plural(counts.trusted, "claim is trusted", "claims are trusted")
+    text = f"The certificate has {plural(counts.leaves, 'leaf', 'leaves')}; {trusted}"
     if not os.path.isfile(path):  # a stream cannot be read back
         return counts, [f"{text}."]
     verdict = check(lines_of(str(path)))
     if (verdict.leaves, verdict.claims.trusted) != (counts.leaves, counts.trusted):
         raise WrongError(
-            f"the checker counts {verdict.leaves} leaves and {verdict.claims.trusted} trusted claims, "
+            f"the checker counts {plural(verdict.leaves, 'leaf', 'leaves')} and "
+            f"{plural(verdict.claims.trusted, 'trusted claim')}, "
             f"not {counts.leaves} and {counts.trusted}"
         )
     return counts, [f"{text}. The file was checked."]

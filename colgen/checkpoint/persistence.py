@@ -19,6 +19,7 @@ from colgen.core.columns import Codec, Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.pool import Pool
 from colgen.core.solution import Solution
+from colgen.core.text import plural
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear_master import as_linear
@@ -117,8 +118,8 @@ class PoolStart:
         rows = [row for row in found if row is not None]
         duals = known or own.duals
         self.note = (
-            f"{len(columns)} of {len(saved.columns)} columns and {len(rows)} of {len(saved.rows)} cuts of the pool "
-            "are of this instance."
+            f"{len(columns)} of {plural(len(saved.columns), 'column')} and {len(rows)} of "
+            f"{plural(len(saved.rows), 'cut')} of the pool are of this instance."
         )
         answers = own.answers if answer is None else [*own.answers, answer]
         columns = [*own.columns, *columns]

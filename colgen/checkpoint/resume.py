@@ -17,6 +17,7 @@ from colgen.core.errors import ColgenError, InputError
 from colgen.core.result import Termination
 from colgen.core.serialization import IMPOSSIBLE, of_plain
 from colgen.core.solution import Solution
+from colgen.core.text import plural
 from colgen.cuts.separation import Separation
 from colgen.master.column_table import GIVEN
 from colgen.master.linear_master import as_linear
@@ -100,13 +101,13 @@ def _restore(
     run.seconds_before = float(fields["seconds"])
     run.columns_generated, run.rows_generated = map(int, fields["generated"])
     run.notes.append(
-        f"Resumed after {tree.treated} nodes and {run.seconds_before:.3g} s, with {len(fields['nodes'])} open nodes "
-        f"and {search.master.num_columns} columns in the master."
+        f"Resumed after {plural(tree.treated, 'node')} and {run.seconds_before:.3g} s, with "
+        f"{plural(len(fields['nodes']), 'open node')} and {plural(search.master.num_columns, 'column')} in the master."
     )
     if checkpoint.note:
         run.notes.append(checkpoint.note)
     if dropped:
-        run.notes.append(f"{dropped} columns of the checkpoint are not of this instance and were left out.")
+        run.notes.append(f"{plural(dropped, 'column')} of the checkpoint left out: not of this instance.")
 
 
 def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[Row], int]:

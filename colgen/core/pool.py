@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from colgen.core.columns import Column, Key
 from colgen.core.errors import InputError
 from colgen.core.lazy_imports import import_name
+from colgen.core.text import plural
 from colgen.core.warm_start import Basis
 
 Floats = NDArray[np.float64]
@@ -87,7 +88,7 @@ class Pool(Sequence[Column]):
         return iter(self._columns)
 
     def __repr__(self) -> str:
-        return f"<Pool of {len(self)} columns, {int(self.basic.sum())} of them basic>"
+        return f"<Pool of {plural(len(self), 'column')}, {int(self.basic.sum())} of them basic>"
 
     def _repr_html_(self) -> str:
         page: str = import_name("reporting.html", "show_columns")(self)

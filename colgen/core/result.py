@@ -20,7 +20,7 @@ from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.signals import BY_SIGTERM, BY_THE_USER
 from colgen.core.solution import Solution
-from colgen.core.text import Described, number, percent
+from colgen.core.text import Described, number, percent, plural
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import WarmStart
 
@@ -248,8 +248,8 @@ class Result(Generic[Answer]):
     def __str__(self) -> str:
         return (
             f"{self.termination.value}\nobjective {number(self.objective)}, dual bound {number(self.dual_bound)}, "
-            f"gap {percent(self.gap)}; {len(self.iterations)} rounds, {len(self.nodes)} nodes, "
-            f"{self.columns_generated} columns and {self.rows_generated} rows generated, "
+            f"gap {percent(self.gap)}; {plural(len(self.iterations), 'round')}, {plural(len(self.nodes), 'node')}, "
+            f"{plural(self.columns_generated, 'column')} and {plural(self.rows_generated, 'row')} generated, "
             f"{self.seconds.get('total', 0.0):.3g} s" + "".join(f"\n{note}" for note in self.notes)
         )
 

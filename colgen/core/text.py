@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import reprlib
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import PurePath
 from typing import Any
@@ -44,9 +49,37 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g}%" if math.isfinite(share) else "infinite"
 
 
-def plural(count: int, noun: str) -> str:
-    """Format a number of things: "1 round", "2,000 rounds"."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+def plural(count: int, noun: str, several: str = "") -> str:
+    """Format a number of things: "1 round", "2,000 rounds"; ``several`` is the plural if it does not end in s alone."""
+    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """Return the end of a message about an unknown name: the known one that is nearly the same, if there is one."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def width(stream: Any) -> float:
+    """Return the width of a terminal, or the value of the variable COLUMNS; infinite for other streams without it."""
+    if os.environ.get("COLUMNS") or is_terminal(stream):
+        return shutil.get_terminal_size().columns
+    return math.inf
+
+
+def wrap(text: str, stream: Any = None) -> str:
+    """Return a text with lines that fit a stream, standard output by default, broken at blanks alone."""
+    most = width(sys.stdout if stream is None else stream)
+    return "\n".join(_wrap_line(line, int(most)) if len(line) > most else line for line in text.split("\n"))
+
+
+def _wrap_line(line: str, most: int) -> str:
+    blanks = len(line) - len(line.lstrip())
+    indent = " " * (blanks + 2 if blanks else 0)
+    parts = textwrap.wrap(line, most, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(parts)
 
 
 def significant(value: float) -> str:

@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from colgen.core.lazy_imports import import_name
+from colgen.core.text import plural
 from colgen.decomposition.blocks.oracles import describe_blocks
 from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.reading.arrays import Ints, Reading, read
@@ -65,9 +66,9 @@ class FoundBlocks:
         static = int((part.of_column == MASTER).sum())
         return "\n".join(
             [
-                f"{len(part.names)} blocks of {_span(rows)} rows and {_span(columns)} variables, linked by "
-                f"{len(part.linking)} rows ({', '.join(self.linking) or 'none'})"
-                + (f", with {static} variables in the master" if static else "")
+                f"{plural(len(part.names), 'block')} of {_span(rows, 'row')} and {_span(columns, 'variable')}, linked "
+                f"by {plural(len(part.linking), 'row')} ({', '.join(self.linking) or 'none'})"
+                + (f", with {plural(static, 'variable')} in the master" if static else "")
                 + (f", priced as {self.recognized}" if self.recognized else "")
                 + f"; score {self.score:.2f}",
                 *self.remarks,
@@ -216,6 +217,6 @@ def _families(reading: Reading, partition: Partition) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys[row][0] for row in partition.linking.tolist()))
 
 
-def _span(counts: Ints | Sequence[int]) -> str:
+def _span(counts: Ints | Sequence[int], noun: str) -> str:
     low, high = int(min(counts)), int(max(counts))
-    return str(low) if low == high else f"{low} to {high}"
+    return plural(low, noun) if low == high else f"{low} to {plural(high, noun)}"

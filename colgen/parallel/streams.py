@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from colgen.core.text import plural
 from colgen.parallel.clusters import Cluster, StillPending, Task
 
 _AHEAD = 4
@@ -164,7 +165,7 @@ class Stream:
         """Send a piece again whose worker was lost, or give it up."""
         piece.losses += is_to_blame
         if piece.losses > self.retries:
-            fault = f"its worker was lost {piece.losses} times"
+            fault = f"its worker was lost {plural(piece.losses, 'time')}"
             self._ended[piece.number] = PieceResult(piece.number, fault=fault, attempts=piece.attempts)
         elif self.cluster.isolates:
             self._send(piece)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from colgen.core.text import plural
 from colgen.reporting.axes import COLOURS, STYLES, finish, finite, focus, new_axes
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def draw_profile(lines: Sequence[Compared], ax: Axes | None) -> Axes:
     ax.set_ylim(-3, 103)
     ax.set_xlabel("seconds divided by those of the fastest method (logarithmic)")
     ax.set_ylabel("instances proved (%)")
-    ax.set_title(f"Methods on {len(instances)} instances", loc="left")
+    ax.set_title(f"Methods on {plural(len(instances), 'instance')}", loc="left")
     finish(ax, integer_ticks=False)
     return ax
 

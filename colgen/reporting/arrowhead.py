@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from colgen.core.text import plural
 from colgen.decomposition.reading.partition import MASTER, Partition
 from colgen.reporting.axes import new_figure
 
@@ -41,7 +42,8 @@ def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str |
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel="variables", ylabel="constraints")
     static = int((partition.of_column == MASTER).sum())
     axes.set_title(
-        f"{last} blocks, {len(partition.linking)} linking rows" + (f", {static} variables in the master" * bool(static))
+        f"{plural(last, 'block')}, {plural(len(partition.linking), 'linking row')}"
+        + (f", {plural(static, 'variable')} in the master" * bool(static))
     )
     if path is not None:
         figure.savefig(path, dpi=120)

@@ -11,7 +11,7 @@ from typing import Any
 from colgen.core.columns import Column
 from colgen.core.result import Result
 from colgen.core.solution import Solution
-from colgen.core.text import brief, number, one_line, short
+from colgen.core.text import brief, number, one_line, plural, short
 from colgen.problem import Problem
 from colgen.reporting.tables import table
 
@@ -48,7 +48,7 @@ def show_columns(columns: Sequence[Column]) -> str:
         (column_name(column), number(column.cost), short(", ".join(_entry(*e) for e in column.coefficients.items())))
         for column in columns[:_ROWS]
     )
-    return f"<p>{len(columns):,} columns</p>" + _some(("column", "cost", "coefficients"), rows, len(columns))
+    return f"<p>{plural(len(columns), 'column')}</p>" + _some(("column", "cost", "coefficients"), rows, len(columns))
 
 
 def problem_in_a_line(problem: Problem) -> str:
@@ -146,5 +146,5 @@ def _bounds(result: Result) -> str:
         f'<svg width="{_WIDTH:g}" height="{_HEIGHT + 4:g}" viewBox="-2 -2 {_WIDTH + 4:g} {_HEIGHT + 4:g}" role="img">'
         "<title>best answer (solid) and dual bound (dashed) by round</title>"
         f"{line(answers, '')}{line(bounds, _DASHED)}</svg>"
-        f"<p>best answer (solid) and dual bound (dashed) over {len(result.iterations)} rounds</p>"
+        f"<p>best answer (solid) and dual bound (dashed) over {plural(len(result.iterations), 'round')}</p>"
     )

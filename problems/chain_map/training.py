@@ -7,6 +7,7 @@ from pathlib import Path
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.core.errors import InputError
+from colgen.core.text import plural
 from colgen.problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
 from colgen.problems.chain_map.learning import TaggedExamples, train_perceptron, train_svm
 
@@ -55,7 +56,9 @@ def train_from_folder(options: TrainOptions) -> TrainedModel:
         parts = {part: read_corpus(options.data, task, part) for part in ("dev", "test")}
     if options.quick:
         learn = learn[:_QUICK]
-    options.say(f"{len(learn)} sentences for training, " + ", ".join(f"{len(s)} {part}" for part, s in parts.items()))
+    options.say(
+        f"{plural(len(learn), 'sentence')} for training, " + ", ".join(f"{len(s)} {part}" for part, s in parts.items())
+    )
     examples = examples_of(learn, task)
     options.say(f"{len(examples.tags)} tags, {len(examples.index):,} features")
     epochs = {"epochs": chosen["epochs"]} if "epochs" in chosen else {"epochs": 2} if options.quick else {}

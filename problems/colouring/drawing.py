@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
+from colgen.core.text import plural
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.reporting.axes import COLOURS, GRID, new_figure
 
@@ -46,7 +47,10 @@ def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title
     else:
         _draw_circle(ax, instance, classes)
     name = f"{instance.name}: " if instance.name else ""
-    ax.set_title(title or f"{name}{len(numbers)} colours, {instance.num_vertices} vertices", loc="left")
+    ax.set_title(
+        title or f"{name}{plural(len(numbers), 'colour')}, {plural(instance.num_vertices, 'vertex', 'vertices')}",
+        loc="left",
+    )
     return figure
 
 

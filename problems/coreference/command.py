@@ -15,6 +15,7 @@ from colgen.cli.template import Material, Solved, Template, Texts
 from colgen.core.budget import Budget
 from colgen.core.result import Termination
 from colgen.core.stop import StopRule
+from colgen.core.text import plural
 from colgen.core.warm_start import WarmStart
 from colgen.problems.coreference.baseline import all_link_in_highs
 from colgen.problems.coreference.conll import conll_lines, parse_conll, read_conll
@@ -45,9 +46,10 @@ def _lines(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> list[str
     several = [cluster for cluster in clusters if len(cluster) > 1]
     lines = [f"{len(cluster):>4}  {_named(instance, cluster)}" for cluster in several[:_MAX_SHOWN]]
     if len(several) > _MAX_SHOWN:
-        lines.append(f"and {len(several) - _MAX_SHOWN:,} more clusters (--json writes all of them)")
+        lines.append(f"and {plural(len(several) - _MAX_SHOWN, 'more cluster')} (--json writes all of them)")
     alone = len(clusters) - len(several)
-    lines.append(f"{len(several):,} clusters of two or more, {alone:,} of one, {instance.num_mentions:,} mentions")
+    mentions = plural(instance.num_mentions, "mention")
+    lines.append(f"{plural(len(several), 'cluster')} of two or more, {alone:,} of one, {mentions}")
     return lines
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.core.text import plural
 from colgen.learning.models import SavedModel
 from colgen.problems.coreference.document import Cluster, Document, as_clusters
 from colgen.problems.coreference.features import Floats, PairFeatures, pair_features
@@ -143,7 +144,7 @@ def train(
             features.append(pair_features(document))
             labels.append(_together(document))
         if number % 10 == 0 or number == len(documents):
-            say(f"features of {number} of {len(documents)} documents")
+            say(f"features of {number} of {plural(len(documents), 'document')}")
     total, positive = sum(map(len, labels)), sum(int(label.sum()) for label in labels)
     if not 0 < positive < total:
         raise InputError(f"expected coreferent and other pairs, but {positive:,} of {total:,} pairs corefer")

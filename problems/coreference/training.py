@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainedModel, TrainOptions
+from colgen.core.text import plural
 from colgen.problems.coreference.conll import Skip, read_conll
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, MentionScorer, evaluate, train
@@ -46,7 +47,7 @@ def train_from_folder(options: TrainOptions) -> TrainedModel:
     if options.quick:
         documents = documents[:_QUICK]
     learn, tune, test = split(documents)
-    options.say(f"{len(learn)} documents for training, {len(tune)} for tuning, {len(test)} for testing")
+    options.say(f"{plural(len(learn), 'document')} for training, {len(tune)} for tuning, {len(test)} for testing")
     scorer = train(
         learn,
         tune,

@@ -11,6 +11,7 @@ from colgen.cli.demonstration import demonstrations, solve_model
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Template
 from colgen.core.budget import Budget
+from colgen.core.text import plural
 from colgen.problems.cutting_stock.drawing import draw_plan
 from colgen.problems.cutting_stock.generators import uniform
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern, Use, from_items
@@ -36,7 +37,7 @@ def _lines(instance: CuttingStockInstance, answer: Sequence[Any]) -> list[str]:
     rest = plan[_SHOWN:]
     if rest:
         rolls = sum(rolls for _, rolls, _ in rest)
-        lines.append(f"and {len(rest):,} more patterns for {rolls:,} rolls (--json writes all of them)")
+        lines.append(f"and {plural(len(rest), 'more pattern')} for {plural(rolls, 'roll')} (--json writes all of them)")
     return lines
 
 

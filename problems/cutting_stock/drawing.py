@@ -52,7 +52,9 @@ def draw_plan(
     ax.set_xlabel("position on the roll (the instance's units of width)")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    left_out = f"; the {len(shown)} patterns cut most often of {len(uses):,}" if len(uses) > len(shown) else ""
+    left_out = (
+        f"; the {plural(len(shown), 'pattern')} cut most often of {len(uses):,}" if len(uses) > len(shown) else ""
+    )
     name = f"{instance.name}: " if instance.name else ""
     total = plural(sum(times for _, times, _ in uses), "roll")
     ax.set_title(title or f"{name}{total}; hatched: waste{left_out}", loc="left")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Columns, Decision, InputError
+from colgen.core.text import plural
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.solvers.packing.knapsack import NetworkTooLargeError, PackingNetwork, network
 
@@ -240,7 +241,7 @@ class PatternArcsForbidden(Decision):
         return allowed
 
     def __str__(self) -> str:
-        return f"{int((~self.open_arcs).sum())} arcs forbidden"
+        return f"{plural(int((~self.open_arcs).sum()), 'arc')} forbidden"
 
 
 @dataclass(frozen=True, eq=False)

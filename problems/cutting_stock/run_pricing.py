@@ -23,6 +23,7 @@ from colgen import (
     Solution,
 )
 from colgen.core.budget import OutOfBudget
+from colgen.core.text import plural
 from colgen.fixing import ReducedCostFixing
 from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
@@ -177,7 +178,7 @@ class RunArcsForbidden(Decision):
         return all(self.open_arcs[self.runs.number(arc)] for arc in self.runs.arcs(column.structure))
 
     def __str__(self) -> str:
-        return f"{int((~self.open_arcs).sum())} arcs forbidden"
+        return f"{plural(int((~self.open_arcs).sum()), 'arc')} forbidden"
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainedModel, TrainOptions
+from colgen.core.text import plural
 from colgen.learning import training as learning
 from colgen.learning.training import SavedTraining, Say
 from colgen.problems.dependency.corpus import corpus_of
@@ -137,7 +138,7 @@ def train_from_files(options: TrainOptions) -> TrainedModel:
     corpus = corpus_of(options)
     corpus.check_heads()
     chooses = f", {len(corpus.tune)} to select the epoch" if corpus.tune else ""
-    options.say(f"{len(corpus.learn)} sentences to train on{chooses}")
+    options.say(f"{plural(len(corpus.learn), 'sentence')} to train on{chooses}")
     weights = train(corpus.learn, settings, tune=corpus.tune, state=options.state, say=options.say)
 
     def measure(name: str, part: list[Sentence]) -> list[Figure]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from colgen import InputError
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainedModel, TrainOptions
+from colgen.core.text import plural
 from colgen.problems.dependency.corpus import corpus_of
 from colgen.problems.dependency.evaluation import attachment, attachment_figures
 from colgen.problems.dependency.learning import RELATIONS
@@ -70,7 +71,7 @@ def train_from_files(options: TrainOptions) -> TrainedModel:
     settings = parse_settings(options)
     corpus = corpus_of(options, NEEDED)
     learn_from = usable(corpus.learn)
-    options.say(f"using {len(learn_from)} of {len(corpus.learn)} sentences: projective with a single root")
+    options.say(f"using {len(learn_from)} of {plural(len(corpus.learn), 'sentence')}: projective with a single root")
     model = train(corpus.learn, settings, state=options.state, say=options.say)
 
     def measure(name: str, part: list[Sentence]) -> list[Figure]:

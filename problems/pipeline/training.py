@@ -9,6 +9,7 @@ import numpy as np
 
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainedModel, TrainOptions
+from colgen.core.text import plural
 from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
 from colgen.problems.dependency.corpus import corpus_of
@@ -121,7 +122,7 @@ def train_from_files(options: TrainOptions) -> TrainedModel:
     chosen = options.options
     corpus = corpus_of(options)
     corpus.check_heads()
-    options.say(f"{len(corpus.learn)} sentences to train on, {len(corpus.tune)} to select the parser's pass")
+    options.say(f"{plural(len(corpus.learn), 'sentence')} to train on, {len(corpus.tune)} to select the parser's pass")
     pipeline = train(
         corpus.learn,
         tune=corpus.tune,

@@ -11,6 +11,7 @@ from colgen.cli.demonstration import Complete, demonstrations, solve_model
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Template
 from colgen.core.budget import Budget
+from colgen.core.text import plural
 from colgen.problems.vehicle_routing.drawing import draw_routes
 from colgen.problems.vehicle_routing.files import read, solution_lines, write
 from colgen.problems.vehicle_routing.instance import CONVENTIONS, Route, RoutingInstance, random
@@ -55,7 +56,7 @@ DEMO = demonstrations(
     complete=_complete,
     possible=lambda instance: sum(math.perm(instance.num_customers, k + 1) for k in range(instance.num_customers)),
     named=lambda instance, _: (
-        f"{'capacities' if instance.windows is None else 'time windows'}, {instance.num_customers} customers"
+        f"{'capacities' if instance.windows is None else 'time windows'}, {plural(instance.num_customers, 'customer')}"
     ),
 )
 

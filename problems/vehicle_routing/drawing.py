@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
+from colgen.core.text import plural
 from colgen.problems.vehicle_routing.instance import RoutingInstance
 from colgen.reporting.axes import COLOURS, FILL, new_figure
 
@@ -53,10 +54,9 @@ def draw_routes(instance: RoutingInstance, routes: Sequence[Sequence[int]], *, t
         _draw_windows(right, instance, ordered)
     _draw_map(ax, instance, ordered)
     name = f"{instance.name}: " if instance.name else ""
+    customers = plural(instance.num_customers, "customer")
     distance = f"{instance.total(routes):,.10g}"
-    ax.set_title(
-        title or f"{name}{len(routes)} routes, {instance.num_customers} customers, distance {distance}", loc="left"
-    )
+    ax.set_title(title or f"{name}{plural(len(routes), 'route')}, {customers}, distance {distance}", loc="left")
     return figure
 
 

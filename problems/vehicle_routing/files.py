@@ -10,6 +10,7 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.core.files import read_text, write_text
+from colgen.core.text import plural
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance, euclidean
 
 Line = tuple[int, str]
@@ -77,7 +78,7 @@ def _limit_vehicles(instance: RoutingInstance, vehicles: str | int) -> RoutingIn
         most, source = vehicles, f"vehicles={vehicles}" + ("" if stated is None else f", the file states {stated}")
     else:
         raise InputError(f"vehicles: expected 'file', 'name' or a number, not {vehicles[:20]!r}")
-    limit = "any number of vehicles" if most is None else f"at most {most} vehicle{'s' * (most != 1)}"
+    limit = "any number of vehicles" if most is None else f"at most {plural(most, 'vehicle')}"
     return replace(instance, vehicles=most, reading=f"{limit} ({source}); {instance.reading}")
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from colgen import Column, Columns, Decision, Duals, Pricing, PricingContext, PricingResult
 from colgen.branching.rules import Bound
 from colgen.core.terms import Count, Linear
+from colgen.core.text import plural
 from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.vehicle_routing.instance import Route
 from colgen.problems.vehicle_routing.layout import Arc, RouteLayout
@@ -36,7 +37,7 @@ class RouteArcsForbidden(Decision):
         return all(number >= 0 and self.open_arcs[number] for number in self.layout.arcs(column.structure))
 
     def __str__(self) -> str:
-        return f"{int((~self.open_arcs).sum())} arcs forbidden"
+        return f"{plural(int((~self.open_arcs).sum()), 'arc')} forbidden"
 
 
 Mode = Literal["exact", "relaxed", "sparse"]

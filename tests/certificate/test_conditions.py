@@ -111,7 +111,7 @@ CONDITIONS = {
     "cutting_stock: a leaf left out": "neither a claim nor a split",
     "cutting_stock: a leaf twice": "is not open",
     "cutting_stock: one of lines too many": "there are 6 lines",
-    "cutting_stock: one of leaves too many": "and 1 leaves",
+    "cutting_stock: one of leaves too many": "and 1 leaf",
     "cutting_stock: a node left open and an optimum": "proves answer, not optimal",
     # Trust
     "cutting_stock: a trusted bound and an answer": "a bound without a reason is refused",

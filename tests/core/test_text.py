@@ -25,7 +25,18 @@ from colgen import (
     solve,
 )
 from colgen.core.stop import AnyOf, Stalled
-from colgen.core.text import LONGEST, Described, is_terminal, number, one_line, percent, plural, significant
+from colgen.core.text import (
+    LONGEST,
+    Described,
+    is_terminal,
+    meant,
+    number,
+    one_line,
+    percent,
+    plural,
+    significant,
+    wrap,
+)
 from tests.toys import CuttingStock
 
 
@@ -123,3 +134,20 @@ def test_public_objects_are_one_short_line_without_addresses():
             assert len(text) <= longest, text
             assert " at 0x" not in text, text
             assert "\n" not in text, text
+
+
+def test_irregular_plurals():
+    assert [plural(count, "leaf", "leaves") for count in (1, 2)] == ["1 leaf", "2 leaves"]
+
+
+def test_a_mistyped_name_is_guessed():
+    assert meant("sovle", ["check", "solve"]) == "; did you mean 'solve'?"
+    assert meant("paint", ["check", "solve"]) == ""
+
+
+def test_long_lines_are_broken_at_blanks_to_fit_the_terminal(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = "one two-three four\n  five six seven\n\naverylongword"
+    assert wrap(text, io.StringIO()) == text
+    monkeypatch.setenv("COLUMNS", "12")
+    assert wrap(text, io.StringIO()) == "one\ntwo-three\nfour\n  five six\n    seven\n\naverylongword"

@@ -11,6 +11,7 @@ from colgen.core.column_batch import Columns, Mask
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.terms import Box
+from colgen.core.text import plural
 from colgen.decomposition.blocks.decisions import ComponentBound
 from colgen.decomposition.reading.arrays import Floats, Ints
 from colgen.decomposition.reading.subproblems import Subproblem
@@ -52,7 +53,7 @@ class JoinedPricing(Pricing):
 
     @property
     def name(self) -> str:
-        return f"{type(self).__name__} of {len(self.subs)} blocks, {self.subs[0].name} the first"
+        return f"{type(self).__name__} of {plural(len(self.subs), 'block')}, {self.subs[0].name} the first"
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.seconds_left() <= 0.0:

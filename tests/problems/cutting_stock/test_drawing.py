@@ -33,8 +33,6 @@ def test_the_number_of_drawn_patterns_is_limited():
     instance = CuttingStockInstance(10, (6, 3), (2, 3))
     figure = draw_plan(instance, [(((0, 1),), 2), (((1, 3),), 1)], most=1)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["2 rolls"]
-    assert (
-        figure.axes[0].get_title(loc="left").startswith("3 rolls; hatched: waste; the 1 patterns cut most often of 2")
-    )
+    assert figure.axes[0].get_title(loc="left").startswith("3 rolls; hatched: waste; the 1 pattern cut most often of 2")
     with pytest.raises(InputError, match="no patterns"):
         draw_plan(instance, [])
