@@ -14,7 +14,7 @@ from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
 from colgen.core.renamed import refuse_old
 from colgen.core.result import Result, Termination, write_csv
-from colgen.core.text import number
+from colgen.core.text import number, plural
 from colgen.problem import Problem
 from colgen.reporting.axes import check_by
 from colgen.reporting.compared import Compared, make_line
@@ -201,20 +201,33 @@ class Ablation:
         return draw_bounds(self.lines, by, ax) if len(self.instances) == 1 else draw_profile(self.lines, ax)
 
     def __str__(self) -> str:
-        return "\n".join([align(*self._table()), *self._warning()])
+        return "\n".join([align(*self._table()), *self._remarks()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table(*self._table()) + "".join(f"<p>{line}</p>" for line in self._warning())
+        return table(*self._table()) + "".join(f"<p>{line}</p>" for line in self._remarks())
 
     def _table(self) -> tuple[Sequence[str], list[Sequence[str]]]:
         if len(self.instances) == 1:
-            return _OF_ONE, [_of_one(line) for line in self.lines]
+            shown = [_of_one(line) for line in self.lines]
+            kept = [k for k, name in enumerate(_OF_ONE) if not (self._common and name in _OUTCOME)]
+            return [_OF_ONE[k] for k in kept], [[line[k] for k in kept] for line in shown]
         return _OF_MANY, [_of_many(self, method) for method in self.methods]
 
-    def _warning(self) -> list[str]:
-        return [] if self.agree else ["Answers and proofs contradict each other: one of the methods is wrong."]
+    @property
+    def _common(self) -> str:
+        """The outcome of one instance in words if it is the same for all of several methods; empty otherwise."""
+        ends = {(number(line.objective, 8), number(line.dual_bound, 8), line.proof) for line in self.lines}
+        if len(self.instances) != 1 or len(self.lines) == 1 or len(ends) > 1:
+            return ""
+        ((objective, bound, proof),) = ends
+        return f"All methods: objective {objective}, dual bound {bound}. {proof}"
+
+    def _remarks(self) -> list[str]:
+        common = [self._common] if self._common else []
+        wrong = [] if self.agree else ["Answers and proofs contradict each other: one of the methods is wrong."]
+        return common + wrong
 
 
 def ablation(
@@ -274,7 +287,8 @@ def ablation(
             line = _line(instance, name, found, seconds, relaxation, keeps_rows(method))
             lines.append(line)
             if say is not None:
-                say(f"{instance}, {name}: {line.rounds} rounds, {line.nodes} nodes, {line.seconds:.3g} s. {line.proof}")
+                effort = f"{plural(line.rounds or 0, 'round')}, {plural(line.nodes or 0, 'node')}, {line.seconds:.3g} s"
+                say(f"{instance}, {name}: {effort}. {line.proof}")
             if line.is_interrupted:
                 return Ablation(lines, relaxation=relaxation)
     return Ablation(lines, relaxation=relaxation)
@@ -335,6 +349,7 @@ def _plain(line: dict[str, Any]) -> dict[str, Any]:
 
 
 _OF_ONE = ("method", "objective", "dual bound", "rounds", "misprices", "columns", "nodes", "seconds", "proof")
+_OUTCOME = ("objective", "dual bound", "proof")
 _OF_MANY = ("method", "rounds", "misprices", "columns", "nodes", "seconds", "slowest", "proved")
 
 

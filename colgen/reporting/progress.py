@@ -1,4 +1,4 @@
-"""Progress: rounds as log lines, as a live line on a terminal, or as one line in a notebook.
+"""Progress: rounds as log lines, or as one line of words on a terminal and in a notebook.
 
 All format strings of the log are here.
 """
@@ -9,6 +9,7 @@ import importlib
 import logging
 import math
 import sys
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -87,55 +88,6 @@ def _logging(log: LogFile, sense: Sense) -> Iterator[Callable[[Iteration], None]
             log.close()
 
 
-@contextmanager
-def _live(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """Show the newest round under a header and the kernel being compiled, redrawn 8 times per second."""
-    newest: list[Iteration] = []
-    nodes: set[int] = set()
-
-    def picture() -> Text:
-        lines = [line(i, sense, len(nodes)) for i in newest]
-        if kernel := compiled_now():
-            lines.append(f"compiling {kernel} (once per machine; {compile_seconds():.0f} s so far)")
-        return Text("\n".join([HEADER, *lines]), no_wrap=True, overflow="crop")
-
-    def listen(iteration: Iteration) -> None:
-        nodes.add(iteration.node)
-        newest[:] = [iteration]
-
-    with Live(get_renderable=picture, console=console, refresh_per_second=8):
-        yield listen
-
-
-@contextmanager
-def _lines(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """Print the first rounds, then at most one per second, then the last."""
-    state: dict[str, float | Iteration | None] = {"printed": -math.inf, "pending": None}
-    print_line, nodes = console.file.write, set[int]()
-    print_line(HEADER + "\n")
-
-    def listen(iteration: Iteration) -> None:
-        nodes.add(iteration.node)
-        if iteration.number < 10 or iteration.seconds - float(state["printed"]) >= 1.0:  # type: ignore[arg-type]
-            print_line(line(iteration, sense, len(nodes)) + "\n")
-            state["printed"], state["pending"] = iteration.seconds, None
-        else:
-            state["pending"] = iteration
-
-    yield listen
-    if isinstance(state["pending"], Iteration):
-        print_line(line(state["pending"], sense, len(nodes)) + "\n")
-
-
-# --- in a notebook ---------------------------------------------------------------------------------------------------
-
-
-def _in_notebook() -> bool:
-    """Return whether this is a notebook, whose output can be updated."""
-    ipython: Any = sys.modules.get("IPython")  # never imported outside notebooks by colgen itself
-    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
-
-
 @dataclass
 class Pace:
     """The progress of the gap, and the remaining time at this pace."""
@@ -176,6 +128,81 @@ def quiet(iteration: Iteration, sense: Sense, pace: Pace, nodes: int) -> str:
     if gap > 0.0 and pace.left < math.inf:
         parts += [f"about {max(pace.left, 1.0):,.0f} s left at this pace"]
     return ", ".join(parts)
+
+
+@contextmanager
+def _live(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
+    """Show the newest round in words and the kernel being compiled, redrawn 8 times per second, until the run ends."""
+    newest: list[Iteration] = []
+    pace, nodes = Pace(), set[int]()
+
+    def picture() -> Text:
+        lines = []
+        for i in newest:
+            pace.look(i.seconds, i.gap(sense))
+            lines.append(quiet(i, sense, pace, len(nodes)))
+        if kernel := _kernel():
+            lines.append(f"{kernel} (once per machine; {compile_seconds():.0f} s so far)")
+        return Text("\n".join(lines))
+
+    def listen(iteration: Iteration) -> None:
+        nodes.add(iteration.node)
+        newest[:] = [iteration]
+
+    with Live(get_renderable=picture, console=console, refresh_per_second=8, transient=True):
+        yield listen
+
+
+def _kernel() -> str:
+    """Return which kernel is being compiled, with its module; empty if there is none."""
+    kernel = compiled_now()
+    return f"compiling {'.'.join(kernel.split('.')[-2:])}" if kernel else ""
+
+
+@contextmanager
+def showing(doing: Callable[[], str]) -> Iterator[None]:
+    """Show on standard error, if it is a terminal, what is done, the kernel being compiled, and the seconds so far."""
+    console, began = Console(stderr=True), time.monotonic()
+    if not console.is_terminal:
+        yield
+        return
+
+    def picture() -> Text:
+        kernel = f": {_kernel()} (once per machine)" if _kernel() else ""
+        return Text(f"{doing()}{kernel}, {time.monotonic() - began:.0f} s")
+
+    # Standard output stays as it is: Numba's colours, imported meanwhile, keep the stream for the end of the process.
+    with Live(get_renderable=picture, console=console, refresh_per_second=8, transient=True, redirect_stdout=False):
+        yield
+
+
+@contextmanager
+def _lines(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
+    """Print the first rounds, then at most one per second, then the last."""
+    state: dict[str, float | Iteration | None] = {"printed": -math.inf, "pending": None}
+    print_line, nodes = console.file.write, set[int]()
+    print_line(HEADER + "\n")
+
+    def listen(iteration: Iteration) -> None:
+        nodes.add(iteration.node)
+        if iteration.number < 10 or iteration.seconds - float(state["printed"]) >= 1.0:  # type: ignore[arg-type]
+            print_line(line(iteration, sense, len(nodes)) + "\n")
+            state["printed"], state["pending"] = iteration.seconds, None
+        else:
+            state["pending"] = iteration
+
+    yield listen
+    if isinstance(state["pending"], Iteration):
+        print_line(line(state["pending"], sense, len(nodes)) + "\n")
+
+
+# --- in a notebook ---------------------------------------------------------------------------------------------------
+
+
+def _in_notebook() -> bool:
+    """Return whether this is a notebook, whose output can be updated."""
+    ipython: Any = sys.modules.get("IPython")  # never imported outside notebooks by colgen itself
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
 @contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 
 import pytest
 
 from colgen import Method, NoStabilization, ablation
 from colgen.core import signals
 from colgen.core.errors import ColgenError, InputError
-from colgen.reporting.ablation import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS
+from colgen.reporting.ablation import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, Ablation
 from tests.assignment import Assignment, assignment
 
 
@@ -40,17 +42,35 @@ def test_methods_of_every_set_find_the_same_optimum(methods):
 
 def test_a_table_of_one_instance_prints_shows_and_becomes_a_frame():
     found = ablation(assignment(), TWO)
-    head, first, second = str(found).splitlines()
-    assert head.split()[:4] == ["method", "objective", "dual", "bound"]
+    head, first, second, common = str(found).splitlines()
+    assert head.split() == ["method", "rounds", "misprices", "columns", "nodes", "seconds"]
     assert first.startswith("default")
     assert second.startswith("no stabilization")
-    assert second.endswith("Proved optimal.")
+    objective = f"{found.lines[0].objective:g}"
+    assert common == f"All methods: objective {objective}, dual bound {objective}. Proved optimal."
+    assert common in found._repr_html_()
     assert "<td>no stabilization</td>" in found._repr_html_()
     frame = found.to_frame().set_index("method")
     assert frame.loc["default", "objective"] == found.lines[0].objective
     rounds = found.to_frame(rounds=True)
     assert len(rounds) == sum(line.rounds for line in found.lines)
     assert set(rounds.method) == set(TWO)
+
+
+def test_outcomes_that_differ_are_columns(monkeypatch):
+    found = ablation(assignment(), TWO)
+    stopped = dataclasses.replace(found.lines[1], dual_bound=-math.inf, proof="Stopped at the time limit.")
+    differing = Ablation([found.lines[0], stopped])
+    head, first, second = str(differing).splitlines()
+    assert head.split()[:4] == ["method", "objective", "dual", "bound"]
+    assert first.endswith("Proved optimal.")
+    assert second.split()[3] == "none"
+    assert second.endswith("Stopped at the time limit.")
+    monkeypatch.setenv("COLUMNS", "80")
+    above, below = str(differing).split("\n\n")
+    assert [line.split("  ")[0] for line in above.splitlines()] == ["method", "default", "no stabilization"]
+    assert [line.split("  ")[0] for line in below.splitlines()] == ["method", "default", "no stabilization"]
+    assert below.endswith("Stopped at the time limit.")
 
 
 def test_a_table_of_several_instances_has_sums():
