@@ -8,9 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from rich.console import Console
+
 from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, PROVED
-from colgen.cli.output import say, write_json
+from colgen.cli.output import paint, say, write_json
 from colgen.cli.requests import check_destinations
 from colgen.cli.template import Template
 from colgen.core.errors import InputError
@@ -48,7 +50,7 @@ def ablate(arguments: argparse.Namespace) -> int:
             say=None if arguments.quiet else say,
         )
     if arguments.json != "-":
-        print(table)
+        Console(highlight=False).print(paint(str(table)), soft_wrap=True)
     if arguments.json is not None:
         write_json(table.to_dict(), arguments.json)
     if arguments.csv is not None:

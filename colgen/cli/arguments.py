@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
-from colgen.core.text import LONGEST, one_line
+from colgen.core.text import LONGEST, meant, one_line, wrap
 
 PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC, NARROWER = range(6)
 VARIED = ("stabilization", "bounding", "pricing", "choice", "heuristics", "cuts", "rules")
@@ -19,13 +20,13 @@ CLOSED_PIPE = 141
 
 _HELP = """\
 examples:
-  colgen templates                         list what can be solved
-  colgen example cutting_stock > rolls.txt write a small instance
-  colgen solve cutting_stock rolls.txt     print the answer and its bounds
-  colgen check proof.jsonl rolls.txt       check a proof by an independent program
+  colgen demo                               see it work on small instances
+  colgen templates                          list what can be solved
+  colgen example cutting_stock > rolls.txt  write a small instance
+  colgen solve cutting_stock rolls.txt      print the answer and its bounds
+  colgen check proof.jsonl rolls.txt        check a proof by another program
   colgen train chain_map --data english_ewt --model tagger.npz
-  colgen demo                              compare column generation with brute force
-  colgen bench engine --quick --json -     run a benchmark (--list lists them)
+  colgen bench engine --quick --json -      run a benchmark (--list lists them)
 
 exit codes:
   0  proved optimal (the relaxation, with --relaxation); other commands: done
@@ -35,7 +36,7 @@ exit codes:
   4  a diagnostic: continuing could have given a wrong answer
   5  proved optimal among a subset of the answers (--all-heads)
   6  `colgen check`: part of the certificate is trusted or left open
-  130  interrupted by Ctrl-C (143: by SIGTERM); the best answer so far is printed
+  130  interrupted by Ctrl-C (143: by SIGTERM), with the best answer so far
 More: colgen COMMAND --help.
 """
 
@@ -44,11 +45,11 @@ FILE is an instance     colgen solve cutting_stock rolls.txt
   a text, with a model  colgen solve coreference text.conll --model coref.npz
   a trained model       colgen solve grandparent_parsing MODEL < in.conllu
 
-One instance: prints the answer and a report of the run. All instances of a text, or
-several FILEs (solved by --workers processes or on a --cluster): prints each answer
-when it is found, then a summary on standard error. --json writes one line per
-instance. Exit code 0: all proved optimal; 5: some among few candidates; 1: the others
-infeasible; 3 otherwise. --time-limit and --gap apply to each instance.
+One instance: prints the answer and a report of the run. All instances of a
+text, or several FILEs (by --workers processes or on a --cluster): prints each
+answer when it is found, then a summary on standard error. Exit code 0: all
+proved optimal; 5: some among few candidates; 1: the others infeasible; else 3.
+--json writes a line, and --time-limit and --gap hold, for each instance.
 """
 
 _RESUME = """\
@@ -58,15 +59,15 @@ examples:
   colgen resume run.checkpoint --time-limit 3600 --json out.json
 
 The instance is read again from its file, which must not have changed. If the
-checkpoint is damaged, the previous one (FILE~) is used instead. Limits and output
-files must be given again.
+checkpoint is damaged, the previous one (FILE~) is used instead. Limits and
+output files must be given again.
 """
 
 _TRAIN = """\
 examples:
   colgen train coreference --data litbank --model coref.npz
-  colgen train grandparent_parsing --train a.conllu --dev b.conllu --model parser.npz
-  colgen train chain_map --data english_ewt --model joint.npz --option task=joint
+  colgen train grandparent_parsing --train a.conllu --dev b.conllu --model p.npz
+  colgen train chain_map --data english_ewt --model m.npz --option task=joint
 
 `colgen templates NAME` lists the options of a template.
 """
@@ -74,32 +75,32 @@ examples:
 _CHECK = """\
 examples:
   colgen solve cutting_stock rolls.txt --certificate proof.jsonl
-  colgen check proof.jsonl rolls.txt       is it a valid proof for this instance?
-  python -m colgen.certificate proof.jsonl       the same
+  colgen check proof.jsonl rolls.txt              is it a valid proof for them?
+  python -m colgen.certificate proof.jsonl        the same
 
 exit code 2: FILE or INSTANCE cannot be read, or is damaged
 exit code 4: a line of the certificate is false; the first one is printed
-exit code 6: part of the certificate is trusted or left open, or the checker does
-not support the format of INSTANCE; the output says which
+exit code 6: part of the certificate is trusted or left open, or the checker
+does not support the format of INSTANCE; the output says which
 """
 
 _ABLATION = """\
-Solves each FILE by each method and prints a table of the effort: rounds, mispriced
-oracle calls, columns, nodes, processor seconds (without compiling). The first method
-is the template's own. --vary selects the part that differs:
+Solves each FILE by each method and prints a table of the effort: rounds,
+mispriced oracle calls, columns, nodes, processor seconds (without compiling).
+The first method is the template's own. --vary selects the part that differs:
   stabilization  the dual values that rounds price at (the default)
   bounding       column generation only, or after volume, bundle or subgradients
   pricing        one column per call, or some of the oracles at a time
   choice         the branching candidate
   heuristics     restricted program, diving, none
-  cuts           without each of the template's families of cuts, or with those that
-                 it omits
+  cuts           without each of the template's families of cuts, or with those
+                 that it omits
   rules          without each of its branching rules
 
 examples:
   colgen ablation cutting_stock rolls.txt
-  colgen ablation cutting_stock *.txt --vary choice --vary heuristics --time-limit 60
-  colgen ablation cutting_stock rolls.txt --relaxation --plot bounds.png --json all.json
+  colgen ablation cutting_stock *.txt --vary choice --vary heuristics
+  colgen ablation cutting_stock rolls.txt --relaxation --plot bounds.png
 
 exit code 4: two methods contradict each other
 """
@@ -126,8 +127,8 @@ examples:
   colgen warm                              all templates
   colgen warm vehicle_routing coreference  these templates
 
-Solves the example of each template in a process of its own, one per processor at a
-time. Later runs load the compiled kernels.
+Solves the example of each template in a process of its own, one per processor
+at a time. Later runs load the compiled kernels.
 
 exit code 4: an example could not be solved
 """
@@ -137,7 +138,7 @@ examples:
   colgen solve cutting_stock rolls.txt --log run.csv &
   colgen watch run.csv                     until Ctrl-C
   colgen watch run.csv --once              its current state
-  colgen watch run.csv --browser           as a page in the browser, on this machine
+  colgen watch run.csv --browser           as a page in this machine's browser
 """
 
 _EXAMPLE = """\
@@ -155,11 +156,29 @@ examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints usage errors in one sentence that refers to ``--help``."""
+    """Prints usage errors in one sentence that refers to ``--help``, and suggests options for mistyped ones."""
+
+    def __init__(self, **keywords: Any) -> None:
+        self._options: list[str] = []
+        super().__init__(**keywords, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def add_argument(self, *names: Any, **keywords: Any) -> argparse.Action:
+        self._options += names
+        return super().add_argument(*names, **keywords)
+
+    def check_options(self, words: Sequence[str]) -> None:
+        """Report a mistyped option before arguments that are missing because of it."""
+        for word in words:
+            option = word.partition("=")[0]
+            if option == "--":
+                return
+            if option.startswith("--") and not any(name.startswith(option) for name in self._options):
+                self.error(f"there is no option {option!r}{meant(option, self._options)}")
 
     def error(self, message: str) -> NoReturn:
         more = f" (see {self.prog} --help)"
-        self.exit(BAD_INPUT, one_line(f"{self.prog}: {message}", LONGEST - len(more)) + more + "\n")
+        text = one_line(f"{self.prog}: {message}", LONGEST - len(more)) + more
+        self.exit(BAD_INPUT, f"{wrap(text, sys.stderr)}\n")
 
 
 class _Version(argparse.Action):
@@ -181,34 +200,45 @@ _Add: TypeAlias = Callable[[str, str, str, str], argparse.ArgumentParser]
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the parsed arguments; raise SystemExit after printing a usage error or the help."""
+    words = sys.argv[1:] if argv is None else argv
     parser = _Parser(
         prog="colgen",
         description="Column and row generation with bounds that prove how good an answer is.",
-        epilog=_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=wrap(_HELP),
     )
     parser.add_argument("-V", "--version", action=_Version, help="show program's version number and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    parsers: dict[str, _Parser] = {}
 
     def add(name: str, summary: str, description: str, examples: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(
-            name,
-            help=summary,
-            description=description,
-            epilog=examples,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        command = commands.add_parser(name, help=summary, description=description, epilog=wrap(examples))
         command.add_argument("--traceback", action="store_true", help="print a traceback with errors")
+        parsers[name] = command
         return command
 
     for declare in _COMMANDS:
         declare(add)
-    arguments, unknown = parser.parse_known_args(argv)
+    if not words:
+        parser.print_help()
+        parser.exit()
+    _check_words(parser, parsers, words)
+    arguments, unknown = parser.parse_known_args(words)
     if unknown:  # reported by the command, whose help lists its arguments
-        commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+        parsers[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.command == "solve":
         arguments.file = arguments.files[0]
     return arguments
+
+
+def _check_words(parser: _Parser, commands: Mapping[str, _Parser], words: Sequence[str]) -> None:
+    """Report a mistyped command or option, with the one that is nearly the same."""
+    if words[0].startswith("-"):
+        parser.check_options(words[:1])
+    elif words[0] in commands:
+        commands[words[0]].check_options(words[1:])
+    else:
+        hint = meant(words[0], list(commands)) or f"; there are: {', '.join(commands)}"
+        parser.error(f"there is no command {words[0]!r}{hint}")
 
 
 def _add_outputs(command: argparse.ArgumentParser) -> None:
@@ -239,7 +269,9 @@ def _add_solve(add: _Add) -> None:
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after this many branch-and-bound nodes")
     command.add_argument("--workers", metavar="N", type=_count, help="number of processors to use (1)")
     command.add_argument("--cluster", metavar="ADDRESS", help="solve each FILE by Dask: scheduler's address, or local")
-    command.add_argument("--subtrees", metavar="HOW", type=_subtrees, help="distribute one tree: batches, or free")
+    command.add_argument(
+        "--subtrees", metavar="HOW", type=_one_of("batches", "free"), help="distribute one tree: batches, or free"
+    )
     command.add_argument("--node-batch", metavar="K", type=_count, help="evaluate this many open nodes at once (1)")
     command.add_argument("--lp", metavar="NAME", help="linear programming solver (highs), such as gurobi")
     command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
@@ -298,7 +330,7 @@ def _add_ablation(add: _Add) -> None:
     command.add_argument("template", metavar="TEMPLATE", help="name of a template, see `colgen templates`")
     command.add_argument("files", metavar="FILE", type=Path, nargs="+", help="an instance")
     command.add_argument(
-        "--vary", metavar="PART", choices=VARIED, action="append", help="the part that differs; may be repeated"
+        "--vary", metavar="PART", type=_one_of(*VARIED), action="append", help="the part that differs; may be repeated"
     )
     command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="seconds per run")
     command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
@@ -349,25 +381,31 @@ def _add_templates(add: _Add) -> None:
 
 
 _COMMANDS = (
+    _add_demo,
+    _add_templates,
+    _add_example,
     _add_solve,
-    _add_resume,
     _add_check,
+    _add_resume,
     _add_watch,
     _add_train,
     _add_ablation,
-    _add_demo,
     _add_warm,
-    _add_example,
     _add_bench,
-    _add_templates,
 )
 """In the order of the help."""
 
 
-def _subtrees(text: str) -> str:
-    if text not in ("batches", "free"):
-        raise argparse.ArgumentTypeError(f"expected batches or free, not {text!r}")
-    return text
+def _one_of(*words: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in words:
+            *others, last = words
+            raise argparse.ArgumentTypeError(
+                f"expected {', '.join(others)} or {last}, not {text!r}{meant(text, words)}"
+            )
+        return text
+
+    return check
 
 
 def _nonnegative(text: str) -> float:

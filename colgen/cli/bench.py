@@ -17,6 +17,7 @@ from colgen.cli.output import say, show_figures
 from colgen.cli.requests import check_data, check_destinations, options_of, skip_of
 from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.core.errors import InputError
+from colgen.core.text import meant
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 """The repository, if this package is not an installed one."""
@@ -30,9 +31,10 @@ def bench(arguments: argparse.Namespace) -> int:
         return PROVED
     name = arguments.name
     if name not in benchmarks.BENCHMARKS:
-        known = ", ".join(sorted(benchmarks.BENCHMARKS))
+        known = sorted(benchmarks.BENCHMARKS)
         problem = "expected the name of a benchmark" if name is None else f"there is no benchmark {name!r}"
-        raise InputError(f"{problem}; there are: {known}")
+        hint = meant(name or "", known) or f"; there are: {', '.join(known)}"
+        raise InputError(f"{problem}{hint}")
     check_data(arguments)
     check_destinations(arguments)
     if arguments.seed is not None and name not in benchmarks.SEEDED:

@@ -6,17 +6,15 @@ import argparse
 import math
 import statistics
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
 from rich.console import Console
-from rich.status import Status
 
 from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, PROVED
-from colgen.cli.output import explain, say
+from colgen.cli.output import explain, paint, say
 from colgen.cli.template import DemoLine, Template
 from colgen.cli.templates import load_all
 from colgen.core.result import Result, Termination
@@ -25,6 +23,7 @@ from colgen.core.text import number, one_line, plural, significant
 from colgen.core.tolerances import TOLERANCES
 from colgen.problem import Problem
 from colgen.reporting.compared import solve_complete
+from colgen.reporting.progress import showing
 from colgen.solvers.compiling import working_clock
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solving import solve
@@ -57,15 +56,18 @@ def demonstrate(arguments: argparse.Namespace) -> int:
     try:
         for template in chosen:
             previous = None
-            for function in template.demo[: 1 if arguments.quick else None]:
+            count = min(len(template.demo), 1) if arguments.quick else len(template.demo)
+            for number, function in enumerate(template.demo[:count], 1):
                 try:
-                    with _show_status(template, first=previous is None):
+                    with showing(partial("{}, instance {} of {}".format, template.name, number, count)):
                         line = function()
                 except Exception as error:  # continue with the other instances
                     failed = True
                     explain(error, arguments.traceback, f"colgen, {template.name}: ")
                     continue
-                _show(rows(template.name, line, previous))
+                if line.brute_force != previous:
+                    _show(["", *_heading(template.name, line.brute_force)], "bold")
+                _show(_row(line))
                 previous = line.brute_force
                 lines.append(line)
                 if _contradicts(line):
@@ -80,10 +82,12 @@ def demonstrate(arguments: argparse.Namespace) -> int:
         say(ended_by())
         return exit_code()
     if lines:
-        _show(["", *textwrap.wrap(_verdict(lines), _WIDTH)])
+        everything = all(line.proof == Termination.OPTIMAL.value for line in lines) and not disagreeing
+        _show(["", *textwrap.wrap(_verdict(lines), _WIDTH)], "green" if everything else "yellow")
         if not (failed or disagreeing):
-            name = next(template.name for template in chosen if template.demo)
-            print(f"Next: colgen example {name} FILE\n      colgen solve {name} FILE")
+            first = next(template for template in chosen if template.demo)
+            file = f"example{first.suffix or '.txt'}"
+            print(f"Next: colgen example {first.name} > {file}\n      colgen solve {first.name} {file}")
     if remaining:
         names, seconds = ", ".join(t.name for t in remaining), sum(t.compiling for t in remaining)
         _show(textwrap.wrap(f"colgen demo --all adds: {names} (about {seconds:.0f} s to compile).", _WIDTH))
@@ -103,27 +107,16 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[Template], list[Templat
     return ordered[:now], [template for template in ordered[now:] if template.demo], broken
 
 
-@contextmanager
-def _show_status(template: Template, first: bool) -> Iterator[None]:
-    """Show the running template: on a terminal until it ends, elsewhere once."""
-    how_long = f" (compiling, the first time about {template.compiling:.0f} s)" if template.compiling else ""
-    terminal = Console(stderr=True)
-    if terminal.is_terminal:
-        with Status(f"{template.name}{how_long}", console=terminal):
-            yield
-        return
-    if first and template.compiling:
-        say(f"{template.name}{how_long} ...")
-    yield
-
-
-def _show(lines: Sequence[str]) -> None:
-    print("\n".join(lines), flush=True)
-
-
-def rows(name: str, line: DemoLine, previous: str | None = None) -> list[str]:
-    """Return the rows of an instance, below a heading if its brute force differs from the previous one."""
-    return [*(["", *_heading(name, line.brute_force)] if line.brute_force != previous else []), *_row(line)]
+def _show(lines: Sequence[str], style: str = "") -> None:
+    """Print lines at once, on a terminal in colour."""
+    output = Console(highlight=False)
+    for line in lines:
+        text = paint(line)
+        text.highlight_regex(r"\S+x faster", "green")
+        text.highlight_regex(r"\S+x slower", "yellow")
+        text.highlight_regex(r"\S+ DISAGREES", "red")
+        output.print(text, style=style, soft_wrap=True)
+    output.file.flush()
 
 
 def _heading(name: str, brute_force: str) -> list[str]:
@@ -147,7 +140,7 @@ def _row(line: DemoLine) -> list[str]:
     lines = [f"  {part}" for part in textwrap.wrap(one_line(line.instance), _INSTANCE, break_long_words=False)] or [""]
     if len(lines[-1]) > _INSTANCE + 2:  # a long word, which is not broken
         lines.append("")
-    ratio = _speedup(line)
+    ratio = speedup(line)
     times = "" if ratio is None else _faster(ratio)
     if times and not line.brute_force_proved:
         times = f"> {times}"  # brute force was stopped
@@ -168,7 +161,7 @@ def _row(line: DemoLine) -> list[str]:
     return lines
 
 
-def _speedup(line: DemoLine) -> float | None:
+def speedup(line: DemoLine) -> float | None:
     """Return the time of brute force over that of column generation; None if either is unknown."""
     return None if line.brute_force_seconds is None or not line.seconds else line.brute_force_seconds / line.seconds
 
@@ -181,7 +174,7 @@ def _verdict(lines: Sequence[DemoLine]) -> str:
     """Return a sentence on what was proved, and how fast."""
     proved = sum(line.proof == Termination.OPTIMAL.value for line in lines)
     sentence = f"Column generation proved {proved} of {plural(len(lines), 'instance')} optimal"
-    ratios = [ratio for ratio in map(_speedup, lines) if ratio is not None]
+    ratios = [ratio for ratio in map(speedup, lines) if ratio is not None]
     return f"{sentence}; median: {_faster(statistics.median(ratios))} than brute force." if ratios else f"{sentence}."
 
 

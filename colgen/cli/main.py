@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import gc
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -82,12 +83,16 @@ def _run(argv: Sequence[str] | None) -> int:
 def check_file(arguments: argparse.Namespace) -> int:
     """Check a certificate, with an instance's file if given; return the checker's exit code."""
     from colgen.certificate import checker
+    from colgen.cli.output import show
     from colgen.core.files import check_readable
 
     paths = [path for path in (arguments.file, arguments.instance) if path is not None]
     for path in paths:
         check_readable(path)
-    return checker.main(list(map(str, paths)))
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        code = checker.main(list(map(str, paths)))
+    show(output.getvalue().splitlines())
+    return code
 
 
 def _interrupted() -> int:

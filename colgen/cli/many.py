@@ -25,7 +25,7 @@ from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
-from colgen.core.text import number, plural
+from colgen.core.text import number, plural, wrap
 from colgen.many import OneOfMany, solve_many
 from colgen.method import Method
 from colgen.options import Parallel
@@ -184,10 +184,10 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
     """Return the outcome of a file: one line on its bounds, then its answer."""
     name, result = str(arguments.files[one.number]), one.result
     if result is None:
-        lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]
+        lines = [wrap(f"{name}: {Termination.FAULT.value} {one.fault}"), ""]
         return Solved(lines, None, Termination.FAULT, float("nan"), float("nan"), "", name)
     reading = template.reading(instance)
-    head = [f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else [])]
+    head = [wrap(line) for line in (f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else []))]
     if result.solution is None or arguments.relaxation:
         return Solved.of(result, [*head, ""], None, scope=template.scope(instance), file=name)
     answer = template.answer(instance, result)

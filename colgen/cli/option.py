@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from colgen.core.errors import InputError
+from colgen.core.text import meant
 
 _DIGITS = 18
 """Digits that always fit into 64 bits."""
@@ -72,5 +73,6 @@ def option_values(texts: Mapping[str, str], known: Mapping[str, Option]) -> dict
     for name in texts:
         if name not in known:
             meanings = "; ".join(f"{each}: {option.meaning}" for each, option in known.items())
-            raise InputError(f"there is no option {name!r}; there are {meanings or 'none'}")
+            hint = meant(name, list(known)) or f"; there are {meanings or 'none'}"
+            raise InputError(f"there is no option {name!r}{hint}")
     return {name: known[name].parse(name, text) for name, text in texts.items()}

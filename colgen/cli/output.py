@@ -6,31 +6,57 @@ import argparse
 import contextlib
 import json
 import math
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from colgen.cli.arguments import BAD_INPUT, DIAGNOSTIC
-from colgen.cli.template import Figure
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
-from colgen.core.text import LONGEST, is_terminal, one_line, significant
+from colgen.core.text import LONGEST, one_line, significant, wrap
+
+if TYPE_CHECKING:
+    from colgen.cli.template import Figure
 
 
 def say(text: str) -> None:
-    """Print a line on standard error, unless that is closed."""
+    """Print a line on standard error, unless that is closed; it is broken at blanks to fit a terminal."""
     with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)
+        print(wrap(text, sys.stderr), file=sys.stderr, flush=True)
 
 
-def console() -> Console:
-    """Return standard output, wide enough that tables are not folded if it is not a terminal."""
-    return Console() if is_terminal(sys.stdout) else Console(width=240)
+def show(lines: Iterable[str]) -> None:
+    """Print lines that fit the terminal, with the colours of :func:`paint` where it has them."""
+    output = Console(highlight=False)
+    for line in lines:
+        output.print(paint(wrap(line)), soft_wrap=True)
+
+
+def paint(text: str) -> Text:
+    """Return a text: green where a run proved its optimum, red where it has no answer, yellow where it stopped.
+
+    ``rich`` leaves the colours out if the output is not a terminal, or if NO_COLOR is set.
+    """
+    from colgen.core.result import Termination
+
+    painted = Text(text)
+    colours = {
+        Termination.OPTIMAL: "green",
+        Termination.INFEASIBLE: "red",
+        Termination.UNBOUNDED: "red",
+        Termination.UNBOUNDED_OR_INFEASIBLE: "red",
+        Termination.FAULT: "red",
+    }
+    for end in Termination:
+        words, colon, _ = end.value.removesuffix(".").partition(":")
+        painted.highlight_regex(r"\s+".join(map(re.escape, words.split())) + f"(?={colon})", colours.get(end, "yellow"))
+    return painted
 
 
 def explain(error: Exception, with_traceback: bool, who: str = "colgen: ") -> int:
@@ -76,7 +102,7 @@ def show_figures(arguments: argparse.Namespace, title: str, figures: Sequence[Fi
     if arguments.json is not None:
         write_json([_plain(figure) for figure in figures], arguments.json)
     if arguments.json != "-":
-        console().print(_figures_table(title, figures))
+        Console().print(_figures_table(title, figures))
 
 
 def _plain(figure: Figure) -> dict[str, Any]:
@@ -85,14 +111,12 @@ def _plain(figure: Figure) -> dict[str, Any]:
 
 
 def _figures_table(title: str, figures: Iterable[Figure]) -> Table:
-    table = Table(title=title, title_justify="left")
+    """Return a table with the note of each figure below its name."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("name", overflow="fold")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("note", overflow="fold")
+    for heading, justify in (("value", "right"), ("unit", "left"), ("n", "right")):
+        table.add_column(heading, justify=justify, no_wrap=True)
     for figure in figures:
-        table.add_row(
-            Text(figure.name), significant(figure.value), Text(figure.unit), f"{figure.n:,}", Text(figure.note)
-        )
+        name = Text(figure.name).append(f"\n{figure.note}" if figure.note else "", "dim")
+        table.add_row(name, significant(figure.value), Text(figure.unit), f"{figure.n:,}")
     return table

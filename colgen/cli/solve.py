@@ -15,7 +15,7 @@ from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, NARROWER, NO_ANSWER, NOT_PROVED, PROVED
 from colgen.cli.many import Tally, write_all
 from colgen.cli.option import option_values
-from colgen.cli.output import explain, say, write_json
+from colgen.cli.output import explain, say, show, write_json
 from colgen.cli.requests import ASKED, check_destinations, checkpoint_of, options_of, skip_of
 from colgen.cli.template import Material, Solved, Template
 from colgen.core.errors import ColgenError, InputError
@@ -29,6 +29,7 @@ from colgen.options import Parallel, Record
 from colgen.parallel.clusters import PROCESSES
 from colgen.reporting.axes import can_draw
 from colgen.reporting.live_log import LogFile
+from colgen.reporting.progress import showing
 from colgen.solvers.arrays import ArrayError
 from colgen.solving import solve
 
@@ -46,7 +47,8 @@ def solve_file(arguments: argparse.Namespace) -> int:
     source = arguments.file if material is None else material.name
     try:
         if material is None:
-            instance = template.instance(arguments.file, options)
+            with showing(lambda: f"reading {arguments.file}"):
+                instance = template.instance(arguments.file, options)
         else:
             assert template.texts is not None  # otherwise there is no material
             loaded = template.texts(model, option_values(options, template.texts.options))
@@ -244,8 +246,7 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
     if arguments.json != "-":
         if answered:
             print("\n".join([*template.lines(instance, answer), ""]))
-        for line in _summary(result, arguments.relaxation, template.scope(instance), template.reading(instance)):
-            print(line)
+        show(_summary(result, arguments.relaxation, template.scope(instance), template.reading(instance)))
     failures: list[Exception] = []
     for write in _files(arguments, template, instance, result, answered, answer):
         try:
@@ -323,6 +324,10 @@ def _about(arguments: argparse.Namespace, template: Template) -> dict[str, objec
     return about
 
 
+_SHARE = 0.01
+"""Stages below this share of the time are not listed."""
+
+
 def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list[str]:
     lines = [result.termination.value]
     if scope:
@@ -330,7 +335,8 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
         lines = [f"Proved optimal {scope}."] if proved else [*lines, f"answer and bound are {scope}"]
     if relaxation:
         used = 0 if result.solution is None else len(result.solution.columns)
-        lines[0] += f" This is the relaxation: {used} columns are in use, in general with fractional values."
+        in_use = "1 column is" if used == 1 else f"{used:,} columns are"
+        lines[0] += f" This is the relaxation: {in_use} in use, in general with fractional values."
     if reading:
         lines.append(f"read as     {reading}")
     lines += [
@@ -340,7 +346,8 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
         f"{plural(len(result.iterations), 'round')}, {plural(len(result.nodes), 'node')}, "
         f"{plural(result.columns_generated, 'column')} and {plural(result.rows_generated, 'row')} generated",
     ]
-    stages = [(name, s) for name, s in result.seconds.items() if name != "total"]
+    total = result.seconds.get("total", 0.0)
+    stages = [(name, s) for name, s in result.seconds.items() if name != "total" and s >= _SHARE * total]
     spent = ", ".join(f"{name} {s:.3g}" for name, s in sorted(stages, key=lambda pair: -pair[1]) if s >= 5e-4)
-    lines.append(f"{result.seconds.get('total', 0.0):.3g} seconds" + (f": {spent}" if spent else ""))
+    lines.append(f"{total:.3g} seconds" + (f": {spent}" if spent else ""))
     return lines

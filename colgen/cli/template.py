@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import inspect
 import re
 import sys
@@ -10,21 +12,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from colgen.cli.option import Option, option_values
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable
-from colgen.core.result import OWN, Result, Termination
+from colgen.core.lazy_imports import import_name
 from colgen.core.signals import raising_signals
-from colgen.core.stop import StopRule
-from colgen.core.text import plural
-from colgen.problem import Problem
+from colgen.core.text import meant, plural
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the list of templates does not need the engine, which takes most of a second to import
+    from colgen.core.result import Result, Termination
+    from colgen.core.stop import StopRule
     from colgen.learning.models import SavedModel
-from colgen.solving import solve
+    from colgen.problem import Problem
 
 GROUP = "colgen.templates"
 
@@ -199,7 +202,7 @@ class Solved:
     scope: str = ""
     file: str = ""
     given: str = ""
-    bound_source: str = OWN
+    bound_source: str = field(default_factory=lambda: import_name("core.result", "OWN"))
 
     @classmethod
     def of(cls, result: Result, lines: Sequence[str], data: Any, *, scope: str, file: str = "") -> Solved:
@@ -269,7 +272,7 @@ class Texts(ABC, Generic[Text]):
         """Solve the units in order, each with its own stop rules."""
         for text in texts:
             instance = self.instance(text)
-            result = solve(template.problem(instance), stop=stop)
+            result = import_name("solving", "solve")(template.problem(instance), stop=stop)
             answer = template.answer(instance, result)
             data = None if result.answer is None else template.data(instance, answer)
             yield Solved.of(result, self.lines(instance, answer), data, scope=template.scope(instance))
@@ -362,12 +365,17 @@ class Template:
 
     @property
     def form(self) -> str:
-        """Description of an instance's file: the docstring of ``read`` up to the first heading, without markup."""
+        """Description of an instance's file: the docstring of ``read`` up to the first heading, without markup.
+
+        Each paragraph is one line.
+        """
         text = (inspect.getdoc(self.read) or "").split("\n\nParameters\n", 1)[0].split("\n\nRaises\n", 1)[0]
-        return _ROLE.sub(r"\1", text).replace("``", "").strip().removeprefix("Read ")
+        return _WITHIN.sub(" ", _ROLE.sub(r"\1", text).replace("``", "").strip().removeprefix("Read "))
 
 
 _ROLE = re.compile(r":\w+:`~?([^`]+)`")
+_WITHIN = re.compile(r"(?<!\n)\n(?=\S)")
+"""A line break within a paragraph."""
 
 
 def template_names() -> list[str]:
@@ -375,19 +383,51 @@ def template_names() -> list[str]:
     return sorted(point.name for point in entry_points(group=GROUP))
 
 
+def check_names(names: Iterable[str]) -> None:
+    """Raise InputError for a name that is not an installed template's."""
+    known = template_names()
+    for name in names:
+        if name not in known:
+            hint = meant(name, known) or f"; installed are: {', '.join(known) or 'none'}"
+            raise InputError(f"there is no template {name!r}{hint}")
+
+
 def load_template(name: str) -> Template:
     """Return the template of this name."""
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            try:
-                template = point.load()
-            except Exception as error:  # importing another package may raise anything
-                raise ColgenError(
-                    f"the template {name!r} ({point.value}) could not be loaded: {type(error).__name__}: {error}"
-                ) from error
-            if not isinstance(template, Template):
-                raise ColgenError(
-                    f"the entry point {point.value!r} of group {GROUP!r} is not a colgen.cli.template.Template"
-                )
-            return template
-    raise InputError(f"there is no template {name!r}; installed are: {', '.join(template_names()) or 'none'}")
+    check_names([name])
+    (point, *_) = entry_points(group=GROUP, name=name)
+    try:
+        template = point.load()
+    except Exception as error:  # importing another package may raise anything
+        raise ColgenError(
+            f"the template {name!r} ({point.value}) could not be loaded: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(template, Template):
+        raise ColgenError(f"the entry point {point.value!r} of group {GROUP!r} is not a colgen.cli.template.Template")
+    return template
+
+
+def title_of(name: str) -> str:
+    """Return what a template solves; its module is imported only if it does not state the title literally."""
+    for point in entry_points(group=GROUP, name=name):
+        package, *path = point.module.split(".")
+        spec = find_spec(package)
+        folders = (spec and spec.submodule_search_locations) or ()
+        for file in [Path(folder, *path).with_suffix(".py") for folder in folders]:
+            with contextlib.suppress(OSError, SyntaxError, ValueError):
+                title = _stated_title(ast.parse(file.read_bytes()), point.attr)
+                if title is not None:
+                    return title
+    return load_template(name).title
+
+
+def _stated_title(module: ast.Module, template: str) -> str | None:
+    """Return the title in ``template = Template(title="...")``, as the keyword of any call; None if there is none."""
+    for made in module.body:
+        if not (isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)):
+            continue
+        if template in [target.id for target in made.targets if isinstance(target, ast.Name)]:
+            words = {each.arg: each.value for each in made.value.keywords}
+            title = words.get("title")
+            return title.value if isinstance(title, ast.Constant) and isinstance(title.value, str) else None
+    return None

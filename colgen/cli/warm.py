@@ -16,6 +16,7 @@ from colgen.cli.arguments import DIAGNOSTIC, PROVED
 from colgen.cli.output import say
 from colgen.cli.template import Template
 from colgen.core.text import plural
+from colgen.reporting.progress import showing
 
 
 def warm(arguments: argparse.Namespace) -> int:
@@ -23,9 +24,21 @@ def warm(arguments: argparse.Namespace) -> int:
     loaded = [templates.load_template(name) for name in arguments.templates or templates.template_names()]
     chosen = [template for template in loaded if template.example is not None]
     began, failed = time.monotonic(), 0
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        solved = pool.map(lambda template: _solve_example(template, Path(folder)), chosen)
-        for template, (seconds, error) in zip(chosen, solved, strict=True):
+    running: list[str] = []
+
+    def solve(template: Template) -> tuple[float, str]:
+        running.append(template.name)
+        try:
+            return _solve_example(template, Path(folder))
+        finally:
+            running.remove(template.name)
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(os.cpu_count()) as pool,
+        showing(lambda: f"compiling the kernels of {' and '.join(running)}"),
+    ):
+        for template, (seconds, error) in zip(chosen, pool.map(solve, chosen), strict=True):
             failed += error != ""
             say(f"{template.name}: {error or f'{seconds:.1f} s'}")
     done = plural(len(chosen) - failed, "template")

@@ -28,7 +28,7 @@ def test_demo(capsys, install):
     assert "brute force has no answer in 0.5 s" in out
     end = " ".join(out.split("\n\n")[-1].split())
     assert end.startswith("Column generation proved 2 of 2 instances optimal; median: 41x faster than brute force.")
-    assert end.endswith("Next: colgen example stub FILE colgen solve stub FILE")
+    assert end.endswith("Next: colgen example stub > example.txt colgen solve stub example.txt")
 
 
 def test_an_instance_that_needs_no_column_and_one_on_which_column_generation_is_slower(capsys, install):
@@ -118,9 +118,8 @@ def test_each_row_is_printed_before_the_next_instance(capsys, install):
 def test_short_compile_times_come_first(capsys, install):
     slow, fast = dataclasses.replace(STUB, name="slow", compiling=9.0), dataclasses.replace(STUB, name="fast")
     install(slow, fast)
-    _, out, err = run(capsys, "demo")
+    _, out, _ = run(capsys, "demo")
     assert [line.split(",")[0] for line in out.splitlines() if ", against " in line] == ["fast", "slow"]
-    assert err == "slow (compiling, the first time about 9 s) ...\n"  # progress, without a terminal
 
 
 def test_long_compile_times_need_an_option(capsys, install):
@@ -148,7 +147,18 @@ def test_a_terminal_shows_the_running_template(capsys, install, monkeypatch):
     install(dataclasses.replace(STUB, compiling=7.0))
     code, _, err = run(capsys, "demo")
     assert code == 0
-    assert "stub (compiling, the first time about 7 s)" in err
+    assert "stub, instance 1 of 2, 0 s" in err
+
+
+def test_a_terminal_has_colours(capsys, install, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    install(dataclasses.replace(STUB, demo=(demo(), demo(proof="Stopped at the time limit.", dual_bound=11.0))))
+    _, out, _ = run(capsys, "demo")
+    assert "\x1b[32m41x faster\x1b[0m" in out
+    assert "\x1b[33mStopped at the time limit\x1b[0m" in out
+    assert "\x1b[33mColumn generation proved 1 of 2 instances optimal" in out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in run(capsys, "demo")[1]
 
 
 def test_the_next_commands_need_a_demo_without_failures(capsys, install):

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from colgen import Termination
+from colgen.cli.output import paint
 from tests.cli.stub import (
     STUB,
     picture,
@@ -59,3 +61,31 @@ def test_a_failed_file_does_not_prevent_the_others(capsys, install, file):
     assert "old" not in table.read_text()
     assert page.exists()
     assert not list(folder.glob(".colgen*"))
+
+
+@pytest.mark.parametrize(
+    ("text", "colour", "words"),
+    [
+        ("Proved optimal among ten candidates.", "green", "Proved optimal"),
+        ("a.txt: Proved infeasible: no answer satisfies all rows. objective none", "red", "Proved infeasible"),
+        ("Stopped at the time\nlimit.", "yellow", "Stopped at the time\nlimit"),
+        ("Stopped by an error.", "red", "Stopped by an error"),
+        ("Interrupted by the user.", "yellow", "Interrupted by the user"),
+        ("2 instances, 0 proved optimal", "", ""),
+    ],
+)
+def test_the_end_of_a_run_has_a_colour(text, colour, words):
+    spans = [(span.style, text[span.start : span.end]) for span in paint(text).spans]
+    assert spans == ([(colour, words)] if colour else [])
+
+
+def test_every_end_of_a_run_has_a_colour():
+    assert all(paint(end.value).spans for end in Termination)
+
+
+def test_colours_need_a_terminal_and_respect_no_color(capsys, install, file, monkeypatch):
+    assert "\x1b" not in run(capsys, "solve", "stub", file)[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[32mProved optimal\x1b[0m." in run(capsys, "solve", "stub", file)[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run(capsys, "solve", "stub", file)[1]
