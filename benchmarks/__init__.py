@@ -17,6 +17,7 @@ BENCHMARKS = {
     "coreference": "coreference.bench:bench_coreference",
     "cutting_stock": "cutting_stock.bench:bench_cutting_stock",
     "decompose": "decomposition.bench:bench_decompose",
+    "demo": "runs.demo:bench_demo",
     "engine": "engine.bench:bench_engine",
     "first_answers": "runs.first_answers:bench_first_answers",
     "grandparent_parsing": "grandparent_parsing.bench:bench_grandparent_parsing",
