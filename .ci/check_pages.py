@@ -52,7 +52,7 @@ def modules(directory: Path) -> list[Path]:
         if blocks:
             found.append(directory / ("_".join(page.relative_to(ROOT).with_suffix("").parts) + ".py"))
             found[-1].write_text("\n".join(blocks), encoding="utf-8")
-    example = (directory / "README.py").read_text(encoding="utf-8")
+    example = FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1]
     example = example[: example.index("result = solve(")]
     # Pages replace the README's oracle by others, whose methods may return other types.
     untyped = re.sub(r"(def (?!__init__)\w+\(self[^)]*\)):", r"\1 -> Any:", example)

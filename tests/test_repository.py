@@ -65,6 +65,18 @@ def test_version_is_the_same_everywhere():
     assert re.findall(r"^date-released: (\S+)$", citation, re.MULTILINE) == [released[0][1]]
 
 
+def test_one_sentence_describes_the_project():
+    sentence = pyproject()["project"]["description"]
+    sentence = sentence[0].lower() + sentence[1:]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert f"# colgen colgen is {sentence}." in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert citation["abstract"].strip() == f"colgen is {sentence}."
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
+
+
 def test_the_package_is_marked_as_typed():
     assert (ROOT / "colgen" / "py.typed").is_file()
 
