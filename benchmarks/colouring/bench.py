@@ -51,6 +51,11 @@ def bench_colouring(options: BenchOptions) -> Sequence[Figure]:
         Figure("proved", sum(run.proved for run in runs), "graphs", len(runs), f"within {_LIMIT:g} s each"),
         Figure("proved_by_engine", exact, "graphs", len(runs)),
         Figure("median_seconds", median(run.seconds for run in runs), "s", len(runs), "processor time"),
+        *(
+            Figure(f"seconds_{run.name.lower().replace('.', '_')}", run.seconds, "s", 1, "processor time")
+            for run in runs
+            if run.name in _DIMACS
+        ),
     ]
     if not options.quick and options.data is not None:
         run, result = run_engine(Colouring(read(options.data / f"{_HARD}.col")), _LIMIT, name=_HARD)
