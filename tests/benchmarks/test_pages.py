@@ -14,9 +14,9 @@ OTHERS = {"docs/thousand_workers.md"}
 PAGES = {"README.md", *(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md"))} - OTHERS
 
 CLAIM = re.compile(
-    r"\d[\d,.]*\s+times\s+(as\s+(fast|long)|the\s+(\w+\s+)?(calls|rounds|seconds|speed))"
+    r"\d[\d,.]*\s+times\s+(as\s+(fast|long)|the\s+(\w+\s+)?(calls|rounds|iterations|seconds|speed))"
     r"|\d[\d,.]*\s+(words|tokens|sentences)(/s|\s+per\s+second)"
-    r"|(prove[sd]?|takes?)\b[^.|]{0,40}?\s\d[\d,.]*\s+(ms|s|seconds)\b"
+    r"|(prove[sd]?|takes?)\b[^.|]{0,40}?\s\d[\d,.]*\s+(ms|µs|s|seconds)\b"
 )
 """A figure of speed."""
 
