@@ -69,7 +69,8 @@ def test_one_sentence_describes_the_project():
     sentence = pyproject()["project"]["description"]
     sentence = sentence[0].lower() + sentence[1:]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert f"# colgen colgen is {sentence}." in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for page in ("README.md", "docs/index.md"):
+        assert f"# colgen colgen is {sentence}." in " ".join((ROOT / page).read_text(encoding="utf-8").split())
     assert citation["abstract"].strip() == f"colgen is {sentence}."
 
 
