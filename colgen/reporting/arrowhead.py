@@ -10,7 +10,7 @@ from scipy import sparse
 
 from colgen.core.text import plural
 from colgen.decomposition.reading.partition import MASTER, Partition
-from colgen.reporting.axes import new_figure
+from colgen.reporting.axes import COLOURS, FILL, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,11 +34,11 @@ def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str |
     left, top = 0, int((partition.of_row == MASTER).sum())
     for number in range(last):
         width, height = int((partition.of_column == number).sum()), int((partition.of_row == number).sum())
-        axes.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, facecolor="#dce8f4", edgecolor="#7a9cc0"))
+        axes.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, facecolor=FILL, edgecolor=COLOURS[0]))
         left, top = left + width, top + height
     entries = sparse.coo_array(matrix)
     side = float(np.clip(280.0 / max(matrix.shape), 0.5, 6.0))  # neighbours touch without overlap
-    axes.plot(column_place[entries.col], row_place[entries.row], "s", color="#1f3a57", markersize=side)
+    axes.plot(column_place[entries.col], row_place[entries.row], "s", color=COLOURS[0], markersize=side)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel="variables", ylabel="constraints")
     static = int((partition.of_column == MASTER).sum())
     axes.set_title(

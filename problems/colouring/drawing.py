@@ -37,12 +37,13 @@ def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title
         raise InputError(f"expected a colour for each of {instance.num_vertices} vertices, not {len(colours)}")
     numbers = {colour: k for k, colour in enumerate(dict.fromkeys(colours))}
     classes = [numbers[colour] for colour in colours]
-    figure = new_figure((7.0, 7.0))
+    size = math.isqrt(instance.num_vertices)
+    is_board = instance.labels == tuple((i, j) for i in range(size) for j in range(size))
+    figure = new_figure((5.0, 5.2) if is_board else (7.0, 7.0))
     ax = figure.subplots()
     ax.set_aspect("equal")
     ax.set_axis_off()
-    size = math.isqrt(instance.num_vertices)
-    if instance.labels == tuple((i, j) for i in range(size) for j in range(size)):
+    if is_board:
         _draw_board(ax, size, classes)
     else:
         _draw_circle(ax, instance, classes)
@@ -61,7 +62,7 @@ def _draw_board(ax: Axes, size: int, classes: Sequence[int]) -> None:
         x, y = square % size, size - 1 - square // size
         face, hatch = (COLOURS[k % len(COLOURS)], _TINT), _HATCHES[k // len(COLOURS) % len(_HATCHES)]
         ax.add_patch(Rectangle((x, y), 1.0, 1.0, fc=face, ec="white", lw=2.0, hatch=hatch))
-        ax.text(x + 0.5, y + 0.5, str(k + 1), ha="center", va="center", fontsize=max(6.0, 108 / size))
+        ax.text(x + 0.5, y + 0.5, str(k + 1), ha="center", va="center", fontsize=max(6.0, 84 / size))
     ax.set_xlim(0, size)
     ax.set_ylim(0, size)
 
