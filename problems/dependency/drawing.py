@@ -127,5 +127,5 @@ def _draw_arc(
     )
     if not integral:
         box = {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"}
-        place = ((left + right) / 2, height) if arc[0] else (right, 0.75 * top)
+        place = ((left + right) / 2, height) if arc[0] else (right, top - 0.12)
         ax.text(*place, f"{value:.2f}", ha="center", va="center", fontsize="small", bbox=box)
