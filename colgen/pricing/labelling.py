@@ -121,6 +121,7 @@ class Labelling(Pricing):
         self._arcs_named: dict[Hashable, list[int]] = {}
         for arc, ends in enumerate(zip(network.tails.tolist(), network.heads.tolist(), strict=True)):
             self._arcs_named.setdefault(ends, []).append(arc)
+        self._parallel = len(self._arcs_named) < network.num_arcs
 
     @staticmethod
     def arcs_of(vertices: Sequence[int]) -> dict[Hashable, float]:
@@ -264,7 +265,10 @@ class Labelling(Pricing):
             self._positions(duals)[of_keys],
             values,
             [self._structure(route) if self._structure is not None else route for route in meanings],
-            [("path", route) for route in meanings],
+            [
+                ("path", tuple(found.arcs_of(k).tolist()) if self._parallel else route)
+                for k, route in enumerate(meanings)
+            ],
         )
         return batch, np.asarray(found.costs, dtype=np.float64)
 

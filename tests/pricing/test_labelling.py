@@ -167,3 +167,23 @@ def test_invalid_arguments_raise_errors() -> None:
         colgen.Labelling(oracle.solver, oracle.costs, {0: ("visit", 0)})
     with pytest.raises(colgen.InputError, match="minimisation"):
         priced(oracle, sense=colgen.Sense.MAXIMIZE)
+
+
+class Parallel(Routing):
+    """Every arc twice: the first costs 1 more, which phase 1 does not see."""
+
+    def pricing(self):
+        once = super().pricing()
+        network = once.solver.network
+        tails, heads = np.tile(network.tails, 2), np.tile(network.heads, 2)
+        load = Resource(np.append(self.demand, 0)[heads], self.capacity)
+        solver = Labelling(Network(network.num_vertices, tails, heads, network.source, network.sink), [load])
+        costs = np.concatenate([once.costs + 1.0, once.costs])
+        return colgen.Labelling(solver, costs, once.vertex_rows, vehicles=once.vehicles, multiplicity=self.n)
+
+
+def test_paths_over_parallel_arcs_are_different_columns() -> None:
+    problem = Parallel(1, customers=5)
+    result = colgen.solve(problem)
+    assert result.is_optimal
+    assert result.objective == pytest.approx(problem.optimum())
