@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from colgen.reporting.axes import INSTALL, can_draw, new_axes, new_figure, set_integer_ticks
+from colgen.reporting.axes import BOUND, INSTALL, MASTER, can_draw, new_axes, new_figure, set_integer_ticks, shades
 
 
 def test_pyplot_does_not_keep_a_new_figure():
@@ -34,3 +34,12 @@ def test_the_error_without_matplotlib_has_the_command(monkeypatch):
     assert INSTALL in str(told.value)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert not can_draw()
+
+
+def test_shades_lead_from_the_first_colour_to_the_last():
+    from matplotlib.colors import to_rgba
+
+    map_of_values = shades(BOUND, "white", MASTER)
+    assert map_of_values(0.0) == pytest.approx(to_rgba(BOUND))
+    assert min(map_of_values(0.5)[:3]) > 0.98
+    assert map_of_values(1.0) == pytest.approx(to_rgba(MASTER))

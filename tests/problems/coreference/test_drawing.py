@@ -8,6 +8,7 @@ from benchmarks.harness import Run
 from colgen import InputError, solve
 from colgen.problems.coreference import Coreference, CoreferenceInstance, communities, random
 from colgen.problems.coreference.drawing import _numbers, draw_clustering, draw_matrix
+from colgen.reporting.axes import COLOURS
 from tests.problems.coreference.texts import invented, text
 
 
@@ -59,6 +60,7 @@ def test_two_clusterings_have_the_same_colours_where_they_agree():
     assert drawn(first)[len(names) :] == ["1", "1", "1", "2", "2", "3", "3"]
     assert drawn(second)[len(names) :] == ["1", "1", "2", "2", "2", "2"]
     look = [(line.get_color(), line.get_linestyle()) for line in first.lines]
+    assert {colour for colour, _ in look} == set(COLOURS[:3])
     again = [(line.get_color(), line.get_linestyle()) for line in second.lines]
     assert [k for k in range(7) if look[k] == again[k]] == [1, 2, 3, 4]
 

@@ -4,10 +4,12 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from colgen import InputError
 from colgen.problems.dependency.drawing import draw_tree
+from colgen.reporting.axes import BOUND, MASTER
 
 WORDS = ("What", "did", "you", "say", "she", "had", "seen")
 HEADS = (7, 4, 4, 0, 7, 7, 4)
@@ -30,7 +32,9 @@ def test_every_word_has_an_arrow_to_it(tmp_path):
     assert [t for t in texts(figure) if t in WORDS] == list(WORDS)
     assert texts(figure).count("root") == 1
     assert axes.get_title(loc="left") == "a question"
-    assert [patch.get_linewidth() for patch in axes.patches].count(2.6) == 1
+    thick = [patch.get_linewidth() == 2.6 for patch in axes.patches]
+    assert thick.count(True) == 1
+    assert [to_hex(patch.get_edgecolor()).upper() for patch in axes.patches] == [BOUND if t else MASTER for t in thick]
     place = {text.get_text(): text.get_position()[0] for text in axes.texts}
     for patch in axes.patches:
         (_, start), (x, y) = ends(patch)
@@ -53,6 +57,8 @@ def test_fractional_arcs_are_dashed_with_their_values():
     assert len(patches) == 3
     assert {"0.25", "0.75"} <= set(texts(figure))
     assert sum(patch.get_linestyle() not in ("-", "solid") for patch in patches) == 2
+    height = {text.get_text(): text.get_position()[1] for text in figure.axes[0].texts}
+    assert height["0.75"] > height["0.25"]  # a value at the root is above all arcs
 
 
 def test_draws_on_given_axes():
