@@ -173,7 +173,7 @@ class _Parser(argparse.ArgumentParser):
             if option == "--":
                 return
             if option.startswith("--") and not any(name.startswith(option) for name in self._options):
-                self.error(f"there is no option {option!r}{meant(option, self._options)}")
+                self.error(f"there is no option {option!r}{meant(option, self._options, prefix='--')}")
 
     def error(self, message: str) -> NoReturn:
         more = f" (see {self.prog} --help)"

@@ -31,9 +31,8 @@ def bench(arguments: argparse.Namespace) -> int:
         return PROVED
     name = arguments.name
     if name not in benchmarks.BENCHMARKS:
-        known = sorted(benchmarks.BENCHMARKS)
         problem = "expected the name of a benchmark" if name is None else f"there is no benchmark {name!r}"
-        hint = meant(name or "", known) or f"; there are: {', '.join(known)}"
+        hint = meant(name or "", list(benchmarks.BENCHMARKS)) or ": `colgen bench --list` lists them"
         raise InputError(f"{problem}{hint}")
     check_data(arguments)
     check_destinations(arguments)

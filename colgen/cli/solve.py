@@ -47,7 +47,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
     source = arguments.file if material is None else material.name
     try:
         if material is None:
-            with showing(lambda: f"reading {arguments.file}"):
+            with contextlib.nullcontext() if arguments.quiet else showing(lambda: f"reading {arguments.file}"):
                 instance = template.instance(arguments.file, options)
         else:
             assert template.texts is not None  # otherwise there is no material

@@ -36,7 +36,7 @@ def warm(arguments: argparse.Namespace) -> int:
     with (
         tempfile.TemporaryDirectory() as folder,
         ThreadPoolExecutor(os.cpu_count()) as pool,
-        showing(lambda: f"compiling the kernels of {' and '.join(running)}"),
+        showing(lambda: f"compiling kernels: {', '.join(running) or 'done'}"),
     ):
         for template, (seconds, error) in zip(chosen, pool.map(solve, chosen), strict=True):
             failed += error != ""

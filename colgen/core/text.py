@@ -54,12 +54,15 @@ def plural(count: int, noun: str, several: str = "") -> str:
     return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
 
 
-def meant(name: str, known: Sequence[str]) -> str:
-    """Return the end of a message about an unknown name: the known one that is nearly the same, if there is one."""
+def meant(name: str, known: Sequence[str], prefix: str = "") -> str:
+    """Return the end of a message about an unknown name: the known one that is nearly the same, if there is one.
+
+    Names are compared without ``prefix``.
+    """
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = get_close_matches(name.removeprefix(prefix), [each.removeprefix(prefix) for each in known], n=1)
+    return f"; did you mean {prefix + near[0]!r}?" if near else ""
 
 
 def width(stream: Any) -> float:

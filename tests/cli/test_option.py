@@ -26,6 +26,8 @@ def test_texts_are_converted_to_values():
 def test_unknown_options_are_refused_with_a_list_of_options():
     with pytest.raises(InputError, match="no option 'speed'; there are epochs: passes over the data; task: what is"):
         option_values({"task": "x", "speed": "1"}, KNOWN)
+    with pytest.raises(InputError, match="there is no option 'epoch'; did you mean 'epochs'"):
+        option_values({"epoch": "1"}, KNOWN)
 
 
 @pytest.mark.parametrize(

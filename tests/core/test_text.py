@@ -143,6 +143,8 @@ def test_irregular_plurals():
 def test_a_mistyped_name_is_guessed():
     assert meant("sovle", ["check", "solve"]) == "; did you mean 'solve'?"
     assert meant("paint", ["check", "solve"]) == ""
+    assert meant("--modle", ["--json", "--model"], "--") == "; did you mean '--model'?"
+    assert meant("--foo", ["--option"], "--") == ""
 
 
 def test_long_lines_are_broken_at_blanks_to_fit_the_terminal(monkeypatch):
