@@ -43,8 +43,8 @@ def draw_gap(result: Result) -> Figure:
 
 def pixels(figure: Figure) -> np.ndarray:
     """Return a figure as pixels."""
-    figure.set_size_inches(5.0, 3.8)
-    figure.set_dpi(160)
+    figure.set_size_inches(5.9, 4.6)
+    figure.set_dpi(136)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())
@@ -52,9 +52,11 @@ def pixels(figure: Figure) -> np.ndarray:
 
 def main() -> None:
     """Solve an instance and draw its answer beside its bounds."""
-    instance = random(3, customers=30, stops=6.0, windows=False)
+    instance = random(12, customers=25, stops=5.0, windows=False)
     result = solve(VehicleRouting(instance))
-    imsave(PICTURE, np.hstack([pixels(draw_routes(instance, result.answer)), pixels(draw_gap(result))]))
+    title = f"{len(result.answer)} routes, distance {result.objective:,.1f}"
+    routes = draw_routes(instance, result.answer, title=title)
+    imsave(PICTURE, np.hstack([pixels(routes), pixels(draw_gap(result))]))
 
 
 if __name__ == "__main__":

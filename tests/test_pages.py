@@ -66,6 +66,17 @@ def test_examples_of_the_readme(capsys):
     assert (cut >= [97, 610, 395, 211]).all()
 
 
+def test_picture_of_the_readme_is_drawn_from_a_run(tmp_path, monkeypatch):
+    image = pytest.importorskip("matplotlib.image", reason="needs matplotlib, which pictures are drawn with")
+    monkeypatch.syspath_prepend(DOCS)
+    picture = importlib.import_module("readme_picture")
+    monkeypatch.setattr(picture, "PICTURE", tmp_path / "answer.png")
+    picture.main()
+    drawn, committed = (image.imread(folder / "answer.png") for folder in (tmp_path, DOCS))
+    assert drawn.shape == committed.shape
+    assert drawn.std() > 0.1
+
+
 @pytest.mark.parametrize("page", [page for page in WITH_CODE if page != "tutorial.md"])
 def test_code_of_a_page_runs_and_prints_the_shown_output(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
