@@ -43,6 +43,14 @@ class HeuristicContext(Described):
         Number of earlier calls of the heuristic at this node.
     bound
         The node's dual bound.
+
+    Examples
+    --------
+    >>> class Printing(Heuristic):
+    ...     def search(self, context):
+    ...         print(context.depth, context.relaxation.objective)
+    >>> result = solve(problem, method=Method(heuristics=[Printing()]))
+    0 452.25
     """
 
     master: RestrictedMaster
@@ -66,6 +74,14 @@ class Heuristic(Described, ABC):
         Cheap enough to run before reduced-cost fixing, which removes more with a better incumbent. Others run after it.
     again
         Run again at a node that no other method can decide, as long as it finds new columns.
+
+    Examples
+    --------
+    >>> class RoundUp(Heuristic):
+    ...     def search(self, context):
+    ...         columns = [(column, math.ceil(value)) for column, value in context.relaxation.columns]
+    ...         return Solution(sum(n * column.cost for column, n in columns), columns)
+    >>> result = solve(problem, method=Method(heuristics=[RoundUp()]))
     """
 
     every: int = 0
@@ -93,6 +109,11 @@ class RestrictedMIP(Heuristic):
     ----------
     seconds
         Time limit per call; at most 25% of the remaining time, to leave time for the proof.
+
+    Examples
+    --------
+    >>> solve(problem, method=Method(heuristics=[RestrictedMIP(seconds=5.0)])).objective
+    453.0
     """
 
     def __init__(self, seconds: float = 10.0, every: int = 0) -> None:
@@ -243,6 +264,11 @@ class Diving(Heuristic):
     ----------
     R. Sadykov, F. Vanderbeck, A. Pessoa, I. Tahiri, E. Uchoa, *Primal heuristics for branch and price: the assets of
     diving methods*, INFORMS Journal on Computing 31 (2019).
+
+    Examples
+    --------
+    >>> solve(problem, method=Method(heuristics=[Diving(tries=2), RestrictedMIP()])).objective
+    453.0
     """
 
     again = True

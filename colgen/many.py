@@ -107,6 +107,13 @@ def solve_many(
     InputError
         Before any work, if an option is invalid; when the first result is requested, if the scheduler does not answer
         at its address.
+
+    Examples
+    --------
+    >>> from colgen.problems import cutting_stock
+    >>> instances = [cutting_stock.uniform(10, seed=seed) for seed in range(2)]
+    >>> [result.is_optimal for result in solve_many(instances, problem=cutting_stock.CuttingStock)]
+    [True, True]
     """
     refuse_old(solve_many, old)
     integer(retries, "retries")

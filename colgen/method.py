@@ -83,6 +83,11 @@ class Method(Described):
     ------
     InputError
         If a field is invalid; the message names it.
+
+    Examples
+    --------
+    >>> solve(problem, method=Method(stabilization=Wentges(), heuristics=[RestrictedMIP()])).objective
+    453.0
     """
 
     stabilization: Stabilization | None = None

@@ -55,6 +55,12 @@ class Record(Described):
     certificate
         Write a proof to this file for ``colgen check`` (compressed if its name ends in ``.gz``). If exact arithmetic
         does not confirm a claim of the run, the result is optimal *within tolerance*.
+
+    Examples
+    --------
+    >>> result = solve(problem, record=Record(duals=True))
+    >>> len(result.iterations[-1].duals["demand"])
+    4
     """
 
     duals: bool = False
@@ -97,6 +103,11 @@ class Parallel(Described):
     ------
     InputError
         If a field is invalid; the message names it.
+
+    Examples
+    --------
+    >>> solve(problem, parallel=Parallel(workers=2)).objective
+    453.0
     """
 
     workers: int | None = None

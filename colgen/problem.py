@@ -55,6 +55,12 @@ class Problem(ABC, Generic[Answer]):
     objective_step
         The objective of every answer is a multiple of this number, for example 1 if it counts things. Dual bounds are
         rounded to it. None if no such number is known.
+
+    Examples
+    --------
+    >>> from colgen.testing import check_problem
+    >>> check_problem(problem).findings
+    ()
     """
 
     objective_step: float | None = None

@@ -124,6 +124,12 @@ def solve(
     ColgenError
         Where continuing could give a wrong answer (see :mod:`colgen.core.errors`). The attribute ``result`` of any
         exception holds the best result so far.
+
+    Examples
+    --------
+    >>> result = solve(problem, time_limit=60.0)
+    >>> print(result.termination.value, result.objective)
+    Proved optimal. 453.0
     """
     refuse_old(solve, old)
     if not isinstance(problem, Problem):

@@ -80,6 +80,10 @@ class OnComponents(BranchingRule):
     ------
     InputError
         Before the first round if an oracle does not price boxes. At a node if a component is fractional.
+
+    Examples
+    --------
+    >>> rule = OnComponents(lambda column: {i: n for i, n in enumerate(column.structure) if n})
     """
 
     def __init__(

@@ -65,7 +65,14 @@ _PAIRS = 1 << 22
 
 
 class BranchingRule(DecisionMaker, ABC):
-    """Branches at a node whose relaxation is fractional."""
+    """Branches at a node whose relaxation is fractional.
+
+    Examples
+    --------
+    >>> class Nothing(BranchingRule):
+    ...     def branch(self, solution):
+    ...         return ()  # nothing to decide here: the next rule is called
+    """
 
     @abstractmethod
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
@@ -132,6 +139,12 @@ class RyanFoster(BranchingRule):
     InputError
         Before the first round if the master has no such rows or they are of another kind. At a node if a column has
         other coefficients in them.
+
+    Examples
+    --------
+    >>> class Pairs(CuttingStock):
+    ...     def branching(self):
+    ...         return [RyanFoster("demand")]
     """
 
     makes: Sequence[type[Decision]] = (Together, Apart)
@@ -330,6 +343,10 @@ class OnOriginalVariable(BranchingRule):
     recover
         Builds an integer solution if the original variables are integer but columns are not, for example by decomposing
         a flow.
+
+    Examples
+    --------
+    >>> rule = OnOriginalVariable(lambda column: {arc: 1.0 for arc in zip(column.structure, column.structure[1:])})
     """
 
     makes: Sequence[type[Decision]] = (Bound,)
@@ -417,7 +434,14 @@ class TemplateBound(Decision):
 
 
 class OnTemplateVariable(BranchingRule):
-    """Branch on an integer variable of the Pyomo template, the most fractional first."""
+    """Branch on an integer variable of the Pyomo template, the most fractional first.
+
+    Examples
+    --------
+    >>> class Opening(CuttingStock):
+    ...     def branching(self):  # first variables of the Pyomo model, then pairs of rows
+    ...         return [OnTemplateVariable(), RyanFoster("demand")]
+    """
 
     makes: Sequence[type[Decision]] = (TemplateBound,)
 

@@ -52,6 +52,10 @@ class Checkpoint(Described):
     ------
     InputError
         If a field is invalid.
+
+    Examples
+    --------
+    >>> result = solve(problem, checkpoint=Checkpoint("cutting.run", every=30.0))
     """
 
     path: Path | str

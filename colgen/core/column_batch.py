@@ -193,6 +193,12 @@ class Columns(Sequence[Column]):
     ------
     FormulationError
         If lengths differ, or a value is not allowed in a column.
+
+    Examples
+    --------
+    >>> batch = Columns(costs=[1.0, 1.0], starts=[0, 1, 3], rows=[0, 1, 3], values=[2.0, 2.0, 2.0])
+    >>> len(batch), batch.costs.tolist()
+    (2, [1.0, 1.0])
     """
 
     __slots__ = (

@@ -150,6 +150,12 @@ class Row(Described):
         row, now and in later rounds.
     family
         Computes coefficients for many columns and rows at once; replaces ``coefficient``.
+
+    Examples
+    --------
+    >>> row = Row(("rolls", 453), lower=453.0, coefficient=lambda column: 1.0)  # at least 453 columns
+    >>> row.coefficient(Column(1.0, {("demand", 0): 2.0}))
+    1.0
     """
 
     key: Key
@@ -221,6 +227,12 @@ class Column:
         If the cost, a bound or a coefficient is not a number.
     FormulationError
         If the cost is not finite, or the bounds allow no value.
+
+    Examples
+    --------
+    >>> column = Column(1.0, {("demand", 1): 2.0, ("demand", 3): 2.0}, structure=(0, 2, 0, 2))
+    >>> column.coefficients["demand", 1]
+    2.0
     """
 
     cost: float

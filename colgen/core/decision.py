@@ -29,6 +29,14 @@ class Decision(Described, ABC):
     exhaustive
         Whether this decision and its siblings together keep every answer. False for decisions of a reduction, which
         drop answers that are no better than the incumbent.
+
+    Examples
+    --------
+    >>> class Whole(Decision):
+    ...     def allows(self, column):  # only patterns without waste
+    ...         return problem.roll == sum(n * w for n, w in zip(column.structure, problem.widths))
+    >>> Whole().allows(Column(1.0, {("demand", 1): 2.0, ("demand", 3): 2.0}, structure=(0, 2, 0, 2)))
+    True
     """
 
     exhaustive: bool = True

@@ -149,6 +149,13 @@ class Duals(DualVector):
 
     :meth:`items`, :meth:`array` and :meth:`get` accept blocks without rows, such as those of a separation or branching
     rule. Objects are immutable; ``values`` contains all dual values in the order of the master's rows.
+
+    Examples
+    --------
+    >>> class Printing(Knapsack):
+    ...     def best(self, duals, context):
+    ...         print(duals["demand"], duals["demand", 3])
+    ...         return super().best(duals, context)
     """
 
     __slots__ = ("_names",)

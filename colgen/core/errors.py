@@ -10,14 +10,32 @@ from typing import Any
 
 
 class ColgenError(Exception):
-    """Base of all diagnostics."""
+    """Base of all diagnostics.
+
+    Examples
+    --------
+    >>> try:
+    ...     solve(problem, time_limit=-1)
+    ... except ColgenError as error:
+    ...     print(type(error).__name__, error)
+    InputError time_limit: expected a number of at least 0.0, got -1
+    """
 
     result: Any = None
     """The :class:`~colgen.Result` so far with the best answer and bound; None if no run was under way."""
 
 
 class InputError(ColgenError, ValueError):
-    """An instance, a file or an option is not what was expected."""
+    """An instance, a file or an option is not what was expected.
+
+    Examples
+    --------
+    >>> try:
+    ...     GapLimit(-1.0)
+    ... except InputError as error:
+    ...     print(error)
+    GapLimit.gap: expected a number of at least 0.0, got -1.0
+    """
 
 
 class FormulationError(ColgenError):
@@ -65,7 +83,16 @@ class UnpricedCutError(ColgenError):
 
 
 class InfeasibleAnswerError(ColgenError):
-    """A proposed answer violates a row, is not integer, or has another objective than stated."""
+    """A proposed answer violates a row, is not integer, or has another objective than stated.
+
+    Examples
+    --------
+    >>> try:
+    ...     solve(problem, start=WarmStart(answers=[Solution(0.0)]))
+    ... except InfeasibleAnswerError as error:
+    ...     print(error)
+    start returned an infeasible solution: row ('demand', 0) has activity 0, expected 97 to inf
+    """
 
 
 class SolverError(ColgenError):

@@ -29,6 +29,12 @@ class Pool(Sequence[Column]):
         proved.
     positions
         Position of each column in the master.
+
+    Examples
+    --------
+    >>> pool = solve(problem).pool
+    >>> solve(problem, start=pool).objective, len(pool) > 0
+    (453.0, True)
     """
 
     def __init__(

@@ -29,7 +29,14 @@ OWN = "colgen"
 
 
 class Termination(enum.Enum):
-    """Why a run stopped; the value is a sentence for the user."""
+    """Why a run stopped; the value is a sentence for the user.
+
+    Examples
+    --------
+    >>> result = solve(problem)
+    >>> result.termination is Termination.OPTIMAL, result.termination.value
+    (True, 'Proved optimal.')
+    """
 
     OPTIMAL = "Proved optimal."
     INFEASIBLE = "Proved infeasible: no answer satisfies all rows."
@@ -93,6 +100,12 @@ class Iteration:
         Dual values, with ``Record(duals=True)``.
     values
         The restricted master's solution, with ``Record(values=True)``; None in rounds that do not solve it.
+
+    Examples
+    --------
+    >>> iterations = solve(problem).iterations
+    >>> iterations[-1].dual_bound, iterations[-1].columns >= iterations[0].columns
+    (452.25, True)
     """
 
     number: int
@@ -215,6 +228,12 @@ class Result(Generic[Answer]):
     pool
         The columns of the restricted master, their reduced costs, and which of them are basic: none if no linear
         program was solved. None if the restricted master is not a linear program.
+
+    Examples
+    --------
+    >>> result = solve(problem)
+    >>> result.objective, result.dual_bound, result.is_optimal
+    (453.0, 453.0, True)
     """
 
     sense: Sense

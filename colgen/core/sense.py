@@ -18,6 +18,11 @@ class Sense(enum.Enum):
     Problems keep the sense of their Pyomo objective. Everything that depends on it uses this type: which objective is
     better, how much a reduced cost gains, in which direction a dual bound is rounded. The value is the factor that
     turns an objective into one to minimise.
+
+    Examples
+    --------
+    >>> solve(problem).sense is Sense.MINIMIZE
+    True
     """
 
     MINIMIZE = 1

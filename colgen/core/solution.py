@@ -40,6 +40,12 @@ class Solution:
         Nonzero values of the template's variables.
     integer
         Which of these variables must be integer in an answer.
+
+    Examples
+    --------
+    >>> solution = solve(problem).solution
+    >>> solution.objective, sum(value for column, value in solution.columns)
+    (453.0, 453.0)
     """
 
     objective: float

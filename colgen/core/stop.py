@@ -25,7 +25,13 @@ StopRule: TypeAlias = Callable[[Iteration, Sense], Termination | None]
 
 @dataclass(frozen=True, repr=False)
 class TimeLimit(Described):
-    """Stop after this many seconds of wall time."""
+    """Stop after this many seconds of wall time.
+
+    Examples
+    --------
+    >>> solve(problem, stop=TimeLimit(60.0)).objective
+    453.0
+    """
 
     seconds: float
 
@@ -38,7 +44,13 @@ class TimeLimit(Described):
 
 @dataclass(frozen=True, repr=False)
 class GapLimit(Described):
-    """Stop once the relative gap between incumbent and global bound is at most ``gap``."""
+    """Stop once the relative gap between incumbent and global bound is at most ``gap``.
+
+    Examples
+    --------
+    >>> solve(problem, stop=GapLimit(0.01)).gap <= 0.01
+    True
+    """
 
     gap: float
 
@@ -51,7 +63,14 @@ class GapLimit(Described):
 
 @dataclass(frozen=True, repr=False)
 class IterationLimit(Described):
-    """Stop after this many rounds."""
+    """Stop after this many rounds.
+
+    Examples
+    --------
+    >>> result = solve(problem, stop=IterationLimit(3))
+    >>> len(result.iterations), result.dual_bound <= 453
+    (3, True)
+    """
 
     rounds: int
 
@@ -64,7 +83,13 @@ class IterationLimit(Described):
 
 @dataclass(frozen=True, repr=False)
 class NodeLimit(Described):
-    """Stop once this many nodes of the branch-and-bound tree are processed."""
+    """Stop once this many nodes of the branch-and-bound tree are processed.
+
+    Examples
+    --------
+    >>> solve(problem, stop=NodeLimit(100)).objective
+    453.0
+    """
 
     nodes: int
 
@@ -77,7 +102,13 @@ class NodeLimit(Described):
 
 @dataclass(frozen=True, repr=False)
 class DepthLimit(Described):
-    """Branch on no node at this depth or below; the root has depth 0."""
+    """Branch on no node at this depth or below; the root has depth 0.
+
+    Examples
+    --------
+    >>> solve(problem, stop=DepthLimit(5)).objective
+    453.0
+    """
 
     depth: int
 
@@ -116,7 +147,13 @@ class Stalled(Described):
 
 @dataclass(frozen=True, repr=False)
 class MemoryLimit(Described):
-    """Stop once the process uses more than this many bytes."""
+    """Stop once the process uses more than this many bytes.
+
+    Examples
+    --------
+    >>> solve(problem, stop=[MemoryLimit(64e9), TimeLimit(600)]).objective
+    453.0
+    """
 
     bytes: float
 

@@ -53,6 +53,12 @@ class WarmStart(Described):
     ------
     InputError
         If answers, columns or rows are not lists of such objects.
+
+    Examples
+    --------
+    >>> start = WarmStart(duals={"demand": [0.5, 0.5, 0.25, 0.0]})
+    >>> solve(problem, start=start).root_bound
+    452.25
     """
 
     duals: OwnDuals = None

@@ -38,6 +38,12 @@ class RoundedCapacity(Separation):
         Blocks of the arcs and of the cuts.
     limit
         Maximum number of cuts per round.
+
+    Examples
+    --------
+    >>> def arcs(column):
+    ...     return dict.fromkeys(zip(column.structure, column.structure[1:]), 1.0)
+    >>> cuts = RoundedCapacity(arcs, {1: 3.0, 2: 4.0}, capacity=5.0)
     """
 
     def __init__(

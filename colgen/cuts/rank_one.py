@@ -52,6 +52,12 @@ class RankOne(Separation):
     sides
         Integer upper sides, by index of the row, that every improving solution satisfies.  They replace the rows' own
         sides, and cuts combine only these rows.
+
+    Examples
+    --------
+    >>> class Teams(Problem):
+    ...     def separation(self):
+    ...         return [RankOne("person", limit=10)]
     """
 
     def __init__(

@@ -41,6 +41,12 @@ class SeparationContext(Described):
         Scale of the objective, to which differences are relative.
     budget
         The run's limits.  Long searches check ``budget.expired`` or call ``budget.require()``.
+
+    Examples
+    --------
+    >>> class Late(RankOne):
+    ...     def separate(self, solution, context):  # at the root, and not at integer solutions
+    ...         return [] if context.depth or context.whole else super().separate(solution, context)
     """
 
     sense: Sense
@@ -87,6 +93,14 @@ class Separation(Described, ABC):
     exhaustive
         Whether every feasible solution satisfies the rows.  False if they may cut off solutions that are no better than
         the incumbent or another feasible solution.
+
+    Examples
+    --------
+    >>> class WholeRolls(Separation):
+    ...     def separate(self, solution, context):
+    ...         rolls = sum(value for _, value in solution.columns)
+    ...         cut = Row("rolls", lower=math.ceil(rolls - 1e-6), coefficient=lambda column: 1.0)
+    ...         return [cut] if rolls < cut.lower - 1e-6 else []
     """
 
     every: int = 1

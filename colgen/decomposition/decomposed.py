@@ -219,6 +219,15 @@ def decompose(
     G. B. Dantzig, P. Wolfe, *Decomposition principle for linear programs*, Operations Research 8 (1960); F. Vanderbeck,
     *On Dantzig-Wolfe decomposition in integer programming and ways to perform branching in a branch-and-price
     algorithm*, Operations Research 48 (2000).
+
+    Examples
+    --------
+    >>> m = pyo.ConcreteModel()
+    >>> m.x = pyo.Var(["a", "b"], [1, 2, 3], domain=pyo.Binary)  # two machines, three tasks
+    >>> m.once = pyo.Constraint([1, 2, 3], rule=lambda m, t: m.x["a", t] + m.x["b", t] == 1)
+    >>> m.cost = pyo.Objective(expr=sum(t * m.x["a", t] + 2 * m.x["b", t] for t in [1, 2, 3]))
+    >>> solve(decompose(m)).objective
+    5.0
     """
     for name, value in (("aggregate", aggregate), ("recognize", recognize)):
         if not isinstance(value, bool):

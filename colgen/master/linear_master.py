@@ -84,6 +84,15 @@ class LinearMaster(RestrictedMaster):
     ------
     InputError
         If HiGHS has no such option or does not accept its value.
+
+    Examples
+    --------
+    >>> from colgen.master.statement import restricted_master
+    >>> master = restricted_master(problem.master())
+    >>> master.add([Column(1.0, {("demand", i): 2.0}) for i in range(4)])
+    4
+    >>> master.solve().objective
+    656.5
     """
 
     rows: LinearRows

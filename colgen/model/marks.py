@@ -20,6 +20,12 @@ def artificial(*index: Any) -> pyo.Var:
 
     Use ``artificial(m.item)`` like ``pyo.Var(m.item)``. The engine first minimises the sum of all artificial variables
     (phase 1), then fixes them at zero. No big-M is needed, and a minimum above zero proves infeasibility.
+
+    Examples
+    --------
+    >>> m = pyo.ConcreteModel()
+    >>> m.unmet = artificial(range(4))
+    >>> m.demand = pyo.Constraint(range(4), rule=lambda m, i: m.unmet[i] >= problem.demands[i])
     """
     variable = pyo.Var(*index, domain=pyo.NonNegativeReals)
     setattr(variable, ARTIFICIAL, True)
@@ -41,6 +47,11 @@ def exchange(*index: Any) -> pyo.Var:
     ----------
     H. Ben Amor, J. Desrosiers, J. M. Valério de Carvalho, *Dual-optimal inequalities for stabilized column generation*,
     Operations Research 54 (2006).
+
+    Examples
+    --------
+    >>> m = pyo.ConcreteModel()
+    >>> m.shorter = exchange(range(3))  # a piece of width i may serve as one of the next smaller width
     """
     variable = artificial(*index)
     setattr(variable, EXCHANGE, True)

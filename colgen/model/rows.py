@@ -71,6 +71,13 @@ class Rows:
         Name of the objective in a Pyomo model.
     solved_by
         Makes a restricted master of these rows; None: :class:`colgen.LinearMaster`.
+
+    Examples
+    --------
+    >>> rows = Rows(Sense.MINIMIZE, objective="rolls")
+    >>> unmet = rows.add_variables("unmet", range(4), artificial=True)
+    >>> demand = rows.add_rows("demand", range(4), lower=problem.demands)
+    >>> rows.add_entries(demand, unmet, 1.0)
     """
 
     def __init__(

@@ -69,6 +69,14 @@ class Labelling(Pricing):
     ------
     InputError
         If a vertex or an arc is not in the network.
+
+    Examples
+    --------
+    >>> from colgen.solvers.paths import labelling
+    >>> network = labelling.Network.complete(3)  # three customers and a depot
+    >>> load = labelling.Resource(np.ones(network.num_arcs), 2.0, name="load")
+    >>> solver = labelling.Labelling(network, [load])
+    >>> oracle = Labelling(solver, np.ones(network.num_arcs), {i: ("visit", i) for i in (1, 2, 3)})
     """
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})

@@ -63,6 +63,13 @@ class PricingContext(Described):
     slack
         Columns that worsen the dual bound by more than this cannot be in a better solution.  Marginals beyond it need
         not be exact.
+
+    Examples
+    --------
+    >>> class Careful(Knapsack):
+    ...     def best(self, duals, context):
+    ...         print(context.cost_weight, context.decisions, context.budget.expired)
+    ...         return super().best(duals, context)
     """
 
     sense: Sense
@@ -204,6 +211,11 @@ class PricingResult(Described):
     together
         Whether all columns join the master, improving or not.  For example, an arc may improve only with a part that
         uses it.
+
+    Examples
+    --------
+    >>> PricingResult([Column(1.0, {("demand", 0): 2.0})], bound=-0.2, reduced_costs=[-0.2]).bound
+    -0.2
     """
 
     columns: Sequence[Column] = ()
@@ -237,6 +249,13 @@ class Pricing(Described, ABC):
         Kinds of terms of cuts that it reads from ``duals.terms(kind)`` and prices exactly.  Cuts of other kinds raise
         an error.  An oracle that reads ``duals.items(block)`` already prices ``Linear`` terms and only has to list them
         here.
+
+    Examples
+    --------
+    >>> class Singles(Pricing):
+    ...     def price(self, duals, context):
+    ...         counts = [problem.roll // width for width in problem.widths]
+    ...         return PricingResult([Column(1.0, {("demand", i): n}) for i, n in enumerate(counts)])  # no bound
     """
 
     multiplicity: float = math.inf
@@ -326,7 +345,14 @@ def _describe(value: Any) -> str:
 
 
 class NoStructure(enum.Enum):
-    """The type of :data:`NO_STRUCTURE`."""
+    """The type of :data:`NO_STRUCTURE`.
+
+    Examples
+    --------
+    >>> class Empty(Knapsack):
+    ...     def best(self, duals, context):  # this node has no column at all
+    ...         return NO_STRUCTURE
+    """
 
     NO_STRUCTURE = "no structure"
 
@@ -340,7 +366,15 @@ NO_STRUCTURE: Final[Literal[NoStructure.NO_STRUCTURE]] = NoStructure.NO_STRUCTUR
 
 @dataclass(frozen=True)
 class Best(Generic[Structure]):
-    """A structure with the oracle's reduced cost, for comparison with its column's."""
+    """A structure with the oracle's reduced cost, for comparison with its column's.
+
+    Examples
+    --------
+    >>> value, pattern = bounded_knapsack([0.5, 0.4, 0.3, 0.2], problem.widths, problem.demands, problem.roll)
+    >>> found = Best(pattern, reduced_cost=1.0 - value)  # `best` of an oracle may return it instead of the pattern
+    >>> round(found.reduced_cost, 6)
+    -0.4
+    """
 
     structure: Structure
     reduced_cost: float
@@ -360,6 +394,14 @@ class OraclePricing(Pricing, Generic[Structure]):
     ----------
     exact
         Whether :meth:`best` returns an optimal structure, which gives a bound.  Set it to False for a heuristic.
+
+    Examples
+    --------
+    >>> class Knapsack(OraclePricing):
+    ...     def best(self, duals, context):
+    ...         return bounded_knapsack(duals["demand"], [45, 36, 31, 14], [97, 610, 395, 211], 100)[1]
+    ...     def encode(self, pattern):
+    ...         return Column(1.0, {("demand", i): n for i, n in enumerate(pattern.tolist()) if n}, pattern)
     """
 
     exact: bool = True
@@ -431,6 +473,12 @@ class Stages(Pricing):
     ----------
     enough
         Number of new improving columns that ends a call.
+
+    Examples
+    --------
+    >>> class Quick(Knapsack):
+    ...     exact = False  # a heuristic: it proves no bound
+    >>> oracle = Stages(Quick(problem), Knapsack(problem))
     """
 
     def __init__(self, *stages: Pricing, enough: int = 1) -> None:

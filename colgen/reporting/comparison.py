@@ -153,8 +153,11 @@ def compare(
 
     Examples
     --------
-    >>> compare(instance, {"column generation": Coreference, "all pairs": full})  # doctest: +SKIP
-    >>> compare(instance, {"column generation": Coreference, "all pairs": full}, relaxation=True)  # doctest: +SKIP
+    >>> from colgen.problems import coreference
+    >>> scored = coreference.communities(12, 3)
+    >>> found = compare(scored, {"columns": coreference.Coreference, "all pairs": coreference.model.full})
+    >>> found[0].objective == found[1].objective
+    True
     """
     refuse_old(compare, old)
     return _solve_all({"": instance}, _name_ways(ways), time_limit, relaxation, repeats)
@@ -169,7 +172,15 @@ def compare_all(
     repeats: int = 1,
     **old: Never,
 ) -> Comparison:
-    """Solve several instances by name, each in several ways; see :func:`compare`. The limit is for each run."""
+    """Solve several instances by name, each in several ways; see :func:`compare`. The limit is for each run.
+
+    Examples
+    --------
+    >>> rolls = {f"roll of {roll}": (roll, [45, 36, 31], [9, 61, 39]) for roll in (80, 100)}
+    >>> found = compare_all(rolls, {"patterns": lambda instance: CuttingStock(*instance)})
+    >>> [line.objective for line in found]
+    [55.0, 46.0]
+    """
     refuse_old(compare_all, old)
     if not isinstance(instances, Mapping) or not instances:
         raise InputError("instances: expected at least one instance by name")
