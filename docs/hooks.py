@@ -1,27 +1,76 @@
-"""Hooks of mkdocs: resolve roles in docstrings, and insert generated text into pages."""
+"""Hooks of mkdocs: resolve roles in docstrings, link names to the pages that use them, insert generated text."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import griffe
+import nbformat
 
 ROOT = Path(__file__).parents[1]
 
 ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`(~?)([\w.]+)`")
 
 
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
+USES = 4
+"""Largest number of pages that the reference lists below a name."""
+
+
 class Roles(griffe.Extension):
-    """Turn roles of docstrings into links if their target is on some page, and into code otherwise."""
+    """Turn roles of docstrings into links, and list the pages whose code uses a name.
+
+    A role whose target is on no page becomes code.
+    """
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one object."""
         if obj.docstring is not None:
             obj.docstring.value = ROLE.sub(lambda match: _link(obj, *match.groups()), obj.docstring.value)
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Add the pages that use them to the docstrings of a package's names."""
+        for name, pages in _uses().items():
+            if name.startswith(f"{pkg.path}."):
+                try:
+                    target = pkg[name.removeprefix(f"{pkg.path}.")]
+                    found = target.final_target if isinstance(target, griffe.Alias) else target
+                except (KeyError, griffe.AliasResolutionError):
+                    continue
+                if found.docstring is not None and "\n\nUsed in " not in found.docstring.value:
+                    links = [f'<a href="../{page}.html">{title}</a>' for _, page, title in sorted(pages)[:USES]]
+                    found.docstring.value += f"\n\nUsed in {', '.join(links)}."
+
+
+@cache
+def _uses() -> dict[str, list[tuple[int, str, str]]]:
+    """Return, for each dotted name that pages and notebooks import, minus its uses, the page and its title."""
+    code: dict[str, tuple[str, str]] = {}
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        title = TITLE.search(text)
+        code[path.relative_to(ROOT / "docs").with_suffix("").as_posix()] = (
+            title[1] if title else path.stem,
+            "\n".join(BLOCK.findall(text)),
+        )
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        title = TITLE.search(cells[0].source)
+        lines = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+        code[f"notebooks/{path.stem}"] = (title[1] if title else path.stem, re.sub(r"^[%!].*$", "", lines, flags=re.M))
+    uses: dict[str, list[tuple[int, str, str]]] = {}
+    for page, (title, lines) in code.items():
+        for node in ast.walk(ast.parse(lines)):
+            for name in node.names if isinstance(node, ast.ImportFrom) else ():
+                count = len(re.findall(rf"\b{name.asname or name.name}\b", lines))
+                uses.setdefault(f"{node.module}.{name.name}", []).append((-count, page, title))
+    return uses
 
 
 def _link(obj: griffe.Object, tilde: str, name: str) -> str:
