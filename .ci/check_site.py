@@ -21,7 +21,6 @@ from urllib.parse import quote
 
 PAGES = ("index", "how/own_cuts", "api/problem", "notebooks/gallery", "notebooks/cutting_stock")
 WIDTHS = (390, 768, 1440)
-SCHEMES = ("light", "dark")
 
 SEARCHES = {
     "VRPTW": "templates/vehicle_routing",
@@ -132,15 +131,12 @@ class Browser:
         """Return the value that a command of the DevTools protocol returns."""
         return self.send("/goog/cdp/execute", {"cmd": command, "params": values})
 
-    def show(self, page: Path, width: int, scheme: str, query: str = "") -> None:
-        """Open a page of the file system at a width in pixels and in a colour scheme, with an empty console."""
+    def show(self, page: Path, width: int, query: str = "") -> None:
+        """Open a page of the file system at a width in pixels, with an empty console."""
         self.develop(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
         )
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.develop("Emulation.setEmulatedMedia", features=features)
         self.send("/url", {"url": "about:blank"})
-        self.develop("Storage.clearDataForOrigin", origin="file://", storageTypes="local_storage")  # its colour scheme
         self.send("/se/log", {"type": "browser"})
         self.send("/url", {"url": page.as_uri() + query})
 
@@ -175,23 +171,22 @@ def browser(chromium: str, driver: str) -> Iterator[Browser]:
 
 
 def findings(session: Browser, site: Path) -> Iterator[str]:
-    """Yield a message for each page, width and colour scheme that scrolls sideways or has console errors."""
+    """Yield a message for each page and width that scrolls sideways or has console errors."""
     for page in PAGES:
         for width in WIDTHS:
-            for scheme in SCHEMES:
-                session.show(site / f"{page}.html", width, scheme)
-                time.sleep(0.2)
-                excess, wide = session.evaluate(TOO_WIDE)
-                where = f"{page} at {width} px, {scheme}"
-                if excess > 0 or wide:
-                    yield f"{where}: {max(excess, 0)} px too wide: {' '.join(wide)}"
-                yield from (f"{where}: {error}" for error in session.errors())
+            session.show(site / f"{page}.html", width)
+            time.sleep(0.2)
+            excess, wide = session.evaluate(TOO_WIDE)
+            where = f"{page} at {width} px"
+            if excess > 0 or wide:
+                yield f"{where}: {max(excess, 0)} px too wide: {' '.join(wide)}"
+            yield from (f"{where}: {error}" for error in session.errors())
 
 
 def lost_searches(session: Browser, site: Path) -> Iterator[str]:
     """Yield a message for each word that does not lead to its page."""
     for word, page in SEARCHES.items():
-        session.show(site / "index.html", WIDTHS[-1], SCHEMES[0], f"?q={quote(word)}")
+        session.show(site / "index.html", WIDTHS[-1], f"?q={quote(word)}")
         results: list[str] = []
         for _ in range(PATIENCE):
             time.sleep(0.1)

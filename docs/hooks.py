@@ -90,6 +90,12 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return markdown
 
 
+def on_page_content(content: str, **_: Any) -> str:
+    """Exclude source code from the search; mkdocs calls this for every page."""
+    mark = '<details class="mkdocstrings-source"'
+    return content.replace(mark, f"{mark} data-search-exclude")
+
+
 def _solvers() -> str:
     """Return a table for each folder of `solvers`, with the first sentence of each module's docstring."""
     lines = []

@@ -242,13 +242,12 @@ def test_browser_finds_a_page_that_scrolls_sideways_a_console_error_and_a_lost_w
     (tmp_path / "index.html").write_text(body.format("<div style='overflow: auto'><p style='width: 800px'>a</p></div>"))
     monkeypatch.setattr(site, "PAGES", ("index", "wide", "wrong"))
     monkeypatch.setattr(site, "WIDTHS", (390, 1440))
-    monkeypatch.setattr(site, "SCHEMES", ("dark",))
     monkeypatch.setattr(site, "PATIENCE", 1)
     monkeypatch.setattr(site, "SEARCHES", {"Farkas": "how_it_works"})
     with site.browser(*paths) as session:
         wide, *wrong = site.findings(session, tmp_path)
         (lost,) = site.lost_searches(session, tmp_path)
-    assert wide.startswith("wide at 390 px, dark: 4")
+    assert wide.startswith("wide at 390 px: 4")
     assert ["nothing is not defined" in message for message in wrong] == [True, True]
     assert lost == "a search for Farkas finds nothing, not how_it_works"
 
