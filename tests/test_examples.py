@@ -23,7 +23,9 @@ MODULES = sorted(
 
 def names():
     """Return what the examples use: the names of colgen, and the program on the home page with its problem."""
-    text = re.search(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)[1]
+    text = re.search(
+        r"start:example\] -->\n```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )[1]
     found = {name: getattr(colgen, name) for name in colgen.__all__} | {"math": math, "np": np, "pyo": pyo}
     exec(text[: text.index("result = solve(")], found)
     return found | {"problem": found["CuttingStock"](100, [45, 36, 31, 14], [97, 610, 395, 211])}
