@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ class Roles(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Add the pages that use them to the docstrings of a package's names."""
+        seen: list[griffe.Object] = []
         for name, pages in _uses().items():
             if name.startswith(f"{pkg.path}."):
                 try:
@@ -43,34 +45,43 @@ class Roles(griffe.Extension):
                     found = target.final_target if isinstance(target, griffe.Alias) else target
                 except (KeyError, griffe.AliasResolutionError):
                     continue
-                if found.docstring is not None and "\n\nUsed in " not in found.docstring.value:
+                if found.docstring is not None and found not in seen:
+                    seen.append(found)
                     links = [f'<a href="../{page}.html">{title}</a>' for _, page, title in sorted(pages)[:USES]]
-                    found.docstring.value += f"\n\nUsed in {', '.join(links)}."
+                    found.docstring.parsed.append(griffe.DocstringSectionText(f"Used in {', '.join(links)}."))
 
 
 @cache
 def _uses() -> dict[str, list[tuple[int, str, str]]]:
-    """Return, for each dotted name that pages and notebooks import, minus its uses, the page and its title."""
-    code: dict[str, tuple[str, str]] = {}
+    """Return, for each dotted name in the code of pages and notebooks, minus its uses, the page and its title."""
+    uses: dict[str, list[tuple[int, str, str]]] = {}
+    for page, title, code in _code():
+        tree = ast.parse(code)
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        origin = {"colgen": "colgen"}
+        for node in imports:
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            origin |= {name.asname or name.name: f"{prefix}{name.name}" for name in node.names}
+        names = (ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
+        heads = ((origin.get(name.partition(".")[0]), name) for name in names)
+        for name, count in Counter(".".join([head, *name.split(".")[1:]]) for head, name in heads if head).items():
+            uses.setdefault(name, []).append((-count, page, title))
+    return uses
+
+
+def _code() -> Iterator[tuple[str, str, str]]:
+    """Yield each page without its suffix, its title and its code."""
     for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         title = TITLE.search(text)
-        code[path.relative_to(ROOT / "docs").with_suffix("").as_posix()] = (
-            title[1] if title else path.stem,
-            "\n".join(BLOCK.findall(text)),
-        )
+        name = path.relative_to(ROOT / "docs").with_suffix("").as_posix()
+        yield name, title[1] if title else name, "\n".join(BLOCK.findall(text))
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
         title = TITLE.search(cells[0].source)
-        lines = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        code[f"notebooks/{path.stem}"] = (title[1] if title else path.stem, re.sub(r"^[%!].*$", "", lines, flags=re.M))
-    uses: dict[str, list[tuple[int, str, str]]] = {}
-    for page, (title, lines) in code.items():
-        for node in ast.walk(ast.parse(lines)):
-            for name in node.names if isinstance(node, ast.ImportFrom) else ():
-                count = len(re.findall(rf"\b{name.asname or name.name}\b", lines))
-                uses.setdefault(f"{node.module}.{name.name}", []).append((-count, page, title))
-    return uses
+        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+        code = re.sub(r"^[%!].*$", "", code, flags=re.MULTILINE)
+        yield f"notebooks/{path.stem}", title[1].partition(":")[0] if title else path.stem, code
 
 
 def _link(obj: griffe.Object, tilde: str, name: str) -> str:

@@ -259,6 +259,16 @@ def test_pictures_of_the_home_page_are_drawn_once_in_the_gallery(monkeypatch):
     assert [gallery.count(call) for call in importlib.import_module("notebooks").PICTURES] == [1, 1, 1]
 
 
+def test_the_reference_links_pages_that_use_a_name(monkeypatch):
+    pytest.importorskip("griffe", reason="needs griffe, which the documentation is built with")
+    monkeypatch.syspath_prepend(DOCS)
+    uses = importlib.import_module("hooks")._uses()
+    assert "vehicle_routing_by_hand" in {page for _, page, _ in uses["colgen.Labelling"]}
+    assert "notebooks/gallery" in {page for _, page, _ in uses["colgen.plotting.bounds"]}
+    counts = [count for count, _, _ in uses["colgen.OraclePricing"]]
+    assert max(counts) < 0
+
+
 def test_formulas_in_prose_are_set_as_formulas():
     # Apart from code, formulas, links and tags, a page has no letter with an index and no sum, product or bracket.
     apart = r"^---\n.*?^---$|^```.*?^```$|^    .*?$|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]+\$|\]\([^)]*\)|<[^>\n]*>"
