@@ -19,6 +19,8 @@ def on_page_content(content: str, **_: Any) -> str:
 
 def _mathml(match: re.Match[str]) -> str:
     element, formula = match.groups()
-    display = "block" if element == "div" else "inline"
+    mathml = convert(html.unescape(formula).strip(), display="block" if element == "div" else "inline")
+    if element == "div":
+        return f'<div class="formula" data-search-exclude>{mathml}</div>'
     length = " long" if len(formula) > 60 else ""  # scrolls on small screens, in its own box
-    return f'<{element} class="formula{length}">{convert(html.unescape(formula).strip(), display=display)}</{element}>'
+    return f'<span class="formula{length}">{mathml}</span>'
