@@ -1,6 +1,6 @@
 """Check the code of README.md and of the pages with mypy and pyright, since editors complete code by these types.
 
-Each page's blocks are one module, in order.  Pages of `docs/how` continue from the README's classes, as `rolls`.
+Each page's blocks are one module, in order.
 Pyright is basedpyright in its standard mode: the same checks, in a package that needs no download at run time.
 """
 
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+sys.path.insert(0, str(ROOT))
+
+from tests.pages import blocks  # noqa: E402
 
 OPTIONS = [
     "--config-file=",  # the packages' configuration requires annotations, which distract on pages
@@ -48,15 +49,10 @@ def modules(directory: Path) -> list[Path]:
     """Write the code of each page to a separate file, and return the paths."""
     found = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        blocks = FENCE.findall(page.read_text(encoding="utf-8"))
-        if blocks:
+        code = [text for language, text in blocks(str(page.relative_to(ROOT))) if language == "python"]
+        if code:
             found.append(directory / ("_".join(page.relative_to(ROOT).with_suffix("").parts) + ".py"))
-            found[-1].write_text("\n".join(blocks), encoding="utf-8")
-    example = FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1]
-    example = example[: example.index("result = solve(")]
-    # Pages replace the README's oracle by others, whose methods may return other types.
-    untyped = re.sub(r"(def (?!__init__)\w+\(self[^)]*\)):", r"\1 -> Any:", example)
-    (directory / "rolls.py").write_text(f"from typing import Any\n{untyped}", encoding="utf-8")
+            found[-1].write_text("\n".join(code), encoding="utf-8")
     return found
 
 
