@@ -94,7 +94,7 @@ def _with_outputs(path: Path) -> Any:
         from nbclient import NotebookClient
 
         resources = {"metadata": {"path": str(path.parent)}}
-        NotebookClient(notebook, timeout=CELL_TIMEOUT, resources=resources).execute()
+        NotebookClient(notebook, timeout=CELL_TIMEOUT, coalesce_streams=True, resources=resources).execute()
         STORED.mkdir(parents=True, exist_ok=True)
         for old in STORED.glob(f"{path.stem}-*.ipynb"):
             old.unlink()
