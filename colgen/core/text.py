@@ -116,7 +116,7 @@ class Described:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        given = []
+        given: list[str] = []
         for name, parameter in inspect.signature(type(self)).parameters.items():
             value = getattr(self, name, parameter.default)
             if parameter.kind is parameter.VAR_POSITIONAL and isinstance(value, tuple):
