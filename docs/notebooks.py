@@ -70,7 +70,7 @@ def _pictures(files: Files) -> str:
             anchor = re.sub(r"\W+", "-", heading.lower())
             shown.append(f"[![{heading}]({name})<br>{heading}](notebooks/gallery.md#{anchor})")
     if len(shown) != len(PICTURES):
-        shown = ["![A bin packing instance solved to proved optimality: bounds by round, columns, time](overview.png)"]
+        shown = ["![Six delivery routes, and the two bounds of the run that meet at their length](answer.png)"]
     return '<div class="pictures" markdown>\n\n' + "\n".join(shown) + "\n\n</div>"
 
 
