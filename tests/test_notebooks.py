@@ -1,4 +1,7 @@
-"""Every notebook runs from top to bottom; the overview and the certificate run in the fast tests."""
+"""Every notebook runs from top to bottom, without PyTorch and without data; three of them run in the fast tests.
+
+Each asks a question in its first cell, and its last cell checks and prints the answer.
+"""
 
 import importlib.util
 import json
@@ -12,10 +15,23 @@ nbclient = pytest.importorskip("nbclient", reason="needs the dev extra")
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-FAST = ("overview", "certificate")
+FAST = ("overview", "certificate", "learning")
 WITHOUT_PICTURES = ("certificate",)
 TIME_LIMIT = 100
-"""Limit in seconds for a notebook."""
+"""Limit in seconds for a cell."""
+WITHOUT_TORCH = """
+import sys
+
+
+class WithoutTorch:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, WithoutTorch)
+"""
 
 
 OF_NO_TEMPLATE = {"overview", "gallery", "classroom", "certificate", "decomposition", "learning"}
@@ -26,8 +42,12 @@ def templates():
     return {path.parent.name for path in (ROOT / "problems").glob("*/template.py")}
 
 
-def cells(path):
-    return ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+def read(name):
+    return json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+
+
+def cells(name):
+    return ["".join(cell["source"]) for cell in read(name)]
 
 
 def test_there_is_a_notebook_for_each_template_and_topic():
@@ -35,13 +55,33 @@ def test_there_is_a_notebook_for_each_template_and_topic():
 
 
 @pytest.mark.parametrize("name", sorted(templates() | OF_THE_ENGINE))
-def test_notebook_has_a_question_a_measurement_and_a_solved_exercise(name):
-    first, *others = cells(ROOT / "notebooks" / f"{name}.ipynb")
+def test_notebook_has_a_measurement_and_an_exercise_before_the_answer(name):
+    assert any(re.search(r"\b(compare|ablation)\(", cell) for cell in cells(name))
+    assert [cell.splitlines()[0] for cell in cells(name) if cell.startswith("## ")][-2:] == ["## Exercise", "## Answer"]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+def test_notebook_asks_a_question_and_ends_with_its_answer(name):
+    first, *_, heading, last = cells(name)
     assert re.search(r"question[^:]*: [^*]+\?\*\*", " ".join(first.split()))
-    assert any(re.search(r"\b(compare|ablation)\(", cell) for cell in others)
-    exercise = next(k for k, cell in enumerate(others) if cell.startswith("## Exercise"))
-    assert "*Solution" in "".join(others[exercise:])
-    assert all(cell.startswith("## Answer") for cell in others[exercise + 1 :] if cell.startswith("## "))
+    assert heading.startswith("## Answer")
+    assert len(re.findall(r"^assert ", last, re.MULTILINE)) >= 1
+    assert last.count("print(") == 1
+
+
+@pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+def test_solution_follows_its_exercise_and_is_folded(name):
+    exercise = solution = False
+    for cell in read(name):
+        text, in_solution = "".join(cell["source"]), "solution" in cell["metadata"].get("tags", ())
+        assert in_solution or "*Solution" not in text
+        assert solution or not in_solution or exercise, "a solution without an exercise"
+        exercise, solution = text.startswith("## Exercise"), in_solution
+
+
+def test_no_notebook_reads_data():
+    for path in NOTEBOOKS:
+        assert not re.search("COLGEN_DATA|shared/", path.read_text(encoding="utf-8")), path.stem
 
 
 def test_every_notebook_has_its_page():
@@ -84,6 +124,7 @@ def test_a_page_folds_the_cells_of_a_solution_and_nothing_else():
 )
 def test_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(WITHOUT_TORCH))
     client = nbclient.NotebookClient(notebook, timeout=TIME_LIMIT, resources={"metadata": {"path": str(path.parent)}})
     client.execute()
     if path.stem == "certificate":
@@ -92,3 +133,11 @@ def test_notebook_runs(path):
         assert re.search(r"lie\.jsonl, line 5: .*pricing problem 0 .*-2, not 0\nexit code 4", output)
     pictures = [o for c in notebook.cells for o in c.get("outputs", ()) if "image/png" in o.get("data", {})]
     assert bool(pictures) != (path.stem in WITHOUT_PICTURES)
+
+
+@pytest.mark.slow
+def test_learning_runs_with_torch():
+    pytest.importorskip("torch")
+    notebook = nbformat.read(ROOT / "notebooks" / "learning.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=TIME_LIMIT).execute()
+    assert any("a network finds" in o.get("text", "") for c in notebook.cells for o in c.get("outputs", ()))
