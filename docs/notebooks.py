@@ -147,7 +147,8 @@ def _output(name: str, output: Any, heading: str, pictures: dict[str, bytes]) ->
             pictures[f"{name}.png"] = base64.b64decode(data["image/png"])
             yield f"![{heading}]({name}.png)"
         elif "text/html" in data:
-            _html_outputs[name] = data["text/html"]
+            # Without the attributes of pandas, the theme styles its tables as all others.
+            _html_outputs[name] = data["text/html"].replace(' border="1" class="dataframe"', "")
             yield f'<div data-shown="{name}"></div>'
         else:
             yield _printed(data.get("text/plain", ""))

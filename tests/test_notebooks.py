@@ -89,12 +89,26 @@ def test_every_notebook_has_its_page():
     assert sorted(listed) == [path.stem for path in NOTEBOOKS]
 
 
-def test_a_page_folds_the_cells_of_a_solution_and_nothing_else():
-    markdown = pytest.importorskip("markdown", reason="needs the docs extra")
+@pytest.fixture
+def pages():
     pytest.importorskip("mkdocs", reason="needs the docs extra")
     spec = importlib.util.spec_from_file_location("pages_of_notebooks", ROOT / "docs" / "notebooks.py")
-    pages = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(pages)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_page_shows_tables_of_pandas_in_its_own_style(pages):
+    pandas = pytest.importorskip("pandas", reason="needs the notebooks extra")
+    v4 = nbformat.v4
+    shown = v4.new_output("execute_result", {"text/html": pandas.DataFrame({"a": [1]}).to_html()})
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("frame", outputs=[shown])])
+    *_, fragment, _ = pages._parts("page", notebook, {})
+    assert "<table>" in pages.on_page_content(fragment, None)
+
+
+def test_a_page_folds_the_cells_of_a_solution_and_nothing_else(pages):
+    markdown = pytest.importorskip("markdown", reason="needs the docs extra")
     solution = {"metadata": {"tags": ["solution"]}}
     v4 = nbformat.v4
     notebook = v4.new_notebook(
