@@ -75,6 +75,7 @@ def test_solution_follows_its_exercise_and_is_folded(name):
     for cell in read(name):
         text, in_solution = "".join(cell["source"]), "solution" in cell["metadata"].get("tags", ())
         assert in_solution or "*Solution" not in text
+        assert cell["metadata"].get("jupyter", {}).get("source_hidden", False) == in_solution  # JupyterLab folds these
         assert solution or not in_solution or exercise, "a solution without an exercise"
         exercise, solution = text.startswith("## Exercise"), in_solution
 
