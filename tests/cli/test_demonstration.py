@@ -228,7 +228,8 @@ def test_a_line_has_the_outcomes_of_both_methods(objective, proved):
         named=lambda instance, answer: f"{len(answer)} sets of tasks",
     )
     found = line()
-    assert solved == [small, instance]  # kernels are compiled before anything is measured
+    assert solved[:2] == [small, instance]  # kernels are compiled before anything is measured
+    assert len(solved) == 11  # a short method is timed ten times
     assert found.instance == f"{len(solve(assignment(2, 4, 0)).answer)} sets of tasks"
     assert (found.brute_force, found.columns_possible) == ("by hand", 32)
     assert (found.brute_force_objective, found.brute_force_proved) == (objective, proved)
