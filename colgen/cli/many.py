@@ -184,10 +184,10 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
     """Return the outcome of a file: one line on its bounds, then its answer."""
     name, result = str(arguments.files[one.number]), one.result
     if result is None:
-        lines = [wrap(f"{name}: {Termination.FAULT.value} {one.fault}"), ""]
+        lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]
         return Solved(lines, None, Termination.FAULT, float("nan"), float("nan"), "", name)
     reading = template.reading(instance)
-    head = [wrap(line) for line in (f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else []))]
+    head = [f"{name}: {_describe(result)}", *([wrap(f"read as {reading}")] if reading else [])]
     if result.solution is None or arguments.relaxation:
         return Solved.of(result, [*head, ""], None, scope=template.scope(instance), file=name)
     answer = template.answer(instance, result)

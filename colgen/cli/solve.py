@@ -199,8 +199,9 @@ def _solve_all(
             records = stack.enter_context(writing(arguments.json)) if to_file else sys.stdout
         error: Exception | None = None
         stack.enter_context(holding_signals())
+        write = _write_file if source == "the files" else _write_line
         try:
-            write_all(several, tally, None if arguments.json == "-" else _write_line, records, live=live)
+            write_all(several, tally, None if arguments.json == "-" else write, records, live=live)
         except BrokenPipeError:
             raise
         except KeyboardInterrupt:
@@ -227,6 +228,13 @@ def _solve_all(
 
 def _write_line(line: str) -> None:
     print(line, flush=True)
+
+
+def _write_file(text: str) -> None:
+    """Print the outcome of a file: its first line in colour."""
+    head, _, answer = text.partition("\n")
+    show([head])
+    _write_line(answer)
 
 
 def _exit_code(result: Result, scope: str) -> int:

@@ -35,6 +35,18 @@ def install(monkeypatch):
 
 
 @pytest.fixture
+def coloured(monkeypatch):
+    """Return a function after whose call output is written as on a terminal with colours."""
+
+    def begin() -> None:
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("FORCE_COLOR", "1")
+
+    return begin
+
+
+@pytest.fixture
 def file(tmp_path):
     path = tmp_path / "instance.txt"
     path.write_text("3 6 1", encoding="utf-8")

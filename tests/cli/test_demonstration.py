@@ -142,16 +142,16 @@ def test_some_templates_and_one_instance_of_each(capsys, install):
     assert run(capsys, "demo", "four")[0] == 2
 
 
-def test_a_terminal_shows_the_running_template(capsys, install, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
+def test_a_terminal_shows_the_running_template(capsys, install, coloured):
+    coloured()
     install(dataclasses.replace(STUB, compiling=7.0))
     code, _, err = run(capsys, "demo")
     assert code == 0
     assert "stub, instance 1 of 2, 0 s" in err
 
 
-def test_a_terminal_has_colours(capsys, install, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
+def test_a_terminal_has_colours(capsys, install, monkeypatch, coloured):
+    coloured()
     install(dataclasses.replace(STUB, demo=(demo(), demo(proof="Stopped at the time limit.", dual_bound=11.0))))
     _, out, _ = run(capsys, "demo")
     assert "\x1b[32m41x faster\x1b[0m" in out

@@ -7,6 +7,7 @@ import pytest
 
 from colgen import Termination
 from colgen.cli.output import paint
+from colgen.cli.solve import _write_file
 from tests.cli.stub import (
     STUB,
     picture,
@@ -83,9 +84,11 @@ def test_every_end_of_a_run_has_a_colour():
     assert all(paint(end.value).spans for end in Termination)
 
 
-def test_colours_need_a_terminal_and_respect_no_color(capsys, install, file, monkeypatch):
+def test_colours_need_a_terminal_and_respect_no_color(capsys, install, file, monkeypatch, coloured):
     assert "\x1b" not in run(capsys, "solve", "stub", file)[1]
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    coloured()
     assert "\x1b[32mProved optimal\x1b[0m." in run(capsys, "solve", "stub", file)[1]
+    _write_file("a.txt: Proved infeasible: no answer satisfies all rows.\nProved optimal\t")
+    assert capsys.readouterr().out.startswith("a.txt: \x1b[31mProved infeasible\x1b[0m: no answer")
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in run(capsys, "solve", "stub", file)[1]
