@@ -6,6 +6,8 @@ import importlib.util
 import io
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -73,6 +75,15 @@ def test_picture_of_the_readme_is_drawn_from_a_run(tmp_path, monkeypatch):
 def test_code_of_a_page_runs_and_prints_the_shown_output(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # an empty directory
     run(f"docs/{page}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_blocks_of_a_page_run_as_one_script(page, tmp_path):
+    code = "\n".join(text for language, text in blocks(f"docs/{page}") if language == "python")
+    (tmp_path / "page.py").write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_tutorial_ends_with_a_proof_and_its_mistakes_are_found(tmp_path, monkeypatch):
