@@ -223,6 +223,12 @@ def method_of(problem: Problem, given: Method = Method(), claims: RowClaims | No
     return given.fill_from(own, Problem.method(problem))
 
 
+def name_of(problem: Problem) -> str:
+    """Return the class of a problem and the name of its instance, if it has one."""
+    name = getattr(getattr(problem, "instance", None), "name", None)
+    return f"{type(problem).__name__} {name}" if isinstance(name, str) and name else type(problem).__name__
+
+
 def codec_of(problem: Problem) -> Codec | None:
     """Return a problem's codec, or raise InputError if ``codec()`` returns another type.
 

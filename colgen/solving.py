@@ -29,11 +29,12 @@ from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.lazy_imports import import_name
 from colgen.core.renamed import refuse_old
 from colgen.core.result import OWN, Iteration, Result, Termination
+from colgen.core.run_settings import RunSettings
 from colgen.core.sense import Sense
 from colgen.core.signals import hold_signals, holding_termination
 from colgen.core.solution import Complete
 from colgen.core.stop import AnyOf, StopRule
-from colgen.core.text import describe, number
+from colgen.core.text import brief, describe, number
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
@@ -51,7 +52,7 @@ from colgen.parallel.subtrees import WIDTH, OnCluster, pack
 from colgen.parallel.threads import Threads
 from colgen.pricing.derived import Unlimited, merge_identical
 from colgen.pricing.oracles import Pricing
-from colgen.problem import Problem, codec_of, method_of
+from colgen.problem import Problem, codec_of, method_of, name_of
 from colgen.stabilization import Stabilization
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.node import as_diagnostic
@@ -220,7 +221,7 @@ class _Solver:
                 f"The dual bound is from {outcome.bound_source} and is trusted, not verified. The tree itself proves "
                 f"{number(run.global_bound)}."
             )
-        draft = _result(problem, search, run, outcome, options.relaxation)
+        draft = _result(problem, search, run, outcome, options.relaxation, self._described())
         result: Result = part_of(problem.finish(draft), Result, problem, "finish")
         return result if self.recording is None else self.recording.write(result)
 
@@ -245,11 +246,15 @@ class _Solver:
             for source in (self.saved, self.pooled):
                 diagnostic = diagnostic if source is None else source.explain(diagnostic)
             diagnostic.result = _result(  # type: ignore[attr-defined]
-                self.problem, search, run, fault, self.options.relaxation
+                self.problem, search, run, fault, self.options.relaxation, self._described()
             )
             if diagnostic is error:
                 raise
             raise diagnostic from error
+
+    def _described(self) -> RunSettings:
+        given = (self.method, self.rule, self.options.parallel, self.options.relaxation)
+        return RunSettings(partial(_describe, name_of(self.problem), *given))
 
     def _begin(self, search: BranchAndPrice) -> bool:
         """Resume or start the search; return whether the guesses already prove the optimum."""
@@ -309,18 +314,21 @@ class _Recording:
 
     def write(self, result: Result[Answer]) -> Result[Answer]:
         """Write a result's certificate and return the result with the outcome of its verification."""
-        start = time.monotonic()
+        start, processor = time.monotonic(), time.process_time()
         own = result.bound_source == OWN
         ended = FinishedRun(result.sense, result.termination, result.dual_bound, result.solution, result.nodes, own)
         written, remarks = write_verified(self.path, self.certifier, self.witness, ended)
-        duration = time.monotonic() - start
+        duration, processor = time.monotonic() - start, time.process_time() - processor
         seconds = {**result.seconds, "certificate": duration, "total": result.seconds["total"] + duration}
+        processor += result.processor_seconds
         notes = [*result.notes, *remarks]
         if written.short:
             notes.append(f"Exact arithmetic does not prove the recorded bound of node {written.short[0]}.")
         short = bool(written.short) and result.termination is Termination.OPTIMAL
         termination = Termination.WITHIN_TOLERANCE if short else result.termination
-        return dataclasses.replace(result, termination=termination, seconds=seconds, notes=tuple(notes))
+        return dataclasses.replace(
+            result, termination=termination, seconds=seconds, processor_seconds=processor, notes=tuple(notes)
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -496,7 +504,12 @@ def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete
 
 
 def _result(
-    problem: Problem[Answer], search: BranchAndPrice, run: Run, outcome: TreeResult, relaxation: bool
+    problem: Problem[Answer],
+    search: BranchAndPrice,
+    run: Run,
+    outcome: TreeResult,
+    relaxation: bool,
+    settings: RunSettings,
 ) -> Result[Answer]:
     solution = search.root if relaxation else run.incumbent
     termination = outcome.termination
@@ -536,7 +549,19 @@ def _result(
         bound_source=outcome.bound_source,
         notes=(*run.notes, *run.budget.warnings),
         pool=pool,
+        processor_seconds=run.processor_seconds,
+        settings=settings,
     )
+
+
+def _describe(problem: str, method: Method, rule: AnyOf, parallel: Parallel, relaxation: bool) -> dict[str, str]:
+    """Return the settings of a run by name, in words."""
+    texts = {"problem": problem, "stop": ", ".join(map(brief, rule.rules)) or "no limit"}
+    if relaxation:
+        texts["relaxation"] = "only the root's, to its optimum"
+    if parallel != Parallel():
+        texts["parallel"] = repr(parallel)
+    return texts | {k: brief(v, 300) if v != () else "none" for k, v in vars(method).items() if v is not None}
 
 
 def _no_columns_note(pricing: Sequence[Pricing]) -> str:
@@ -571,6 +596,7 @@ def _empty_result(reason: Termination, budget: Budget, sense: Sense = Sense.MINI
             "total": budget.seconds,
             "other": 0.0,
         },
+        processor_seconds=budget.processor_seconds,
         notes=("The limit was reached before the restricted master and its oracles were set up.",),
     )
 

@@ -106,6 +106,10 @@ class Run:
         """Called between rounds and nodes.  The checkpoint writer sets it."""
         self.seconds_before = 0.0
         """Duration of the earlier runs that this one resumes."""
+        self.processor_before = 0.0
+        """Processor seconds of the earlier runs that this one resumes."""
+        self.processor_elsewhere = 0.0
+        """Processor seconds of other processes that searched subtrees."""
         self.columns_generated = 0
         self.rows_generated = 0
 
@@ -115,6 +119,11 @@ class Run:
     def seconds(self) -> float:
         """Seconds since the run began."""
         return self.budget.seconds
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor seconds since the run began, of this process and of workers."""
+        return self.budget.processor_seconds + self.processor_elsewhere
 
     @property
     def seconds_left(self) -> float:

@@ -130,6 +130,7 @@ _FIELDS: dict[str, tuple[Check, str]] = {
     "master": (_is_text, "a text"),
     "relaxation": (_is_bool, "true or false"),
     "seconds": (lambda value: _is_finite(value) and value >= 0.0, "seconds"),
+    "processor_seconds": (lambda value: _is_finite(value) and value >= 0.0, "seconds"),
     "global_bound": (_is_number, "a number"),
     "root_bound": (_is_number, "a number"),
     "lost": (_is_number, "a number"),

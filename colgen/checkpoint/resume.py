@@ -17,7 +17,7 @@ from colgen.core.errors import ColgenError, InputError
 from colgen.core.result import Termination
 from colgen.core.serialization import IMPOSSIBLE, of_plain
 from colgen.core.solution import Solution
-from colgen.core.text import plural
+from colgen.core.text import duration, plural
 from colgen.cuts.separation import Separation
 from colgen.master.column_table import GIVEN
 from colgen.master.linear_master import as_linear
@@ -45,6 +45,7 @@ def resume(
     path, fields = checkpoint.path, checkpoint.fields
     if fields.get("master") != master_digest(search.master):
         raise InputError(f"{path} is a checkpoint of another restricted master: rows or costs differ")
+    fields.setdefault("processor_seconds", 0.0)  # missing in checkpoints of earlier versions
     try:
         check_fields(fields, checkpoint.arrays)
         _restore(checkpoint, search, tree, writer, from_plain, fits)
@@ -98,10 +99,10 @@ def _restore(
     )
     # Without a row of the parent's bound, a child may have a better bound than its parent.
     tree.checks_children = bool(fields["compares"]) and not lost
-    run.seconds_before = float(fields["seconds"])
+    run.seconds_before, run.processor_before = float(fields["seconds"]), float(fields["processor_seconds"])
     run.columns_generated, run.rows_generated = map(int, fields["generated"])
     run.notes.append(
-        f"Resumed after {plural(tree.treated, 'node')} and {run.seconds_before:.3g} s, with "
+        f"Resumed after {plural(tree.treated, 'node')} and {duration(run.seconds_before, run.processor_before)}, with "
         f"{plural(len(fields['nodes']), 'open node')} and {plural(search.master.num_columns, 'column')} in the master."
     )
     if checkpoint.note:

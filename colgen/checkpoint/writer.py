@@ -138,6 +138,7 @@ class CheckpointWriter:
             "master": self._master_digest,
             "relaxation": self._relaxation,
             "seconds": run.seconds + run.seconds_before,
+            "processor_seconds": run.processor_seconds + run.processor_before,
             "global_bound": run.global_bound,
             "root_bound": search.root_bound,
             "lost": run.sense.hopeless if self._relaxation else tree.lost_outside(nodes),

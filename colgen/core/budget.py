@@ -46,6 +46,7 @@ class Budget:
 
     def __init__(self, seconds: float = math.inf, memory: float = math.inf, started: float | None = None) -> None:
         self.started = time.monotonic() if started is None else started
+        self._processor = time.process_time()
         self.deadline = self.started + seconds
         self.memory = memory
         self._compiled = compile_seconds()
@@ -56,6 +57,11 @@ class Budget:
     def seconds(self) -> float:
         """Seconds since the run began."""
         return time.monotonic() - self.started
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor seconds of this process, with all its threads, since this budget was made."""
+        return time.process_time() - self._processor
 
     @property
     def compiling(self) -> float:

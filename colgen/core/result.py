@@ -20,7 +20,8 @@ from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.signals import BY_SIGTERM, BY_THE_USER
 from colgen.core.solution import Solution
-from colgen.core.text import Described, number, percent, plural
+from colgen.core.text import Described, duration, number, percent, plural
+from colgen.core.tolerances import TOLERANCES
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import WarmStart
 
@@ -228,6 +229,11 @@ class Result(Generic[Answer]):
     pool
         The columns of the restricted master, their reduced costs, and which of them are basic: none if no linear
         program was solved. None if the restricted master is not a linear program.
+    processor_seconds
+        Processor time of the run, of all its threads and of the workers that searched subtrees; NaN if unknown. Like
+        ``seconds["total"]`` it includes compiling.
+    settings
+        The problem, its method and the other arguments of the run that were given, each in a few words.
 
     Examples
     --------
@@ -253,11 +259,14 @@ class Result(Generic[Answer]):
     bound_source: str = OWN
     notes: Sequence[str] = ()
     pool: Pool | None = None
+    processor_seconds: float = math.nan
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def gap(self) -> float:
-        """Relative gap: ``|objective - dual_bound| / |objective|``."""
-        return self.sense.gap(self.objective, self.dual_bound)
+        """Relative gap: ``|objective - dual_bound| / |objective|``; 0, without rounding errors, if proved optimal."""
+        gap = self.sense.gap(self.objective, self.dual_bound)
+        return 0.0 if self.is_optimal and gap <= TOLERANCES.optimality else gap
 
     @property
     def is_optimal(self) -> bool:
@@ -269,7 +278,8 @@ class Result(Generic[Answer]):
             f"{self.termination.value}\nobjective {number(self.objective)}, dual bound {number(self.dual_bound)}, "
             f"gap {percent(self.gap)}; {plural(len(self.iterations), 'round')}, {plural(len(self.nodes), 'node')}, "
             f"{plural(self.columns_generated, 'column')} and {plural(self.rows_generated, 'row')} generated, "
-            f"{self.seconds.get('total', 0.0):.3g} s" + "".join(f"\n{note}" for note in self.notes)
+            f"{duration(self.seconds.get('total', 0.0), self.processor_seconds)}"
+            + "".join(f"\n{note}" for note in self.notes)
         )
 
     def __repr__(self) -> str:
@@ -326,6 +336,8 @@ class Result(Generic[Answer]):
             "columns_generated": self.columns_generated,
             "rows_generated": self.rows_generated,
             "seconds": dict(self.seconds),
+            "processor_seconds": _finite(self.processor_seconds),
+            "settings": dict(self.settings),
             "notes": list(self.notes),
         }
 

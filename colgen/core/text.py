@@ -14,6 +14,8 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
+from colgen.core.tolerances import TOLERANCES
+
 LONGEST = 300
 """Maximum number of characters of a line of an error message about input."""
 
@@ -45,7 +47,8 @@ def number(value: float, digits: int = 10) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a gap in percent; "infinite" if it is."""
+    """Format a gap in percent; "infinite" if it is, and 0% if it is a rounding error."""
+    share = 0.0 if abs(share) <= TOLERANCES.pruning else share
     return f"{100 * share:.3g}%" if math.isfinite(share) else "infinite"
 
 
@@ -83,6 +86,11 @@ def _wrap_line(line: str, most: int) -> str:
     indent = " " * (blanks + 2 if blanks else 0)
     parts = textwrap.wrap(line, most, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return "\n".join(parts)
+
+
+def duration(wall: float, processor: float) -> str:
+    """Format the duration of a run and its processor time, if known: "1.3 s, 1.2 s of processor time"."""
+    return f"{wall:.3g} s" + (f", {processor:.3g} s of processor time" if math.isfinite(processor) else "")
 
 
 def significant(value: float) -> str:

@@ -16,7 +16,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import pickle
+import platform
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -116,7 +119,7 @@ class SubtreeResult:
 
     Closed nodes (``done``) and open ones (``left``) are numbered by the worker. ``lost`` and ``why_lost`` are as in
     :class:`Subtree`. ``columns`` are new and basic at the end. ``stop`` is the reason to end the search of the whole
-    tree.
+    tree. ``processor_seconds`` are those of the thread that searched it, in the process of this name.
     """
 
     links: Sequence[Any]
@@ -131,10 +134,18 @@ class SubtreeResult:
     stage_seconds: dict[str, float]
     notes: Sequence[str]
     stop: Termination | None
+    processor_seconds: float
+    process: str
+
+
+def this_process() -> str:
+    """Return a name of this process that no other has on any machine of a cluster."""
+    return f"{platform.node()} {os.getpid()}"
 
 
 def search_subtree(task: Task) -> SubtreeResult:
     """Search a subtree; this leaves no state behind in its process."""
+    started = time.thread_time()
     maker, settings = pickle.loads(task.made)
     known: Known = pickle.loads(task.known)
     search: BranchAndPrice = maker.search(Budget(task.seconds, task.memory), settings)
@@ -180,6 +191,8 @@ def search_subtree(task: Task) -> SubtreeResult:
         dict(run.stage_seconds),
         tuple(run.notes),
         ended.termination if ended.termination in _ENDS_ALL else None,
+        time.thread_time() - started,
+        this_process(),
     )
 
 
@@ -293,6 +306,8 @@ class OnCluster(Relaxation):
         subtree, numbers = self._renumber(node, found)
         iterations = [dataclasses.replace(it, node=numbers.get(it.node, node.number)) for it in found.iterations]
         merge_run(run, iterations, found.columns_generated, found.stage_seconds, found.notes)
+        if found.process != this_process():  # the clock of this process counts its own threads
+            run.processor_elsewhere += found.processor_seconds
         first.master.add(found.columns, ())
         merge_incumbent(first, found.incumbent, f"the subtree of node {node.number}")
         bound = run.sense.best(subtree.lost, *[each.bound for each in subtree.left])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,6 @@ from colgen.reporting.methods import (
     without,
 )
 from colgen.reporting.tables import align, count, table
-from colgen.solvers.compiling import compile_seconds
 from colgen.solving import solve
 
 if TYPE_CHECKING:
@@ -323,9 +321,8 @@ def _measure_run(
     """Run a method and return the result and its processor seconds. Repeat a run dominated by first calls."""
     for again in (True, False):
         problem, chosen = apply_variant(source, method)
-        compiled, started = compile_seconds(), time.process_time()
         result = solve(problem, time_limit=time_limit, relaxation=relaxation, method=chosen)
-        seconds, compiled = time.process_time() - started, compile_seconds() - compiled
+        seconds, compiled = result.processor_seconds, result.seconds["compiling"]
         if not again or (compiled <= _COMPILED * seconds and not (first and seconds < _SHORT)):
             break
     return result, max(seconds - compiled, 0.0)

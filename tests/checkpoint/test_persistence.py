@@ -108,6 +108,32 @@ def stopped(tmp_path, nodes=3):
     return path
 
 
+def test_seconds_and_processor_seconds_of_all_runs_are_added(tmp_path):
+    path = tmp_path / "run"
+    runs, kept = [], {"seconds": [], "processor_seconds": []}
+    for limit in (2, 3, 4):
+        runs.append(bare(Partitioning(9, 3, cuts=False), stop=NodeLimit(limit), checkpoint=path))
+        for name, values in kept.items():
+            values.append(read_checkpoint(path).fields[name])
+    spent = {
+        "seconds": [run.seconds["total"] for run in runs],
+        "processor_seconds": [r.processor_seconds for r in runs],
+    }
+    for name, values in kept.items():
+        assert sorted(values) == values
+        assert 0.0 < values[-1] <= sum(spent[name])
+        assert values[-1] > max(spent[name]) * 0.5
+    assert f"{kept['processor_seconds'][1]:.3g} s of processor time" in " ".join(runs[2].notes)
+
+
+def test_a_checkpoint_without_processor_seconds_is_resumed(tmp_path):
+    path = stopped(tmp_path)
+    fields, arrays = read_sealed(path, FORMAT)
+    del fields["processor_seconds"]
+    write_sealed(path, FORMAT, fields, arrays)
+    assert bare(Partitioning(9, 3, cuts=False), checkpoint=path).is_optimal
+
+
 def test_another_instance_is_refused(tmp_path):
     path = stopped(tmp_path)
     with pytest.raises(InputError, match="another instance"):

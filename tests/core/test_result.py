@@ -5,10 +5,12 @@ import csv
 import dataclasses
 import json
 import math
+import pickle
+import time
 
 import pytest
 
-from colgen import Iteration, Record, Termination, solve
+from colgen import Iteration, Method, Parallel, Record, Termination, solve
 from colgen.core.result import write_csv
 from tests.bounding.test_column_generation import PointlessPatterns
 from tests.toys import CuttingStock
@@ -62,6 +64,40 @@ def test_counts_and_seconds(result):
     assert result.seconds["total"] >= result.seconds["pricing"] > 0
     assert result.iterations[0].duals is not None
     assert solve(CuttingStock()).iterations[0].duals is None
+
+
+def test_processor_seconds_are_those_of_this_process():
+    began = time.process_time()
+    result = solve(CuttingStock())
+    assert 0.0 < result.processor_seconds <= time.process_time() - began
+    data = result.to_dict()
+    assert data["processor_seconds"] == result.processor_seconds
+    assert f"{result.processor_seconds:.3g} s of processor time" in str(result)
+    unknown = dataclasses.replace(result, processor_seconds=math.nan)
+    assert unknown.to_dict()["processor_seconds"] is None
+    assert "processor" not in str(unknown)
+
+
+def test_settings_are_words_that_can_be_pickled():
+    method = Method(rounding=lambda bound, duals, context: bound, heuristics=())
+    result = solve(CuttingStock(), time_limit=60, method=method, parallel=Parallel(node_batch=2))
+    assert result.settings["problem"] == "CuttingStock"
+    assert result.settings["stop"] == "TimeLimit(seconds=60)"
+    assert (result.settings["rounding"], result.settings["heuristics"]) == ("<lambda>", "none")
+    assert result.settings["parallel"] == "Parallel(node_batch=2)"
+    assert "relaxation" not in result.settings
+    again = pickle.loads(pickle.dumps(dataclasses.replace(result, pool=None, answer=None)))
+    assert again.settings == dict(result.settings) == result.to_dict()["settings"]
+    assert again.processor_seconds == result.processor_seconds
+    relaxed = solve(CuttingStock(), relaxation=True).settings
+    assert relaxed["stop"] == "no limit"
+    assert "relaxation" in relaxed
+
+
+def test_a_proved_optimum_has_no_gap(result):
+    nearly = dataclasses.replace(result, dual_bound=result.objective * (1.0 - 3e-9))
+    assert nearly.gap == 0.0
+    assert dataclasses.replace(nearly, termination=Termination.TIME_LIMIT).gap == pytest.approx(3e-9)
 
 
 def test_csv_needs_no_pandas(result, tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Subtrees on a cluster: the same tree, and the optimum, for any workers and losses."""
 
+import time
+
 import pytest
 
 from colgen import DepthLimit, InputError, NodeLimit, Parallel, Record, Termination, solve
@@ -101,8 +103,10 @@ def test_a_cluster_resumes_a_checkpoint_of_one_process(tmp_path):
     path = tmp_path / "run"
     optimum = solve(ascents()).objective
     assert not solve(ascents(), stop=NodeLimit(4), checkpoint=path).is_optimal
+    began = time.process_time()
     resumed = solve(ascents(), parallel=Parallel(cluster=Travelling(3, 2)), checkpoint=path)
     assert resumed.is_optimal
+    assert resumed.processor_seconds <= time.process_time() - began  # its workers are this process
     assert resumed.objective == pytest.approx(optimum)
 
 
@@ -121,9 +125,11 @@ def test_processes_search_a_tree():
     plain, processes = solve(ascents()), Processes(2)
     try:
         for free in (False, True):
+            began = time.process_time()
             result = solve(ascents(), parallel=Parallel(cluster=processes, free_running=free))
             assert result.is_optimal
             assert result.objective == pytest.approx(plain.objective)
+            assert result.processor_seconds > time.process_time() - began  # those of the workers are added
     finally:
         processes.close()
 
