@@ -556,12 +556,16 @@ def _result(
 
 def _describe(problem: str, method: Method, rule: AnyOf, parallel: Parallel, relaxation: bool) -> dict[str, str]:
     """Return the settings of a run by name, in words."""
-    texts = {"problem": problem, "stop": ", ".join(map(brief, rule.rules)) or "no limit"}
+    texts = {"problem": problem, "stop_rules": ", ".join(map(brief, rule.rules)) or "none"}
     if relaxation:
         texts["relaxation"] = "only the root's, to its optimum"
     if parallel != Parallel():
         texts["parallel"] = repr(parallel)
-    return texts | {k: brief(v, 300) if v != () else "none" for k, v in vars(method).items() if v is not None}
+    given = {name: value for name, value in vars(method).items() if value is not None}
+    lists = {
+        n: ", ".join(map(brief, value)) or "none" for n, value in given.items() if isinstance(value, (tuple, list))
+    }
+    return texts | {name: lists.get(name) or brief(value) for name, value in given.items()}
 
 
 def _no_columns_note(pricing: Sequence[Pricing]) -> str:

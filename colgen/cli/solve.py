@@ -302,6 +302,8 @@ def _files(
         yield picture
 
     def page() -> None:
+        from colgen.reporting.report import report
+
         drawn = None
         if template.draw is not None and answered and can_draw():
             drawn = template.draw(instance, answer)
@@ -309,7 +311,8 @@ def _files(
         about = _about(arguments, template)
         if template.reading(instance):
             about["read as"] = template.reading(instance)
-        result.report(arguments.report, title, about=about, picture=drawn)
+        data = template.data(instance, answer) if answered else None
+        report(result, arguments.report, title, about=about, picture=drawn, answer=data)
 
     if arguments.report is not None:
         yield page
@@ -325,7 +328,7 @@ _SETTINGS = (
 def _about(arguments: argparse.Namespace, template: Template) -> dict[str, object]:
     values = {name.replace("_", "-"): getattr(arguments, name, None) for name in _SETTINGS}
     settings = ", ".join(f"{name} {value}" for name, value in values.items() if value) or "defaults"
-    about: dict[str, object] = {"template": f"{template.name} ({template.source})", "settings": settings}
+    about: dict[str, object] = {"template": f"{template.name} ({template.source})", "command line": settings}
     file = Path(arguments.file)
     if file.is_file():
         about["instance"] = f"{file.name}, SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import inspect
-import math
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from colgen.core.columns import Column
 from colgen.core.result import Result
 from colgen.core.solution import Solution
-from colgen.core.text import brief, number, one_line, plural, short
+from colgen.core.text import brief, duration, number, one_line, percent, plural, short
 from colgen.problem import Problem
+from colgen.reporting.small_picture import draw_bounds
 from colgen.reporting.tables import table
 
 _ROWS = 8
@@ -21,18 +23,22 @@ _ROWS = 8
 _MAX_LENGTH = 100
 """Maximum number of characters of one value."""
 
-_WIDTH, _HEIGHT = 260.0, 90.0
-"""Size of the picture of bounds in pixels."""
-
-
-_DASHED = 'stroke-dasharray="4 3"'
-
 
 def show_result(result: Result) -> str:
-    """Return the proof, the bounds by round, and the start of the answer."""
-    first, *rest = str(result).splitlines()
-    lines = [f"<p><b>{html.escape(first)}</b></p>", *(f"<p>{html.escape(line)}</p>" for line in rest)]
-    return "".join([*lines, _bounds(result), show_answer(result.answer)])
+    """Return how the run ended, its figures, its notes, the bounds by round, and the start of the answer."""
+    figures = (
+        f"objective <b>{number(result.objective)}</b>",
+        f"dual bound <b>{number(result.dual_bound)}</b>",
+        f"gap <b>{percent(result.gap)}</b>",
+        plural(len(result.iterations), "round"),
+        plural(result.columns_generated, "column"),
+        plural(len(result.nodes), "node"),
+        duration(result.seconds.get("total", 0.0), result.processor_seconds),
+    )
+    wrapping = "".join(f'<span style="display:inline-block;margin-right:1.5em">{each}</span>' for each in figures)
+    lines = [f"<p><b>{html.escape(result.termination.value)}</b></p><p>{wrapping}</p>"]
+    lines += [f"<p>{html.escape(note)}</p>" for note in result.notes]
+    return "".join([*lines, draw_bounds(result), show_answer(result.answer)])
 
 
 def show_solution(solution: Solution) -> str:
@@ -90,22 +96,68 @@ def show_check(verdict: str, findings: Sequence[tuple[str, str, str, int]], note
     return f"<p><b>{html.escape(verdict)}</b></p>{found}{remarks}"
 
 
-def show_answer(answer: Any) -> str:
-    """Return the start of an answer; empty for None."""
+def show_answer(answer: Any, most: int = _ROWS) -> str:
+    """Return the first ``most`` lines of an answer as a table with headings; empty for None.
+
+    Entries with names (mappings, dataclasses, named tuples) are lines with these names as headings.
+    """
     if answer is None:
         return ""
-    pairs = list(answer.items()) if isinstance(answer, Mapping) else answer
-    if not isinstance(pairs, Sequence) or isinstance(pairs, (str, bytes)):
+    if not isinstance(answer, (Mapping, Sequence)) or isinstance(answer, (str, bytes)):
         return f"<pre>{html.escape(short(repr(answer), 4 * _MAX_LENGTH))}</pre>"
-    rows = ([short(cell) for cell in row] if isinstance(row, (tuple, list)) else [short(row)] for row in pairs[:_ROWS])
-    return _some((), rows, len(pairs))
+    entries = itertools.islice(answer.items() if isinstance(answer, Mapping) else answer, most)
+    head, rows = (("name", "value"), entries) if isinstance(answer, Mapping) else _lines_of(list(entries))
+    return _some(head, [[short(_cell(cell)) for cell in row] for row in rows], len(answer), most)
 
 
-def _some(head: Sequence[str], rows: Iterable[Sequence[str]], count: int | None = None) -> str:
+def _lines_of(answer: Sequence[Any]) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+    """Return headings for the entries of an answer, and a line for each."""
+    named = [_named(entry) for entry in answer]
+    first = named[0] if named else None
+    if first and all(entry is not None and entry.keys() == first.keys() for entry in named):
+        return [name.replace("_", " ") for name in first], (list(entry.values()) for entry in named if entry)
+    if all(isinstance(entry, tuple) and len(entry) == 2 and _counts(*entry) for entry in answer):
+        return ("structure", "value"), answer
+    if any(isinstance(entry, (list, tuple)) for entry in answer):
+        return ("number", "members"), enumerate(answer, 1)
+    return ("index", "value"), enumerate(answer)
+
+
+def _named(entry: Any) -> dict[str, Any] | None:
+    """Return the values of an entry by name, or None if they have none."""
+    if dataclasses.is_dataclass(entry) and not isinstance(entry, type):
+        return {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
+    if hasattr(entry, "_asdict"):
+        return dict(entry._asdict())
+    named = isinstance(entry, Mapping) and all(isinstance(name, str) for name in entry)
+    return dict(entry) if named else None
+
+
+def _counts(structure: Any, value: Any) -> bool:
+    """Return whether a pair is a structure and its number."""
+    return isinstance(value, (int, float)) and not isinstance(structure, (int, float))
+
+
+def _cell(value: Any) -> str:
+    """Return a value as words: members separated by blanks, or by semicolons if they are several words."""
+    if isinstance(value, float):
+        return number(value, 8)
+    if value is None:
+        return ""
+    named = _named(value)
+    if named is not None:
+        return ", ".join(f"{name.replace('_', ' ')} {_cell(each)}" for name, each in named.items())
+    if not isinstance(value, (list, tuple)):
+        return str(value)
+    members = [_cell(each) for each in value[:_MAX_LENGTH]]
+    return ("; " if any(" " in each for each in members) else " ").join(members)
+
+
+def _some(head: Sequence[str], rows: Iterable[Sequence[str]], count: int | None = None, most: int = _ROWS) -> str:
     """Return the first rows of a table, and the number of others."""
     every = list(rows)
-    left = (len(every) if count is None else count) - _ROWS
-    return table(head, every[:_ROWS]) + (f"<p>and {left:,} more</p>" if left > 0 else "")
+    left = (len(every) if count is None else count) - most
+    return table(head, every[:most]) + (f"<p>and {left:,} more</p>" if left > 0 else "")
 
 
 def column_name(column: Column, longest: int = _MAX_LENGTH) -> str:
@@ -120,31 +172,3 @@ def _key(key: tuple[str, Any]) -> str:
 
 def _entry(key: tuple[str, Any], value: float) -> str:
     return _key(key) if value == 1.0 else f"{number(value, 4)} {_key(key)}"
-
-
-def _bounds(result: Result) -> str:
-    """Return a picture of incumbent and dual bound by round, if both are finite."""
-    answers = [record.incumbent for record in result.iterations]
-    bounds = [record.global_bound for record in result.iterations]
-    if answers:  # add the result after the last round
-        answers, bounds = [*answers, result.objective], [*bounds, result.dual_bound]
-    finite = [value for value in answers + bounds if math.isfinite(value)]
-    if len(answers) < 3 or not finite or min(finite) == max(finite):
-        return ""
-    low, high = min(finite), max(finite)
-
-    def line(values: Sequence[float], dashes: str) -> str:
-        points = [
-            (_WIDTH * k / (len(values) - 1), _HEIGHT * (high - value) / (high - low))
-            for k, value in enumerate(values)
-            if math.isfinite(value)
-        ]
-        joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        return f'<polyline points="{joined}" fill="none" stroke="currentColor" {dashes}/>'
-
-    return (
-        f'<svg width="{_WIDTH:g}" height="{_HEIGHT + 4:g}" viewBox="-2 -2 {_WIDTH + 4:g} {_HEIGHT + 4:g}" role="img">'
-        "<title>best answer (solid) and dual bound (dashed) by round</title>"
-        f"{line(answers, '')}{line(bounds, _DASHED)}</svg>"
-        f"<p>best answer (solid) and dual bound (dashed) over {plural(len(result.iterations), 'round')}</p>"
-    )

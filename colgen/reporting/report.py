@@ -22,10 +22,10 @@ from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
-from colgen.core.text import number
+from colgen.core.text import number, percent, short
 from colgen.reporting import frames, tree_page
 from colgen.reporting.axes import INSTALL, can_draw
-from colgen.reporting.html import short, show_answer
+from colgen.reporting.html import show_answer
 from colgen.reporting.tables import table
 
 if TYPE_CHECKING:
@@ -48,11 +48,16 @@ section { min-width: 0; } figure { margin: 0; } figure svg { width: 100%; height
 .log td { white-space: nowrap; } .log th { cursor: pointer; }
 input.filter { width: 20rem; max-width: 90%; }
 .filter:invalid { outline: 2px solid #D55E00; }
-td { overflow-wrap: anywhere; } td:first-child { min-width: 5rem; }
+td { overflow-wrap: anywhere; } td:first-child { min-width: 5rem; overflow-wrap: normal; }
+.end { font-weight: 600; } .words th, .words td { text-align: left; vertical-align: top; }
+.first { display: grid; grid-template-columns: auto 1fr; gap: 0 3rem; } .first h2 { margin-top: .5rem; }
+.answer { max-width: 46rem; }
+@media (max-width: 48rem) { .first { grid-template-columns: 1fr; } }
 @media (max-width: 40rem) { body { margin: 1rem auto; } .pictures { grid-template-columns: 1fr; } }
 @media (prefers-color-scheme: dark) {
-  body, thead th { color: #ddd; background: #181a1b; } a { color: #8ab4f8; } th, td { border-color: #444; }
-  figure { background: #fff; border-radius: 4px; }
+  :root { color-scheme: dark; } body, thead th { color: #ddd; background: #181a1b; } thead th { border-color: #ddd; }
+  a { color: #8ab4f8; } th, td { border-color: #444; }
+  figure { background: #fff; filter: invert(.9) hue-rotate(180deg); }
 }
 """
 
@@ -84,6 +89,9 @@ for (const field of document.querySelectorAll("input.filter")) field.oninput = (
 };
 """
 
+_ANSWER = 100
+"""Maximum number of lines of the answer."""
+
 _PACKAGES = ("colgen", "pyomo", "highspy", "numpy", "scipy", "numba")
 
 _COLUMNS: tuple[tuple[str, Callable[[Iteration], float]], ...] = (
@@ -108,6 +116,7 @@ def report(
     *,
     about: Mapping[str, object] | None = None,
     picture: Figure | None = None,
+    answer: object = None,
 ) -> None:
     """Write a run as one self-contained HTML page.
 
@@ -121,21 +130,24 @@ def report(
         More facts by name: settings, seed, digest of the instance.
     picture
         Picture of the answer.
+    answer
+        The answer with names of its parts, as headings of a table; by default ``result.answer``.
     """
+    settings = {**(about or {}), **{name.replace("_", " "): text for name, text in result.settings.items()}}
     notes = "".join(f"<p>{html.escape(note)}</p>" for note in result.notes)
     parts = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>{html.escape(result.termination.value)}</p>",
+        f'<p class="end">{html.escape(result.termination.value)}</p>',
         notes,
-        table((), ((name, _number(value)) for name, value in _figures(result).items())),
-        *_show_answer(result, picture),
+        '<div class="first">',
+        f"<section><h2>Result</h2>{table((), _figures(result).items())}</section>",
+        f'<section class="words"><h2>Settings</h2>{_words({**settings, **surroundings()})}</section></div>',
+        *_show_answer(result.answer if answer is None else answer, picture),
         "<h2>Course</h2>",
         _show_pictures(lambda: _pictures(result)),
         *_tree(result),
         *_nodes(result),
         *_columns(result),
-        "<h2>Settings and environment</h2>",
-        table((), ((name, str(value)) for name, value in {**(about or {}), **surroundings()}.items())),
         "<h2>Log</h2>",
         _data(result),
         _log(result.iterations),
@@ -148,22 +160,27 @@ def side_by_side(results: Mapping[str, Result], path: str | Path, title: str = "
     if not results or not all(isinstance(result, Result) for result in results.values()):
         raise InputError("results: expected at least one Result by name")
     columns = [_figures(result) for result in results.values()]
-    rows = ((name, *(_number(column.get(name, 0.0)) for column in columns)) for name in _names_of(columns))
+    rows = ((name, *(column.get(name, "0") for column in columns)) for name in _names_of(columns))
     ended = ("ended as", *(result.termination.value for result in results.values()))
     parts = [
         f"<h1>{html.escape(title)}</h1>",
-        table(("", *results), [ended, *rows]),
+        f'<div class="log">{table(("", *results), [ended, *rows])}</div>',
         "<h2>Course</h2>",
         _show_pictures(lambda: _common_pictures(results)),
         _show_each(results, "Branch-and-bound tree", lambda result: "".join(_tree(result)[1:]) or "<p>one node</p>"),
         _show_each(results, "Log", lambda result: _data(result) + _log(result.iterations)),
         "<h2>Environment</h2>",
-        table((), surroundings().items()),
+        _words(surroundings()),
     ]
     _write(path, title, parts)
 
 
-def _names_of(columns: Sequence[Mapping[str, float]]) -> Iterable[str]:
+def _words(texts: Mapping[str, object]) -> str:
+    """Return texts by name as a table."""
+    return table((), ((name, str(text)) for name, text in texts.items()))
+
+
+def _names_of(columns: Sequence[Mapping[str, str]]) -> Iterable[str]:
     """Return the names of all figures in order. Stages without time are missing in some runs."""
     return dict.fromkeys(name for column in columns for name in column)
 
@@ -211,11 +228,11 @@ def surroundings() -> dict[str, str]:
     }
 
 
-def _show_answer(result: Result, picture: Figure | None) -> list[str]:
+def _show_answer(answer: object, picture: Figure | None) -> list[str]:
     """Return the picture and the start of the answer."""
-    text = show_answer(result.answer)
-    figure = "" if picture is None else f"<figure>{_svg(picture)}</figure>"
-    return ["<h2>Answer</h2>", figure, text] if text or figure else []
+    text = show_answer(answer, _ANSWER)
+    figure = "" if picture is None else f'<figure class="answer">{_svg(picture)}</figure>'
+    return ["<h2>Answer</h2>", figure, f'<div class="log words">{text}</div>'] if text or figure else []
 
 
 def _data(result: Result) -> str:
@@ -237,19 +254,24 @@ def _json(result: Result) -> str:
     return json.dumps({**result.to_dict(), **surroundings()}, indent=2, ensure_ascii=False)
 
 
-def _figures(result: Result) -> dict[str, float]:
+def _figures(result: Result) -> dict[str, str]:
     """Return the main figures of a run by name."""
-    spent = sorted((stage, seconds) for stage, seconds in result.seconds.items() if seconds)
-    return {
-        "objective": result.objective,
-        "dual bound": result.dual_bound,
-        "relative gap": result.gap,
-        "bound of the root": result.root_bound,
+    total, *stages = sorted(((name, s) for name, s in result.seconds.items() if s), key=lambda pair: -pair[1])
+    counts = {
         "rounds": len(result.iterations),
         "branch-and-bound nodes": len(result.nodes),
         "columns generated": result.columns_generated,
         "rows generated": result.rows_generated,
-        **{f"seconds, {stage}": float(f"{seconds:.3g}") for stage, seconds in spent},
+    }
+    return {
+        "objective": number(result.objective),
+        "dual bound": number(result.dual_bound),
+        "gap": percent(result.gap),
+        "bound of the root": number(result.root_bound),
+        **{name: f"{count:,}" for name, count in counts.items()},
+        "seconds": f"{total[1]:.3g}",
+        "processor seconds": number(result.processor_seconds, 3),
+        **{f"seconds, {name}": f"{s:.3g}" for name, s in stages},
     }
 
 

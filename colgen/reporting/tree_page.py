@@ -33,9 +33,11 @@ _SHAPES = {
 _OTHER_SHAPE = '<path d="M0-8 8 0 0 8-8 0Z"/>'
 
 STYLE = """
-.tree svg { width: 100%; max-height: 34rem; border: 1px solid #ddd; background: #fff; touch-action: pan-y; }
-.tree line { stroke: #777; stroke-width: 1; } .tree line.of { stroke: #D55E00; stroke-width: 3; }
-.tree g { stroke: #000; stroke-width: 1; fill: #fff; cursor: pointer; outline: none; }
+.tree { --paper: #fff; --ink: #000; }
+@media (prefers-color-scheme: dark) { .tree { --paper: #181a1b; --ink: #ddd; } }
+.tree svg { width: 100%; max-height: 34rem; border: 1px solid #8884; background: var(--paper); touch-action: pan-y; }
+.tree line { stroke: #888; stroke-width: 1; } .tree line.of { stroke: #D55E00; stroke-width: 3; }
+.tree g { stroke: var(--ink); stroke-width: 1; fill: var(--paper); cursor: pointer; outline: none; }
 .tree g.branched { fill: #0072B2; } .tree g.whole { fill: #009E73; } .tree g.infeasible { stroke: #D55E00;
 stroke-width: 3; } .tree g.folded { stroke-width: 4; stroke-dasharray: 2 1; } .tree g:focus-visible { stroke: #D55E00; }
 .tree .away { display: none; } .tree output { display: block; min-height: 3em; font-size: 13px; }

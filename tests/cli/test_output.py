@@ -31,7 +31,9 @@ def test_solve_writes_json_log_plot_and_report(capsys, install, file, tmp_path):
     assert sorted(task for part in content["answer"] for task in part["tasks"]) == list(range(6))
     assert len(paths["csv"].read_text(encoding="utf-8").splitlines()) == content["rounds"] + 1
     assert paths["png"].read_bytes().startswith(b"\x89PNG")
-    assert "Proved optimal." in paths["html"].read_text(encoding="utf-8")
+    page = paths["html"].read_text(encoding="utf-8")
+    assert "Proved optimal." in page
+    assert "<th>tasks</th>" in page  # the template's names
     assert "<svg" in paths["svg"].read_text(encoding="utf-8")
     code, _, _ = run(capsys, "solve", "stub", file, "--relaxation", "--picture", tmp_path / "none.png")
     assert (code, (tmp_path / "none.png").exists()) == (0, False)  # a relaxation has no answer to draw

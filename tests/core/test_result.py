@@ -82,7 +82,7 @@ def test_settings_are_words_that_can_be_pickled():
     method = Method(rounding=lambda bound, duals, context: bound, heuristics=())
     result = solve(CuttingStock(), time_limit=60, method=method, parallel=Parallel(node_batch=2))
     assert result.settings["problem"] == "CuttingStock"
-    assert result.settings["stop"] == "TimeLimit(seconds=60)"
+    assert result.settings["stop_rules"] == "TimeLimit(seconds=60)"
     assert (result.settings["rounding"], result.settings["heuristics"]) == ("<lambda>", "none")
     assert result.settings["parallel"] == "Parallel(node_batch=2)"
     assert "relaxation" not in result.settings
@@ -90,7 +90,8 @@ def test_settings_are_words_that_can_be_pickled():
     assert again.settings == dict(result.settings) == result.to_dict()["settings"]
     assert again.processor_seconds == result.processor_seconds
     relaxed = solve(CuttingStock(), relaxation=True).settings
-    assert relaxed["stop"] == "no limit"
+    assert relaxed["stop_rules"] == "none"
+    assert relaxed["heuristics"].startswith("Exchanging(seconds=10.0), Diving(")
     assert "relaxation" in relaxed
 
 

@@ -1,11 +1,13 @@
 """Notebook views of objects."""
 
+import dataclasses
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 
 from colgen import Column, Columns, Problem, Solution, solve
+from colgen.reporting.html import show_answer
 from colgen.testing.findings import Finding, Report
 from tests.toys import CuttingStock
 
@@ -24,13 +26,46 @@ def test_a_result_is_one_line_and_a_summary(result):
     assert repr(result) == f"<Result: {' '.join(str(result).splitlines())}>"
     shown = parsed(result._repr_html_())
     assert "Proved optimal." in "".join(shown.itertext())
-    assert len(shown.findall(".//polyline")) == 2
-    assert len(shown.findall(".//tr")) == len(result.answer)
+    assert len(shown.findall(".//svg")) == 1
+    assert len(shown.findall(".//tr")) == 1 + len(result.answer)
 
 
 def test_a_result_without_rounds_or_answer_has_a_view():
     nothing = solve(CuttingStock(), relaxation=True)
     assert parsed(nothing._repr_html_()).findall(".//tr") == []
+
+
+@dataclasses.dataclass
+class Load:
+    machine: int
+    tasks: tuple
+
+
+@pytest.mark.parametrize(
+    ("answer", "head", "first"),
+    [
+        ([(1, 4, 7), (3, 2)], "number|members", "1|1 4 7"),
+        ([(1, 4), (3, 2)], "number|members", "1|1 4"),
+        ([((1, 0, 2), 5.0)], "structure|value", "1 0 2|5"),
+        ([[("a", 1), ("b", 2)]], "number|members", "1|a 1; b 2"),
+        ([3, 0, 4], "index|value", "0|3"),
+        ({"Oslo": 0.25}, "name|value", "Oslo|0.25"),
+        ([{"customers": [1, 4], "back_at": 2.50}], "customers|back at", "1 4|2.5"),
+        ([{"rolls": 2, "pieces": [{"width": 9, "copies": 1}]}], "rolls|pieces", "2|width 9, copies 1"),
+        ([Load(2, (5, 6)), Load(0, ())], "machine|tasks", "2|5 6"),
+        ([{"a": None}, {"b": 1}], "index|value", "0|a "),
+    ],
+)
+def test_an_answer_is_a_table_with_headings(answer, head, first):
+    rows = ["|".join(cell.text or "" for cell in row) for row in parsed(show_answer(answer)).findall(".//tr")]
+    assert rows[:2] == [head, first]
+    assert len(rows) == 1 + len(answer)
+
+
+def test_only_the_first_lines_of_an_answer_are_read():
+    shown = parsed(show_answer(range(10**9), 3))
+    assert len(shown.findall(".//tr")) == 4
+    assert "and 999,999,997 more" in "".join(shown.itertext())
 
 
 def test_a_solution_shows_the_columns_in_use():

@@ -15,7 +15,7 @@ from colgen.problems.chain_map import ChainMAP, random
 from colgen.problems.coreference import Coreference
 from colgen.problems.coreference import random as random_scores
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.reporting.report import side_by_side
+from colgen.reporting.report import report, side_by_side
 from tests.assignment import assignment
 
 pytest.importorskip("matplotlib")
@@ -108,6 +108,22 @@ def test_a_report_says_how_it_was_run_and_holds_its_data(tmp_path):
     assert len(lines) == 1 + len(result.iterations)
     kept = re.search(r'download="run.json" href="data:application/json;base64,([^"]+)"', page)
     assert json.loads(base64.b64decode(kept.group(1)))["objective"] == result.objective
+
+
+def test_the_first_screen_has_figures_and_settings_and_the_answer_has_headings(tmp_path):
+    problem = CuttingStock(CuttingStockInstance(10, (3, 4, 5), (4, 3, 2), "rolls"))
+    result = solve(problem, time_limit=60, method=Method(heuristics=()))
+    path = tmp_path / "run.html"
+    report(result, path, about={"seed": 7}, answer=[{"width_of": 3, "pieces": [1, 2]}])
+    first, rest = "|".join(read(path).text).split("|Answer|")
+    processor = f"|processor seconds|{result.processor_seconds:.3g}|"
+    for expected in ("|gap|0%|", processor, "|seed|7|", "|problem|CuttingStock rolls|", "|heuristics|none|"):
+        assert expected in first
+    assert "|stop rules|TimeLimit(seconds=60)|" in first
+    assert "|versions|Python" in first
+    assert rest.strip("\n|").startswith("width of|pieces|3|1 2|")
+    result.report(path)
+    assert "|structure|value|" in "|".join(read(path).text)
 
 
 def test_a_run_that_branched_has_a_tree_with_every_node(tmp_path):
