@@ -18,7 +18,7 @@ from colgen.core.files import Named, check_destination, check_distinct
 from colgen.core.hooks import check_hooks
 from colgen.core.numbers import integer, real
 from colgen.core.pool import Pool
-from colgen.core.result import Iteration, NodeVisit, Result
+from colgen.core.result import Iteration, NodeVisit, Result, RunListener
 from colgen.core.stop import AnyOf, StopRule, TimeLimit
 from colgen.core.text import FORGOTTEN, Described, describe
 from colgen.core.warm_start import WarmStart
@@ -182,6 +182,15 @@ class Options:
         """All stop rules as one, including the time limit."""
         rules = [self.stop] if callable(self.stop) else list(self.stop)
         return AnyOf(*rules, *([TimeLimit(self.time_limit)] if self.time_limit < math.inf else []))
+
+    @property
+    def on_node(self) -> Callable[[NodeVisit], object] | None:
+        """What is called after each node: the function of ``record``, and a listener of the run."""
+        given = self.record.on_node
+        if not isinstance(self.progress, RunListener):
+            return given
+        log = self.progress.on_node
+        return log if given is None else lambda visit: (log(visit), given(visit))
 
     @property
     def saving(self) -> Checkpoint | None:

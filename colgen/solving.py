@@ -28,7 +28,7 @@ from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.lazy_imports import import_name
 from colgen.core.renamed import refuse_old
-from colgen.core.result import OWN, Iteration, Result, Termination
+from colgen.core.result import OWN, Iteration, Result, RunListener, Termination
 from colgen.core.run_settings import RunSettings
 from colgen.core.sense import Sense
 from colgen.core.signals import hold_signals, holding_termination
@@ -149,6 +149,8 @@ def solve(
     check_stated(problem)
     options.check_files()
     result: Result[Answer] = _Solver(problem, options).solve()
+    if isinstance(progress, RunListener):
+        progress.finish(result)
     return result
 
 
@@ -298,7 +300,7 @@ class _Solver:
             search.run,
             node_limit=rule.nodes,
             depth_limit=rule.depth,
-            on_node=self.options.record.on_node,
+            on_node=self.options.on_node,
             tree=self.tree,
             complete=None if complete is None else partial(_complete, search, complete),
         )

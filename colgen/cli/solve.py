@@ -360,5 +360,6 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
     total = result.seconds.get("total", 0.0)
     stages = [(name, s) for name, s in result.seconds.items() if name != "total" and s >= _SHARE * total]
     spent = ", ".join(f"{name} {s:.3g}" for name, s in sorted(stages, key=lambda pair: -pair[1]) if s >= 5e-4)
-    lines.append(f"{total:.3g} seconds" + (f": {spent}" if spent else ""))
+    processor = result.processor_seconds
+    lines.append(f"{total:.3g} seconds, {processor:.3g} processor seconds" + (f": {spent}" if spent else ""))
     return lines

@@ -7,8 +7,10 @@ import math
 import sys
 import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -19,8 +21,8 @@ from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
-from colgen.core.text import is_terminal, number, percent, plural
-from colgen.reporting.live_log import read_rounds, sense_of
+from colgen.core.text import is_terminal
+from colgen.reporting.live_log import describe_state, read_rounds, read_tree, sense_of
 from colgen.reporting.live_page import make_server
 
 _EVERY = 0.5
@@ -37,23 +39,23 @@ _LEAST = 1e-6
 
 
 def watch(arguments: argparse.Namespace) -> int:
-    """Show the file until Ctrl-C, or once with ``--once`` or if standard output is not a terminal."""
+    """Show the file until its run ends, or once with ``--once`` or if standard output is not a terminal."""
     check_readable(arguments.file)
     if arguments.port is not None and not arguments.browser:
         raise InputError("--port needs --browser: it is the port of that page")
     if arguments.browser:
         return _serve(arguments.file, arguments.port or 0)
     if arguments.once or not is_terminal(sys.stdout):
-        print(picture(read_rounds(arguments.file)))
+        print(picture(read_rounds(arguments.file), read_tree(arguments.file)[1]))
         return PROVED
 
-    def text() -> Text:
-        return Text(picture(read_rounds(arguments.file)), no_wrap=True, overflow="crop")
-
-    with Live(text(), console=Console(), auto_refresh=False) as live:
-        while True:
-            time.sleep(_EVERY)
-            live.update(text(), refresh=True)
+    with Live(console=Console(), auto_refresh=False) as live:
+        end: Mapping[str, Any] = {}
+        while not end:
+            _, end = read_tree(arguments.file)
+            live.update(Text(picture(read_rounds(arguments.file), end), no_wrap=True, overflow="crop"), refresh=True)
+            time.sleep(0.0 if end else _EVERY)
+    return PROVED
 
 
 def _serve(path: Path, port: int) -> int:
@@ -68,17 +70,13 @@ def _serve(path: Path, port: int) -> int:
     return PROVED
 
 
-def picture(rounds: Sequence[Iteration]) -> str:
+def picture(rounds: Sequence[Iteration], end: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Return the state of the run, its gap so far and its last rounds, in lines of at most 80 characters."""
     if not rounds:
-        return "no round yet"
-    last, sense = rounds[-1], sense_of(list(rounds))
-    nodes = plural(len({i.node for i in rounds}), "node")
+        return "\n".join(describe_state(rounds, end))
+    sense = sense_of(list(rounds))
     lines = [
-        f"round {last.number:,}, {nodes}, {last.seconds:.1f} s; {plural(last.columns, 'column')}, "
-        f"{plural(last.rows, 'row')}",
-        f"best answer {number(last.incumbent, 8)}, bound {number(last.global_bound, 8)}, "
-        f"gap {percent(last.gap(sense))}",
+        *describe_state(rounds, end),
         f"gap  {_bars([i.gap(sense) for i in rounds])}",
         "",
         f"{'round':>7}{'node':>7}{'phase':>7}{'objective':>14}{'bound':>14}{'answer':>14}{'new':>7}{'seconds':>10}",

@@ -384,6 +384,19 @@ class Result(Generic[Answer]):
         write_csv(self.rows(), path)
 
 
+class RunListener:
+    """A listener of rounds, for ``solve(..., progress=listener)``, that also receives nodes and the result."""
+
+    def __call__(self, iteration: Iteration) -> None:
+        """Receive a round."""
+
+    def on_node(self, visit: NodeVisit) -> None:
+        """Receive a node with its outcome."""
+
+    def finish(self, result: Result) -> None:
+        """Receive the result."""
+
+
 def write_csv(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
     """Write dictionaries with equal keys as CSV; without any, write the header of an :class:`Iteration`."""
     names = list(rows[0]) if rows else [f.name for f in WRITTEN]

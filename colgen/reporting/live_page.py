@@ -16,8 +16,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from colgen.core.errors import InputError
-from colgen.core.result import Iteration
-from colgen.reporting.live_log import read_rounds, sense_of
+from colgen.core.result import Iteration, NodeRecord
+from colgen.core.text import plural
+from colgen.reporting import tree_page
+from colgen.reporting.live_log import describe_state, read_rounds, read_tree, sense_of, tree_of
 
 _HERE = "127.0.0.1"
 
@@ -43,14 +45,18 @@ def make_server(path: Path | str, port: int = 0) -> ThreadingHTTPServer:
 
 def page(name: str) -> str:
     """Return the page of a log of this name."""
-    return Path(__file__).with_suffix(".html").read_text(encoding="utf-8").replace("{name}", html.escape(name))
+    text = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
+    for place, content in (("style", tree_page.STYLE), ("script", tree_page.SCRIPT), ("name", html.escape(name))):
+        text = text.replace(f"{{{place}}}", content)
+    return text
 
 
 def rounds_from(path: Path | str, first: int) -> dict[str, Any]:
-    """Return the rounds from ``first`` on with their gaps, and the number of all rounds.
+    """Return the rounds from ``first`` on with their gaps, the numbers of all rounds and nodes, the state and the end.
 
     Infinite numbers and NaN become null.
     """
+    nodes, end = _read_tree(str(path), _stamp(tree_of(path)))
     rounds = _read(str(path), _stamp(path))
     if first > len(rounds):  # a shorter log belongs to a new run
         first = 0
@@ -60,7 +66,20 @@ def rounds_from(path: Path | str, first: int) -> dict[str, Any]:
         for each in rounds[first:]:
             line = {name: getattr(each, name) for name in (*_FIELDS, *_COUNTS)} | {"gap": each.gap(sense)}
             lines.append({key: value if math.isfinite(value) else None for key, value in line.items()})
-    return {"rounds": lines, "from": first, "count": len(rounds)}
+    counts = {"from": first, "count": len(rounds), "nodes": len(nodes)}
+    return {"rounds": lines, **counts, "state": describe_state(rounds, end), "end": end}
+
+
+def tree_from(path: Path | str) -> str:
+    """Return the tree of a log as HTML elements."""
+    nodes, _ = _read_tree(str(path), _stamp(tree_of(path)))
+    return tree_page.tree(nodes) if len(nodes) > 1 else f"<p>{plural(len(nodes), 'node')}</p>"
+
+
+@lru_cache(1)
+def _read_tree(path: str, stamp: tuple[int, int]) -> tuple[list[NodeRecord], dict[str, Any]]:
+    """Read the nodes of a log, from a cache unless they have changed."""
+    return read_tree(path)
 
 
 @lru_cache(1)
@@ -93,6 +112,8 @@ class _Handler(BaseHTTPRequestHandler):
             except InputError as error:
                 content = json.dumps({"fault": str(error)})
             self._respond(200, "application/json", content)
+        elif url.path == "/tree":
+            self._respond(200, "text/html; charset=utf-8", tree_from(self.log))
         else:
             self._respond(404, "text/plain; charset=utf-8", "not found")
 

@@ -46,7 +46,7 @@ stroke-width: 3; } .tree g.folded { stroke-width: 4; stroke-dasharray: 2 1; } .t
 """
 
 SCRIPT = """
-for (const tree of document.querySelectorAll(".tree")) {
+const grow = tree => {
   const svg = tree.querySelector(":scope > svg"), output = tree.querySelector("output"), hint = output.textContent;
   const nodes = new Map([...svg.querySelectorAll("g")].map(g => [g.dataset.n, g]));
   const edges = new Map([...svg.querySelectorAll("line")].map(line => [line.dataset.n, line]));
@@ -102,7 +102,8 @@ for (const tree of document.querySelectorAll(".tree")) {
     const end = () => { removeEventListener("pointermove", drag); removeEventListener("pointerup", end); };
     addEventListener("pointermove", drag); addEventListener("pointerup", end);
   };
-}
+};
+document.querySelectorAll(".tree").forEach(grow);
 """
 
 _HINT = (

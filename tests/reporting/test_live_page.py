@@ -8,10 +8,11 @@ import urllib.request
 
 import pytest
 
-from colgen import solve
+from colgen import Method, solve
 from colgen.core.errors import InputError
-from colgen.reporting.live_log import LogFile
+from colgen.reporting.live_log import LogFile, tree_of
 from colgen.reporting.live_page import make_server, page, rounds_from
+from tests.assignment import assignment
 from tests.toys import CuttingStock
 
 
@@ -73,6 +74,23 @@ def test_infinite_numbers_are_null(log):
     told = rounds_from(log[0], 0)["rounds"]
     assert told[0]["incumbent"] is None
     assert all(value is None or math.isfinite(value) for line in told for value in line.values())
+
+
+def test_the_page_has_the_tree_and_how_the_run_ended(server, log, tmp_path):
+    path, result = log
+    sent = rounds_from(path, 0)
+    assert sent["nodes"] == len(result.nodes) == 1
+    assert sent["state"][0] == "finished: proved optimal"
+    assert sent["end"]["gap"] == 0.0
+    assert fetched(f"{server}tree") == ("text/html; charset=utf-8", "<p>1 node</p>")
+    branched = solve(assignment(4, 9, 1), method=Method(heuristics=()), progress=LogFile(path))
+    tree = fetched(f"{server}tree")[1]
+    assert tree.count("data-n=") == 2 * len(branched.nodes) - 1 > 1
+    tree_of(path).unlink()
+    sent = json.loads(fetched(f"{server}rounds")[1])
+    assert (sent["nodes"], sent["end"]) == (0, {})
+    assert sent["state"][0].startswith(f"round {len(branched.iterations) - 1}, ")
+    assert sent["state"][1].startswith("best answer ")
 
 
 def test_an_invalid_log_is_reported_on_the_page(server, log):
