@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen.core.text import plural
-from colgen.reporting.axes import COLOURS, STYLES, finish, finite, focus, new_axes
+from colgen.reporting.axes import COLOURS, STYLES, finish, finite, focus, new_axes, set_few_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,6 +58,8 @@ def draw_profile(lines: Sequence[Compared], ax: Axes | None) -> Axes:
         share = [100.0 * k / len(instances) for k in y]
         ax.step(x, share, where="post", color=colour, ls=style, marker=marker, ms=4, lw=1.1, label=method)
     ax.set_xscale("log")
+    if right < 10.0:  # less than a power of ten
+        set_few_ticks(ax.xaxis)
     ax.set_ylim(-3, 103)
     ax.set_xlabel("seconds divided by those of the fastest method (logarithmic)")
     ax.set_ylabel("instances proved (%)")

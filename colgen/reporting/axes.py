@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
+    from colgen.core.result import Result
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Distinguishable for colour-blind readers, and by lightness on paper (Okabe and Ito, 2008)."""
 
@@ -84,6 +86,29 @@ def set_integer_ticks(axis: Axis) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def set_few_ticks(axis: Axis) -> None:
+    """Set a few ticks on a logarithmic axis of less than a power of ten."""
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    axis.set_major_locator(MaxNLocator(5))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter("{x:g}")
+
+
+def write_inside(ax: Axes, text: str) -> None:
+    """Write a text instead of data that are missing, and remove the vertical ticks."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", bbox={"facecolor": "white", "edgecolor": "none"})
+    ax.set_yticks([], [])
+    ax.set_yticks([], [], minor=True)
+
+
+def title_of(what: str, *results: Result) -> str:
+    """Return the title of a picture, with the name of the problem if all results have the same."""
+    names = {result.settings.get("problem", "") for result in results}
+    name = names.pop() if len(names) == 1 else ""
+    return f"{what}: {name}" if name else what
 
 
 def finish(ax: Axes, legend_right: bool = False, integer_ticks: bool = True) -> None:

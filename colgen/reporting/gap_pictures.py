@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
 from colgen.core.result import Result
+from colgen.core.text import percent
 from colgen.core.tolerances import TOLERANCES
-from colgen.reporting.axes import COLOURS, STYLES, check_by, finish, finite, focus, new_axes
+from colgen.reporting.axes import COLOURS, STYLES, check_by, finish, finite, focus, new_axes, title_of, write_inside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +51,11 @@ def gap(result: Result | Mapping[str, Result], by: By = "second", ax: Axes | Non
             ax.plot(x[-1:], [floor], color=colour, ls="", marker="*", ms=11, clip_on=False)
     ax.set_ylim(floor, 2.0 * top)
     ax.set_yscale("log")
-    ax.set_ylabel("gap (% of the objective, logarithmic)")
-    return _finish(ax, by, "Gap; a star: proved optimal")
+    ax.yaxis.set_major_formatter(lambda value, _: "0%" if value < 1.1 * floor else percent(value / 100.0))
+    ax.set_ylabel("gap (share of the objective, logarithmic)")
+    if not any(line.get_ydata().size and np.isfinite(line.get_ydata()).any() for line in ax.lines):
+        write_inside(ax, "no gap: no answer or no bound")
+    return _finish(ax, by, title_of("Gap (a star: proved optimal)", *_results(result).values()))
 
 
 def runs(results: Mapping[str, Result], by: By = "second", ax: Axes | None = None) -> Axes:
@@ -61,22 +65,28 @@ def runs(results: Mapping[str, Result], by: By = "second", ax: Axes | None = Non
     for name, each, (style, marker), colour in _name_runs(results, by):
         x = _horizontal(each, by)
         bounds = finite([*(i.global_bound for i in each.iterations), each.dual_bound])
-        answers = finite([*(i.incumbent for i in each.iterations), each.objective])
+        last = math.nan if each.answer is None else each.objective
+        answers = finite([*(i.incumbent for i in each.iterations), last])
         look = _look(colour, style, marker, len(x))
         ax.step(x, answers, where="post", lw=2.2, label=f"{name}: best answer", **look)
+        ax.plot(x[-1:], answers[-1:], color=colour, ls="", marker="*", ms=9)
         ax.plot(x, bounds, lw=1.0, label=f"{name}: bound", **look)
         typical += [bounds[len(bounds) // 2], bounds[-1], answers[len(answers) // 2], answers[-1]]
     focus(ax, typical)
     ax.set_ylabel("objective (the problem's units)")
-    return _finish(ax, by, "Answers and bounds")
+    return _finish(ax, by, title_of("Answers and bounds", *results.values()))
 
 
 def _name_runs(result: Result | Mapping[str, Result], by: str) -> zip[tuple[str, Result, tuple[str, str], str]]:
     check_by(by)
-    results = {"": result} if isinstance(result, Result) else result
+    results = _results(result)
     if not results or not all(isinstance(each, Result) for each in results.values()):
         raise InputError("expected a result, or several by name")
     return zip(results, results.values(), itertools.cycle(STYLES), itertools.cycle(COLOURS), strict=False)
+
+
+def _results(result: Result | Mapping[str, Result]) -> Mapping[str, Result]:
+    return {"": result} if isinstance(result, Result) else result
 
 
 def _look(colour: str, style: str, marker: str, count: int) -> dict[str, Any]:

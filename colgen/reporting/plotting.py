@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -34,6 +35,8 @@ from colgen.reporting.axes import (
     new_axes,
     new_figure,
     set_integer_ticks,
+    title_of,
+    write_inside,
 )
 from colgen.reporting.gap_pictures import gap as gap
 from colgen.reporting.gap_pictures import primal_dual_integral as primal_dual_integral
@@ -85,22 +88,22 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
     answer = math.nan if result.answer is None else result.objective  # the objective of a relaxation is no incumbent
     incumbent = finite(np.array([*(i.incumbent for i in rounds), answer], dtype=float))
     few = len(rounds) <= 60
-    ax.plot(x, objective, color=MASTER, lw=1.4, marker="." if few else "", ms=4, label="restricted master")
+    if np.isfinite(objective).any():
+        ax.plot(x, objective, color=MASTER, lw=1.4, marker="." if few else "", ms=4, label="restricted master")
     if any(i.node for i in rounds):
         ax.plot(x, node_bound, color=NODE, ls=":", lw=1.0, label="dual bound of the node")
-    ax.plot(to_end, global_bound, color=BOUND, ls="--", lw=1.4, marker="x" if few else "", ms=4, label="dual bound")
+    if np.isfinite(global_bound).any():
+        ax.plot(to_end, global_bound, color=BOUND, ls="--", lw=1.4, marker="x" if few else "", ms=4, label="dual bound")
     if np.isfinite(incumbent).any():
         last = [len(to_end) - 1]
         ax.step(to_end, incumbent, where="post", color=INCUMBENT, ls="-.", lw=2.0, marker="*", ms=9, markevery=last)
         ax.plot([], [], color=INCUMBENT, ls="-.", lw=2.0, marker="*", ms=9, label="incumbent")
     if not np.isfinite(np.concatenate([objective, global_bound, incumbent])).any():
-        text = "no bounds: the run ended in phase 1"
-        ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", bbox={"facecolor": "white", "edgecolor": "none"})
-        ax.set_yticks([])
+        write_inside(ax, "no bounds: the run ended in phase 1" if rounds else "no bounds: the run has no round")
     _focus(ax, result, [objective, incumbent], [global_bound, node_bound])
     ax.set_xlabel("round" if by == "round" else "time (seconds)")
     ax.set_ylabel("objective (the problem's units)")
-    ax.set_title("Bounds", loc="left")
+    ax.set_title(title_of("Bounds", result), loc="left")
     finish(ax)
     return ax
 
@@ -119,7 +122,10 @@ def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
     ax.set_ylim(bottom=0)
     ax.set_xlabel("round")
     ax.set_ylabel("number in the restricted master")
-    ax.set_title("Columns and rows", loc="left")
+    set_integer_ticks(ax.yaxis)
+    if not rounds:
+        write_inside(ax, "the run has no round")
+    ax.set_title(title_of("Columns and rows", result), loc="left")
     finish(ax)
     return ax
 
@@ -157,7 +163,7 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
 
     _draw_most_moved(upper, x, values, moved, name, "rows")
     upper.set_ylabel("dual value\n(objective per unit of the row)")
-    upper.set_title("Dual values at the root", loc="left")
+    upper.set_title(title_of("Dual values at the root", result), loc="left")
     finish(upper, legend_right=True)
 
     known = np.nan_to_num(values)
@@ -207,8 +213,9 @@ def values(result: Result, ax: Axes | None = None) -> Axes:
     names = [column_name(column, 28) for column in used.values()]
     _draw_most_moved(ax, x, table, moved, lambda column: names[column], "columns")
     ax.set_xlabel("round")
+    ax.set_ylim(bottom=min(0.0, *ax.get_ylim()))
     ax.set_ylabel("value in the master's solution")
-    ax.set_title("Values of columns at the root", loc="left")
+    ax.set_title(title_of("Values of columns at the root", result), loc="left")
     finish(ax, legend_right=True)
     return ax
 
@@ -250,7 +257,7 @@ def stages(result: Result, ax: Axes | None = None) -> Axes:
         ax.annotate(text, (s, position), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
     ax.set_xlim(0, 1.4 * longest)  # space for the numbers
     ax.set_xlabel("time (seconds)")
-    ax.set_title(f"Time by stage, {_seconds(total)} s in total", loc="left")
+    ax.set_title(title_of(f"Time by stage, {_seconds(total)} s in total", result), loc="left")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -308,7 +315,7 @@ def tree(result: Result, ax: Axes | None = None) -> Axes:
     set_integer_ticks(ax.yaxis)
     ax.set_ylabel("depth (branching decisions)")
     title = "numbers are dual bounds" if len(nodes) <= _LABELLED_NODES else f"{len(nodes):,} nodes"
-    ax.set_title(f"Branch-and-bound tree; {title}", loc="left")
+    ax.set_title(title_of(f"Branch-and-bound tree ({title})", result), loc="left")
     ax.spines[["top", "right", "bottom"]].set_visible(False)
     if nodes:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=4, frameon=False, fontsize="small")
@@ -322,6 +329,7 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
     """
     figure = new_figure((12.0, 8.0)) if figure is None else figure
     (upper_left, upper_right), (lower_left, lower_right) = figure.subplots(2, 2)
+    name, result = title_of("", result).removeprefix(": "), replace(result, settings={})  # one title has the name
     bounds(result, ax=upper_left)
     columns_and_rows(result, ax=upper_right)
     stages(result, ax=lower_left)
@@ -331,7 +339,8 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
         bounds(result, by="second", ax=lower_right).set_title("Bounds by time", loc="left")
     objective = f"objective {result.objective:.8g}" if math.isfinite(result.objective) else "no answer"
     gap = f"gap {percent(result.gap)}" if math.isfinite(result.gap) else "no finite gap"
-    figure.suptitle(f"{result.termination.value}  ({objective}, {gap})")
+    named = f"{name}. " if name else ""
+    figure.suptitle(f"{named}{result.termination.value}  ({objective}, {gap})")
     return figure
 
 

@@ -30,11 +30,33 @@ def test_a_gap_that_closes_ends_in_a_star_on_a_logarithmic_axis(results, by):
 @pytest.mark.parametrize("by", ["round", "second"])
 def test_runs_are_told_apart_by_colour_and_style_and_end_where_they_ended(results, by):
     ax = plotting.runs(results, by=by)
-    lines = ax.get_lines()
+    assert ax.get_title(loc="left") == "Answers and bounds: Partitioning"
+    stars = [line for line in ax.get_lines() if line.get_marker() == "*"]
+    assert [line.get_ydata().tolist() for line in stars] == [[30.0], [30.0]]
+    lines = [line for line in ax.get_lines() if line not in stars]
     assert len(lines) == 4
     assert {line.get_color() for line in lines[:2]} != {line.get_color() for line in lines[2:]}
     assert {line.get_linestyle() for line in lines[:2]} != {line.get_linestyle() for line in lines[2:]}
     assert [line.get_ydata()[-1] for line in lines] == [30.0] * 4
+
+
+def test_gaps_are_written_in_percent_and_a_closed_one_as_zero(results):
+    ax = plotting.gap(results["cuts"])
+    ax.figure.canvas.draw()
+    assert ax.get_title(loc="left") == "Gap (a star: proved optimal): Partitioning"
+    texts = [text.get_text() for text in ax.get_yticklabels()]
+    assert "0%" in texts
+    assert "1%" in texts
+    assert not ax.texts
+
+
+def test_a_run_without_an_answer_has_no_gap_and_no_incumbent(results):
+    (text,) = plotting.gap(solve(Partitioning(), time_limit=0)).texts
+    assert text.get_text() == "no gap: no answer or no bound"
+    relaxed = solve(Partitioning(), relaxation=True)
+    star = plotting.runs({"relaxation": relaxed}).get_lines()[1]
+    assert star.get_marker() == "*"
+    assert math.isnan(star.get_ydata()[-1])
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])

@@ -153,6 +153,8 @@ def test_overview_of_every_kind_of_run(run, request):
     figure = plotting.overview(result)
     assert len(figure.axes) == 4
     assert result.termination.value in figure.get_suptitle()
+    assert figure.get_suptitle().startswith(result.settings["problem"])
+    assert figure.axes[0].get_title(loc="left") == "Bounds"  # the name is in the title of all
     for ax in figure.axes:
         assert_labelled(ax)
     drawn(figure)
