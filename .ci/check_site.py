@@ -174,8 +174,11 @@ def browser(chromium: str, driver: str) -> Iterator[Browser]:
 
 
 def findings(session: Browser, site: Path) -> Iterator[str]:
-    """Yield a message for each page and width that scrolls sideways or has console errors."""
+    """Yield a message for each page that is missing, and for each width at which one scrolls sideways or has errors."""
     for page in PAGES:
+        if not (site / f"{page}.html").is_file():
+            yield f"{page}: the site has no such page"
+            continue
         for width in WIDTHS:
             session.show(site / f"{page}.html", width)
             time.sleep(0.2)

@@ -238,15 +238,16 @@ def test_browser_finds_a_page_that_scrolls_sideways_a_console_error_and_a_lost_w
     (tmp_path / "wide.html").write_text(body.format("<p style='width: 800px'>a</p>"), encoding="utf-8")
     (tmp_path / "wrong.html").write_text(body.format("<script>nothing()</script>"), encoding="utf-8")
     (tmp_path / "index.html").write_text(body.format("<div style='overflow: auto'><p style='width: 800px'>a</p></div>"))
-    monkeypatch.setattr(site, "PAGES", ("index", "wide", "wrong"))
+    monkeypatch.setattr(site, "PAGES", ("index", "wide", "wrong", "none"))
     monkeypatch.setattr(site, "WIDTHS", (390, 1440))
     monkeypatch.setattr(site, "PATIENCE", 1)
     monkeypatch.setattr(site, "SEARCHES", {"Farkas": "how_it_works"})
     with site.browser(*paths) as session:
-        wide, *wrong = site.findings(session, tmp_path)
+        wide, *wrong, missing = site.findings(session, tmp_path)
         (lost,) = site.lost_searches(session, tmp_path)
     assert wide.startswith("wide at 390 px: 4")
     assert ["nothing is not defined" in message for message in wrong] == [True, True]
+    assert missing == "none: the site has no such page"
     assert lost == "a search for Farkas finds nothing, not how_it_works"
 
 
