@@ -346,7 +346,7 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
         lines = [f"Proved optimal {scope}."] if proved else [*lines, f"answer and bound are {scope}"]
     if relaxation:
         used = 0 if result.solution is None else len(result.solution.columns)
-        in_use = "1 column is" if used == 1 else f"{used:,} columns are"
+        in_use = plural(used, "column is", "columns are")
         lines[0] += f" This is the relaxation: {in_use} in use, in general with fractional values."
     if reading:
         lines.append(f"read as     {reading}")
@@ -360,6 +360,6 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
     total = result.seconds.get("total", 0.0)
     stages = [(name, s) for name, s in result.seconds.items() if name != "total" and s >= _SHARE * total]
     spent = ", ".join(f"{name} {s:.3g}" for name, s in sorted(stages, key=lambda pair: -pair[1]) if s >= 5e-4)
-    processor = result.processor_seconds
-    lines.append(f"{total:.3g} seconds, {processor:.3g} processor seconds" + (f": {spent}" if spent else ""))
+    by_stage = f": {spent}" if spent else ""
+    lines.append(f"{total:.3g} seconds{by_stage}; {result.processor_seconds:.3g} processor seconds")
     return lines

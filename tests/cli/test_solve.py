@@ -19,7 +19,15 @@ def test_solve_prints_answer_bounds_and_times(capsys, install, file):
     assert code == 0
     assert err == ""  # no progress where there is no terminal
     assert out.startswith("machine ")
-    for expected in ("Proved optimal.", "objective   ", "dual bound  ", "gap         0%", " rounds, ", "seconds: "):
+    for expected in (
+        "Proved optimal.",
+        "objective   ",
+        "dual bound  ",
+        "gap         0%",
+        " rounds, ",
+        " seconds: ",
+        " processor seconds\n",
+    ):
         assert expected in out
 
 
