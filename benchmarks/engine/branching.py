@@ -62,7 +62,7 @@ def bench_branching(options: BenchOptions) -> list[Figure]:
     for name, instances in _instances().items():
         for number, make in enumerate(instances[: max(1, math.ceil(share * len(instances)))]):
             runs = {
-                way: run_engine(make(), _LIMIT, name=f"{name} {number}", way=way, choice=choice)[0]
+                way: run_engine(make(), _LIMIT, name=f"{name} {number}", way=way, method=Method(choice=choice))[0]
                 for way, choice in _CHOICES.items()
             }
             check_agreement(name, {way: run.claim for way, run in runs.items()})
