@@ -12,7 +12,8 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -117,6 +118,7 @@ def _figures_table(title: str, figures: Iterable[Figure]) -> Table:
     for heading, justify in (("value", "right"), ("unit", "left"), ("n", "right")):
         table.add_column(heading, justify=justify, no_wrap=True)
     for figure in figures:
-        name = Text(figure.name).append(f"\n{figure.note}" if figure.note else "", "dim")
+        note = [Padding(Text(figure.note, "dim"), (0, 0, 0, 2))] if figure.note else []
+        name = Group(Text(figure.name), *note)
         table.add_row(name, significant(figure.value), Text(figure.unit), f"{figure.n:,}")
     return table

@@ -45,8 +45,11 @@ def test_bench(capsys, registry, tmp_path):
     code, out, err = run(capsys, "bench", "engine", "--quick", "--json", path)
     assert code == 0
     assert err == "measuring\n"
-    for expected in ("1,234,567", "0.01235", "more is better"):
-        assert expected in out
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert lines[1].split() == ["name", "value", "unit", "n"]
+    assert lines[2].split() == ["rounds", "1,234,567", "1/s", "3"]
+    assert lines[3] == "  more is better"
+    assert lines[4].split() == ["time", "0.01235", "s", "5"]
     figures = json.loads(path.read_text(encoding="utf-8"))
     assert figures[1] == {"name": "time", "value": 0.0123456, "unit": "s", "n": 5}
     assert figures[2]["value"] == 1.0
