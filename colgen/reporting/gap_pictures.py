@@ -40,12 +40,13 @@ def gap(result: Result | Mapping[str, Result], by: By = "second", ax: Axes | Non
     """Draw the gap of one run or several by name on a logarithmic axis. A star marks a closed gap."""
     ax = new_axes() if ax is None else ax
     floor = 100.0 * TOLERANCES.optimality
-    top = 10.0 * floor
+    top, is_drawn = 10.0 * floor, False
     for name, each, (style, marker), colour in _name_runs(result, by):
         x, gaps = _gaps(each, by)
         shown = np.where(np.isfinite(gaps), np.maximum(100.0 * gaps, floor), math.nan)
         look = _look(colour, style, marker, len(x))
         ax.step(x, shown, where="post", lw=1.4, label=name, **look)
+        is_drawn = is_drawn or bool(np.isfinite(shown).any())
         top = max(top, *shown[np.isfinite(shown)].tolist(), floor)
         if gaps[-1] == 0.0:
             ax.plot(x[-1:], [floor], color=colour, ls="", marker="*", ms=11, clip_on=False)
@@ -53,7 +54,7 @@ def gap(result: Result | Mapping[str, Result], by: By = "second", ax: Axes | Non
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter(lambda value, _: "0%" if value < 1.1 * floor else percent(value / 100.0))
     ax.set_ylabel("gap (share of the objective, logarithmic)")
-    if not any(line.get_ydata().size and np.isfinite(line.get_ydata()).any() for line in ax.lines):
+    if not is_drawn:
         write_inside(ax, "no gap: no answer or no bound")
     return _finish(ax, by, title_of("Gap (a star: proved optimal)", *_results(result).values()))
 
