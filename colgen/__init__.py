@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from colgen.cuts.rank_one import RankOne
     from colgen.cuts.separation import Separation, SeparationContext
     from colgen.decomposition.decomposed import decompose
+    from colgen.decomposition.reading.compact_model import CompactModel
+    from colgen.decomposition.reading.files import read
     from colgen.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
     from colgen.many import solve_many
     from colgen.master.linear_master import LinearMaster
@@ -70,6 +72,8 @@ _HOMES = {
     "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
     "decomposition.decomposed": "decompose",
+    "decomposition.reading.compact_model": "CompactModel",
+    "decomposition.reading.files": "read",
     "heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
     "many": "solve_many",
     "master.linear_master": "LinearMaster",
@@ -138,6 +142,7 @@ __all__ = [
     "Column",
     "ColumnGeneration",
     "Columns",
+    "CompactModel",
     "Decision",
     "DepthLimit",
     "Directional",
@@ -194,6 +199,7 @@ __all__ = [
     "decompose",
     "exchange",
     "plotting",
+    "read",
     "solve",
     "solve_many",
 ]

@@ -83,14 +83,14 @@ def run_gcg(problem: Decomposed, limit: float, *, name: str) -> Run | None:
     seconds = float(output["seconds"])
     if output["objective"] is None:
         return Run("GCG", name, seconds, math.nan, math.nan, False, limit=limit)
-    f = problem.reading.formulation
+    f = problem.compact.formulation
     optimum = f.sense.sign * float(output["objective"]) + f.offset
     return Run("GCG", name, seconds, optimum, optimum, True, limit=limit)
 
 
 def _to_lists(problem: Decomposed) -> dict[str, object]:
     """Return a model as lists: cost, bounds and type of variables; entries, sides and block (-1: master) of rows."""
-    f, rows, blocks = problem.reading.formulation, problem.reading.rows, problem.splitting.partition.of_row
+    f, rows, blocks = problem.compact.formulation, problem.compact.rows, problem.splitting.partition.of_row
 
     def end(value: float) -> float | None:
         return value if np.isfinite(value) else None

@@ -13,7 +13,7 @@ from pyomo.core.staleflag import StaleFlagManager
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.result import Certificate, Result
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.reading.arrays import Floats, Ints, Reading
+from colgen.decomposition.reading.compact_model import CompactModel, Floats, Ints, PyomoSource
 from colgen.model.rows import Rows
 from colgen.solvers.arrays import EXACT
 
@@ -25,16 +25,16 @@ class Values(Mapping[str, float]):
     constraints that stay in the master.
     """
 
-    def __init__(self, reading: Reading, array: Floats, kept: Ints) -> None:
-        self.reading, self.array, self.kept = reading, array, kept
+    def __init__(self, compact: CompactModel, array: Floats, kept: Ints) -> None:
+        self.compact, self.array, self.kept = compact, array, kept
         array.setflags(write=False)
 
     def __getitem__(self, name: str) -> float:
-        names = self.reading.place_of_name
+        names = self.compact.place_of_name
         return float(self.array[names[name]])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.reading.names)
+        return iter(self.compact.names)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -44,24 +44,24 @@ class Values(Mapping[str, float]):
         return f"Values({used})"
 
 
-def recompute_objective(reading: Reading, answer: Values) -> float:
+def recompute_objective(compact: CompactModel, answer: Values) -> float:
     """Return the objective, after checking bounds, integrality and all constraints of the model.
 
     Raise InfeasibleAnswerError with the name of the violated variable or constraint.
     """
-    f, x = reading.formulation, np.asarray(answer.array)
+    f, x = compact.formulation, np.asarray(answer.array)
     low, high = np.where(np.isfinite(f.lower), f.lower, 0.0), np.where(np.isfinite(f.upper), f.upper, 0.0)
     slack = TOLERANCES.feasibility * np.maximum(np.maximum(np.abs(low), np.abs(high)), np.abs(x))
     bad = np.flatnonzero((x < f.lower - slack) | (x > f.upper + slack))
     if len(bad):
         k = int(bad[0])
         raise InfeasibleAnswerError(
-            f"variable {reading.names[k]!r} is {x[k]:.10g}, expected {f.lower[k]:g} to {f.upper[k]:g}"
+            f"variable {compact.names[k]!r} is {x[k]:.10g}, expected {f.lower[k]:g} to {f.upper[k]:g}"
         )
     bad = np.flatnonzero(f.integer & (x != np.round(x)))
     if len(bad):
-        raise InfeasibleAnswerError(f"variable {reading.names[bad[0]]!r} is {x[bad[0]]:.10g}, expected an integer")
-    rows = reading.rows
+        raise InfeasibleAnswerError(f"variable {compact.names[bad[0]]!r} is {x[bad[0]]:.10g}, expected an integer")
+    rows = compact.rows
     activity, terms = rows @ x, np.zeros(rows.shape[0])
     if rows.nnz:  # the size of a row is its largest coefficient, side or term
         entries = abs(rows)
@@ -74,42 +74,45 @@ def recompute_objective(reading: Reading, answer: Values) -> float:
     if len(bad):
         r = int(bad[0])
         raise InfeasibleAnswerError(
-            f"constraint {reading.constraints[r].name!r} has the body {activity[r]:.10g}, expected "
+            f"constraint {compact.constraint_name(r)!r} has the body {activity[r]:.10g}, expected "
             f"{f.row_lower[r]:.10g} to {f.row_upper[r]:.10g}"
         )
     return math.fsum((f.costs * x).tolist()) + f.offset
 
 
-def load_values(reading: Reading, answer: Any) -> None:
+def load_values(source: PyomoSource, answer: Any) -> None:
     """Load an answer into the model's variables, if there is one."""
     if isinstance(answer, Values):
-        integral = reading.formulation.integer.tolist()
+        integral = answer.compact.formulation.integer.tolist()
         StaleFlagManager.mark_all_as_stale()  # variables without a value in the answer become stale
-        for variable, value, integer in zip(reading.variables, answer.array.tolist(), integral, strict=True):
+        for variable, value, integer in zip(source.variables, answer.array.tolist(), integral, strict=True):
             variable.set_value(round(value) if integer else value, skip_validation=True)
         StaleFlagManager.mark_all_as_stale(delayed=True)
 
 
-def duals_of(reading: Reading, kept: Ints, certificate: Certificate | None) -> Iterator[tuple[Any, float]]:
+def duals_of(source: PyomoSource, kept: Ints, certificate: Certificate | None) -> Iterator[tuple[Any, float]]:
     """Yield the constraints that stay in the master with their dual values at the root."""
     if certificate is None:
         return
     for row in kept.tolist():
-        yield reading.constraints[row], certificate.duals.get(reading.formulation.row_keys[row], 0.0)
+        yield source.constraints[row], certificate.duals.get(source.row_keys[row], 0.0)
 
 
-def load(reading: Reading, result: Result, kept: Ints) -> None:
-    """Load an answer into the model's variables, and dual values into its suffix ``dual``, if any.
+def load(compact: CompactModel, result: Result, kept: Ints) -> None:
+    """Load an answer into the Pyomo model, if it is one, and dual values into its suffix ``dual``, if any.
 
     Dual values of an earlier run are removed.
     """
-    load_values(reading, result.answer)
-    suffix = reading.model.component("dual")
+    source = compact.source
+    if not isinstance(source, PyomoSource):
+        return
+    load_values(source, result.answer)
+    suffix = source.model.component("dual")
     if suffix is None or suffix.ctype is not pyo.Suffix or not suffix.import_enabled():
         return
     suffix.clear()
     if result.solution is not None:
-        for constraint, dual in duals_of(reading, kept, result.certificate):
+        for constraint, dual in duals_of(source, kept, result.certificate):
             suffix[constraint] = dual
 
 
@@ -118,15 +121,15 @@ def to_pyomo(result: Result) -> pyo.ConcreteModel:
     answer = result.answer
     if answer is None:
         raise InputError(f"to_pyomo: the result has no answer: {result.termination.value}")
-    if not isinstance(answer, Values):
-        raise InputError("to_pyomo: expected the result of a problem made by colgen.decompose")
-    model = answer.reading.model
+    if not isinstance(answer, Values) or not isinstance(answer.compact.source, PyomoSource):
+        raise InputError("to_pyomo: expected the result of a problem made by colgen.decompose from a Pyomo model")
+    model = answer.compact.source.model
     suffix = model.component("dual")
     if suffix is None:
         model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
     elif suffix.ctype is not pyo.Suffix:
         raise InputError("to_pyomo: the model's component 'dual' is not a suffix; rename it")
-    load(answer.reading, result, answer.kept)
+    load(answer.compact, result, answer.kept)
     return model
 
 

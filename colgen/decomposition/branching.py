@@ -26,7 +26,7 @@ from colgen.core.terms import Box
 from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.decomposition.blocks.decisions import Bounds, ComponentBound, PointsWithin
 from colgen.decomposition.blocks.mixed_integer import in_box
-from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.compact_model import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 
@@ -82,7 +82,7 @@ class OnBlockVariables(BranchingRule):
                 mean[sub.integer] = np.round(mean[sub.integer])
                 if round(total):
                     columns.append((self.splitting.column(sub, mean + 0.0), float(round(total))))
-        f = self.splitting.reading.formulation
+        f = self.splitting.compact.formulation
         static = self.splitting.static.tolist()
         values = [(f.column_keys[k], solution.variables.get(f.column_keys[k], 0.0), bool(f.integer[k])) for k in static]
         if any(integral and fractionality(value) for _, value, integral in values):

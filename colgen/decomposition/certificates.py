@@ -24,7 +24,7 @@ from colgen.core.solution import Solution
 from colgen.core.terms import Box
 from colgen.decomposition.blocks.decisions import ComponentBound, PointsWithin
 from colgen.decomposition.blocks.shortest_path import shortest_path_of
-from colgen.decomposition.reading.arrays import Ints
+from colgen.decomposition.reading.compact_model import Ints
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 from colgen.solvers.arrays import EXACT
@@ -56,8 +56,8 @@ class BlockCertifier(Certifier):
     needs_duals = False
 
     def __init__(self, splitting: Splitting) -> None:
-        f = splitting.reading.formulation
-        super().__init__(f.sense, str(splitting.reading.model.name))
+        f = splitting.compact.formulation
+        super().__init__(f.sense, splitting.compact.source.name)
         self._splitting = splitting
         self._orders = [_order_of(sub) for sub in splitting.subproblems]
         self._ranks = [np.argsort(order) for order in self._orders]
@@ -69,8 +69,8 @@ class BlockCertifier(Certifier):
 
     @cached_property
     def _data(self) -> Record:
-        splitting, f = self._splitting, self._splitting.reading.formulation
-        matrix = splitting.reading.rows
+        splitting, f = self._splitting, self._splitting.compact.formulation
+        matrix = splitting.compact.rows
         entries = [
             [
                 [int(v), _exact(a)]
@@ -259,7 +259,7 @@ class BlockCertifier(Certifier):
         if isinstance(decision, ComponentBound):
             k, v = decision.number, int(self._ranks[decision.number][decision.variable])
         elif isinstance(decision, TemplateBound):
-            static = [self._splitting.reading.formulation.column_keys[k] for k in self._splitting.static.tolist()]
+            static = [self._splitting.compact.formulation.column_keys[k] for k in self._splitting.static.tolist()]
             k, v = len(self._splitting.subproblems), static.index(decision.key)
         else:
             return None

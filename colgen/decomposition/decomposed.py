@@ -27,10 +27,11 @@ from colgen.decomposition.blocks.oracles import oracles
 from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.certificates import BlockCertifier
-from colgen.decomposition.compact_model import AtTheEnd, Neighbourhood, solve_compact
+from colgen.decomposition.compact_solver import AtTheEnd, Neighbourhood, solve_compact
 from colgen.decomposition.detection import FoundBlocks, find_in
-from colgen.decomposition.reading.arrays import Reading, read
-from colgen.decomposition.reading.partition import By, Partition, defines_blocks, partition
+from colgen.decomposition.reading.compact_model import CompactModel, Partition, as_compact
+from colgen.decomposition.reading.copies import copy_linking
+from colgen.decomposition.reading.partition import By, defines_blocks, partition
 from colgen.decomposition.reading.subproblems import subproblems
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Diving, RestrictedMIP
@@ -50,18 +51,18 @@ class Decomposed(Problem):
     ----------
     splitting
         The master and the blocks; columns may have other units than the user's model.
-    reading
+    compact
         The model as the user states it.
     """
 
     loads = True
     """Whether a run loads its answer into the model."""
 
-    def __init__(self, splitting: Splitting, reading: Reading, *, recognize: bool = True) -> None:
+    def __init__(self, splitting: Splitting, compact: CompactModel, *, recognize: bool = True) -> None:
         self.splitting = splitting
         self._recognize = recognize
-        self.reading = reading
-        self.objective_step = objective_step(self.reading.formulation)
+        self.compact = compact
+        self.objective_step = objective_step(self.compact.formulation)
         self._rule = OnBlockVariables(splitting)
 
     def master(self) -> Rows:
@@ -97,7 +98,7 @@ class Decomposed(Problem):
         )
 
     def _solve_compact(self, nodes: int, budget: Budget) -> Complete | None:
-        return solve_compact(self.splitting.reading, nodes, budget, self.splitting.solution)
+        return solve_compact(self.splitting.compact, nodes, budget, self.splitting.solution)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         """Return the zero point of each block that contains it."""
@@ -111,16 +112,16 @@ class Decomposed(Problem):
 
     def answer(self, solution: Solution) -> Values:
         splitting = self.splitting
-        return Values(self.reading, splitting.reading.to_user(splitting.values(solution)), splitting.linking)
+        return Values(self.compact, splitting.compact.to_user(splitting.values(solution)), splitting.linking)
 
     def check(self, answer: Values) -> float:
         """Return the objective, after checking bounds, integrality and all constraints of the model."""
-        return recompute_objective(self.reading, answer)
+        return recompute_objective(self.compact, answer)
 
     @property
     def identity(self) -> Any:
         """The model's arrays, the block of each column and row, and the number of blocks in each subproblem."""
-        f, partition = self.reading.formulation, self.splitting.partition
+        f, partition = self.compact.formulation, self.splitting.partition
         arrays = (f.costs, f.lower, f.upper, f.integer, f.row_lower, f.row_upper, f.offset, f.sense is Sense.MAXIMIZE)
         matrix = (f.matrix.indptr, f.matrix.indices, f.matrix.data)
         subs = [sub.count for sub in self.splitting.subproblems]
@@ -146,7 +147,7 @@ class Decomposed(Problem):
     def finish(self, result: Result) -> Result:
         """Load the answer, and dual values if the model has the suffix ``dual``."""
         if self.loads:
-            load(self.reading, result, self.splitting.linking)
+            load(self.compact, result, self.splitting.linking)
         return dataclasses.replace(result, notes=(*result.notes, *self.remarks))
 
     @cached_property
@@ -235,24 +236,27 @@ def decompose(
     if method not in ("dantzig-wolfe", "benders"):
         raise InputError(f"method: expected 'dantzig-wolfe' or 'benders', not {method!r}")
     with PauseGC():  # as in Pyomo: there is no garbage here, and one collection over a large model takes as long
-        reading = read(model)
-        found = blocks_of(reading, by)
+        compact = as_compact(model)
+        found = blocks_of(compact, by)
         if method == "benders":
-            return Benders(reading, found)
-        scaled = reading.scaled()
+            return Benders(compact, found)
+        split, found = copy_linking(compact, found)
+        scaled = split.scaled()
         blocks = subproblems(scaled, found, aggregate=aggregate)
-        return Decomposed(Splitting(scaled, found, blocks), reading, recognize=recognize)
+        return Decomposed(Splitting(scaled, found, blocks), compact, recognize=recognize)
 
 
-def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:
+def blocks_of(compact: CompactModel, by: By | FoundBlocks) -> Partition:
     """Return the blocks defined by ``by`` or the model, or else the detected ones; raise InputError without blocks."""
     if isinstance(by, FoundBlocks):
-        if by.reading.model is not reading.model or by.reading.formulation.row_keys != reading.formulation.row_keys:
+        if by.compact.origin is not compact.origin or by.compact.formulation.row_keys != compact.formulation.row_keys:
             raise InputError("by: the blocks belong to another model, or it has changed; call find_blocks again")
         return by.partition
-    if by is not None or defines_blocks(reading):
-        return partition(reading, by)
-    found = find_in(reading)
+    if by is None and compact.blocks is not None:
+        return compact.blocks
+    if by is not None or defines_blocks(compact):
+        return partition(compact, by)
+    found = find_in(compact)
     if found is None:
         raise InputError("the model defines no blocks and none were found in it; pass by=")
     return found.partition

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyomo.environ as pyo
@@ -25,6 +25,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, duals_of, recompute_objective
 from colgen.decomposition.benders.template import Benders
 from colgen.decomposition.decomposed import Decomposed, decompose
+from colgen.decomposition.reading.compact_model import PyomoSource
 from colgen.solving import solve
 
 _CONDITIONS = {
@@ -173,15 +174,16 @@ class PyomoSolver:
         chosen = {name: chosen_options[name] for name in ("method", "aggregate", "recognize") if name in chosen_options}
         begun = time.monotonic()
         problem = decompose(model, chosen_options.get("by"), **chosen)
+        source = cast(PyomoSource, problem.compact.source)
         problem.loads = load_solutions
         taken = time.monotonic() - begun
-        result = solve(problem, stop=stop, progress=tee, start=_values_of(problem) if warmstart else None)
+        result = solve(problem, stop=stop, progress=tee, start=_values_of(problem, source) if warmstart else None)
         if report_timing:
             print(f"      {taken:6.2f} seconds required for presolve")
             print(f"      {result.seconds.get('total', 0.0):6.2f} seconds required for solver")
         found = _as_results(model, problem, result)
         if not load_solutions:
-            _add_solution(found, problem, result)
+            _add_solution(found, source, result)
         return found
 
 
@@ -194,23 +196,23 @@ def _check_names(options: Mapping[str, Any]) -> dict[str, Any]:
     return dict(options)
 
 
-def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
+def _values_of(problem: Decomposed | Benders, source: PyomoSource) -> WarmStart | None:
     """Return the values of the model's variables as a warm start, or None if they are infeasible or missing."""
-    reading = problem.reading
-    values = [variable.value for variable in reading.variables]
+    compact = problem.compact
+    values = [variable.value for variable in source.variables]
     if any(value is None for value in values):
         return None
     array = np.array(values, dtype=np.float64)
     if isinstance(problem, Benders):
-        first, array = problem.model.first, problem.model.reading.from_user(array)
+        first, array = problem.model.first, problem.model.compact.from_user(array)
         solution = problem.model.solution(
-            np.where(reading.formulation.integer[first], np.rint(array[first]), array[first])
+            np.where(compact.formulation.integer[first], np.rint(array[first]), array[first])
         )
     else:
         solution = None
         with contextlib.suppress(InfeasibleAnswerError):
-            objective = recompute_objective(reading, Values(reading, array.copy(), problem.splitting.linking))
-            solution = problem.splitting.solution(problem.splitting.reading.from_user(array), objective)
+            objective = recompute_objective(compact, Values(compact, array.copy(), problem.splitting.linking))
+            solution = problem.splitting.solution(problem.splitting.compact.from_user(array), objective)
     return None if solution is None else WarmStart(answers=[solution], tentative=True)
 
 
@@ -225,7 +227,7 @@ def _as_results(model: pyo.ConcreteModel, problem: Decomposed | Benders, result:
     found.solver.message = str(result)
     found.solver.time = result.seconds.get("total", 0.0)
     found.solver.statistics.branch_and_bound.number_of_created_subproblems = len(result.nodes)
-    about, f = found.problem, problem.reading.formulation
+    about, f = found.problem, problem.compact.formulation
     about.name = model.name
     lower, upper = result.dual_bound, result.objective
     about.sense = pyo.minimize
@@ -234,27 +236,27 @@ def _as_results(model: pyo.ConcreteModel, problem: Decomposed | Benders, result:
     about.lower_bound, about.upper_bound = lower, upper
     binary = f.integer & (f.lower >= 0.0) & (f.upper <= 1.0)
     about.number_of_objectives = 1
-    about.number_of_constraints, about.number_of_variables = problem.reading.rows.shape
-    about.number_of_nonzeros = int(problem.reading.rows.nnz)
+    about.number_of_constraints, about.number_of_variables = problem.compact.rows.shape
+    about.number_of_nonzeros = int(problem.compact.rows.nnz)
     about.number_of_binary_variables = int(binary.sum())
     about.number_of_integer_variables = int((f.integer & ~binary).sum())
     about.number_of_continuous_variables = int((~f.integer).sum())
     return found
 
 
-def _add_solution(found: SolverResults, problem: Decomposed | Benders, result: Result) -> None:
+def _add_solution(found: SolverResults, source: PyomoSource, result: Result) -> None:
     """Add the answer to the results, for ``model.solutions.load_from``."""
     answer = result.answer
     if not isinstance(answer, Values):
         return
-    symbols, solution, reading = SymbolMap(), PyomoSolution(), problem.reading
-    integral = reading.formulation.integer.tolist()
-    for variable, value, integer in zip(reading.variables, answer.array.tolist(), integral, strict=True):
+    symbols, solution = SymbolMap(), PyomoSolution()
+    integral = answer.compact.formulation.integer.tolist()
+    for variable, value, integer in zip(source.variables, answer.array.tolist(), integral, strict=True):
         symbols.addSymbol(variable, variable.name)
         solution.variable[variable.name] = {"Value": round(value) if integer else value}
-    for constraint in reading.constraints:
+    for constraint in source.constraints:
         symbols.addSymbol(constraint, constraint.name)
-    for constraint, dual in duals_of(reading, answer.kept, result.certificate):
+    for constraint, dual in duals_of(source, answer.kept, result.certificate):
         solution.constraint[constraint.name] = {"Dual": dual}
     found.solution.insert(solution)
     found._smap = symbols

@@ -15,8 +15,7 @@ from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.reading.arrays import Floats, Ints, Reading
-from colgen.decomposition.reading.partition import MASTER, Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.model.rows import Rows
 
@@ -52,7 +51,7 @@ class BlockPoint:
 class Splitting:
     """A model and its blocks, as used by the master and the oracles; subproblem k owns convexity row k."""
 
-    reading: Reading
+    compact: CompactModel
     partition: Partition
     subproblems: tuple[Subproblem, ...]
 
@@ -69,7 +68,7 @@ class Splitting:
     @cached_property
     def convexity(self) -> str:
         """Name of the convexity rows; their index is the number of the subproblem."""
-        name, taken = "convexity", {key[0] for key in self.reading.formulation.row_keys}
+        name, taken = "convexity", {key[0] for key in self.compact.formulation.row_keys}
         while name in taken:
             name += "_"
         return name
@@ -77,7 +76,7 @@ class Splitting:
     @cached_property
     def row_keys(self) -> tuple[Key, ...]:
         """Keys of the master's rows, in order."""
-        keys = self.reading.formulation.row_keys
+        keys = self.compact.formulation.row_keys
         return (*(keys[k] for k in self.linking.tolist()), *(self.convexity_key(sub) for sub in self.subproblems))
 
     def convexity_key(self, sub: Subproblem) -> Key:
@@ -86,12 +85,12 @@ class Splitting:
 
     def master(self) -> Rows:
         """Return the linking rows over the static variables, the convexity rows, and artificial variables if needed."""
-        f = self.reading.formulation
+        f = self.compact.formulation
         counts = np.array([sub.count for sub in self.subproblems], dtype=float)
         lower = np.concatenate([f.row_lower[self.linking], counts])
         upper = np.concatenate([f.row_upper[self.linking], counts])
         rows, width = len(lower), len(self.static)
-        own = sparse.csc_array(self.reading.rows[self.linking, :][:, self.static])
+        own = sparse.csc_array(self.compact.rows[self.linking, :][:, self.static])
         own.resize(rows, width)
         short, over = np.flatnonzero(lower > 0.0), np.flatnonzero(upper < 0.0)
         count = len(short) + len(over)
@@ -173,7 +172,7 @@ class Splitting:
 
     @cached_property
     def _points(self) -> str:
-        name, taken = "point", {key[0] for key in self.reading.formulation.column_keys}
+        name, taken = "point", {key[0] for key in self.compact.formulation.column_keys}
         while name in taken:
             name += "_"
         return name
@@ -182,7 +181,7 @@ class Splitting:
 
     def solution(self, values: Floats, objective: float) -> Solution:
         """Return a point of the compact model as a solution of the master."""
-        f = self.reading.formulation
+        f = self.compact.formulation
         x = np.clip(np.where(f.integer, np.rint(values), values), f.lower, f.upper) + 0.0
         columns: dict[bytes, tuple[Column, float]] = {}
         for sub in self.subproblems:
@@ -199,8 +198,8 @@ class Splitting:
 
         Identical blocks receive the points of an integer solution in order.  Fractional points are averaged over them.
         """
-        x = np.zeros(len(self.reading.variables))
-        keys = self.reading.formulation.column_keys
+        x = np.zeros(len(self.compact.formulation.costs))
+        keys = self.compact.formulation.column_keys
         for k in self.static.tolist():
             x[k] = solution.variables.get(keys[k], 0.0)
         points: dict[int, list[tuple[Floats, float]]] = {}
@@ -218,7 +217,7 @@ class Splitting:
                     x[columns] = values
             else:
                 x[sub.columns] = sum(amount * values for values, amount in used) / sub.count
-        f = self.reading.formulation
+        f = self.compact.formulation
         near = f.integer & (np.abs(x - np.round(x)) <= TOLERANCES.integrality)
         x[near] = np.round(x[near])
         # Amounts are exact up to a tolerance, but a bound of zero has none; rows are checked against clipped values.

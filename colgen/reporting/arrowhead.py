@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from colgen.core.text import plural
-from colgen.decomposition.reading.partition import MASTER, Partition
+from colgen.decomposition.reading.compact_model import MASTER, Partition
 from colgen.reporting.axes import COLOURS, FILL, new_figure
 
 if TYPE_CHECKING:

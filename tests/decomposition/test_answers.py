@@ -8,7 +8,7 @@ import pytest
 
 from colgen import InfeasibleAnswerError, InputError, decompose, solve
 from colgen.decomposition.answers import Values, load_values, objective_step, recompute_objective
-from colgen.decomposition.reading.arrays import read
+from colgen.decomposition.reading.compact_model import CompactModel
 from tests.decomposition import models
 from tests.decomposition.benders.test_template import two_stage
 
@@ -28,21 +28,21 @@ def model():
     [([6, 0], "variable 'x' is 6"), ([0.5, 0], "expected an integer"), ([5, 1], "constraint 'row' has the body 7")],
 )
 def test_infeasible_answers_are_refused(values, message):
-    reading = read(model())
+    compact = CompactModel.from_pyomo(model())
     with pytest.raises(InfeasibleAnswerError, match=message):
-        recompute_objective(reading, Values(reading, np.array(values, dtype=float), NONE))
+        recompute_objective(compact, Values(compact, np.array(values, dtype=float), NONE))
 
 
 def test_an_answer_is_evaluated_and_loaded():
     m = model()
-    reading = read(m)
-    answer = Values(reading, np.array([3.0, 1.5]), NONE)
-    assert (recompute_objective(reading, answer), answer["y"], len(answer)) == (13.0, 1.5, 2)
-    load_values(reading, None)
+    compact = CompactModel.from_pyomo(m)
+    answer = Values(compact, np.array([3.0, 1.5]), NONE)
+    assert (recompute_objective(compact, answer), answer["y"], len(answer)) == (13.0, 1.5, 2)
+    load_values(compact.source, None)
     assert m.x.value is None
-    load_values(reading, answer)
+    load_values(compact.source, answer)
     assert (m.x.value, m.y.value) == (3, 1.5)
-    assert objective_step(reading.formulation) == 1.0
+    assert objective_step(compact.formulation) == 1.0
 
 
 def test_to_pyomo_loads_answer_and_dual_values():
@@ -69,6 +69,6 @@ def test_to_pyomo_without_an_answer_or_a_model_is_refused():
     with pytest.raises(InputError, match=r"to_pyomo.*colgen\.decompose"):
         dataclasses.replace(result, answer=[]).to_pyomo()
     result.to_pyomo().del_component("dual")
-    result.answer.reading.model.dual = pyo.Var()
+    result.answer.compact.source.model.dual = pyo.Var()
     with pytest.raises(InputError, match="component 'dual' is not a suffix"):
         result.to_pyomo()

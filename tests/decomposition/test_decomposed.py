@@ -93,9 +93,9 @@ def test_row_tolerances_are_relative_to_the_size_of_their_terms():
     ]
     near[idle[0]] += 1e-9  # rounding of a continuous amount where nothing is ready
     off[idle[0]] += 0.1
-    assert problem.check(Values(problem.reading, near, answer.kept)) == pytest.approx(problem.check(answer))
+    assert problem.check(Values(problem.compact, near, answer.kept)) == pytest.approx(problem.check(answer))
     with pytest.raises(InfeasibleAnswerError, match=r"constraint '(setup|balance)\[\d,\d\]' has the body"):
-        problem.check(Values(problem.reading, off, answer.kept))
+        problem.check(Values(problem.compact, off, answer.kept))
 
 
 def test_gains_that_no_solution_attains_do_not_prevent_a_proof():

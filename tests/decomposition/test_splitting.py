@@ -20,13 +20,13 @@ def test_entries_of_a_column_equal_those_of_its_point_in_the_model():
     sub = splitting.subproblems[1]
     point = np.random.default_rng(0).integers(0, 3, len(sub.costs)).astype(float)
     column = splitting.column(sub, point)
-    x = np.zeros(len(problem.reading.variables))
+    x = np.zeros(len(problem.compact.names))
     x[sub.columns[0]] = point
-    activity = problem.reading.rows @ x
+    activity = problem.compact.rows @ x
     for row in splitting.linking:
-        key = problem.reading.formulation.row_keys[row]
+        key = problem.compact.formulation.row_keys[row]
         assert column.coefficients.get(key, 0.0) == pytest.approx(activity[row])
-    assert column.cost == pytest.approx(problem.reading.formulation.costs @ x)
+    assert column.cost == pytest.approx(problem.compact.formulation.costs @ x)
     assert np.array_equal(splitting.values(Solution(0.0, [(column, 1.0)])), x)
 
 
@@ -36,4 +36,4 @@ def test_negative_amounts_by_rounding_violate_no_bound():
     sub = splitting.subproblems[0]
     nothing, something = (splitting.column(sub, np.full(len(sub.costs), value)) for value in (0.0, 1.0))
     values = splitting.values(Solution(0.0, [(nothing, 1.0), (something, -1e-13)]))
-    assert (values >= problem.reading.formulation.lower).all()
+    assert (values >= problem.compact.formulation.lower).all()

@@ -19,7 +19,7 @@ from scipy import sparse
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.benders.known_bases import KnownBasis, Mask
 from colgen.decomposition.benders.second_stage import SecondStage
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 
 
 class KnownDuals:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 
 Mask = NDArray[np.bool_]
 

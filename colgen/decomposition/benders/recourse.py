@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen.decomposition.benders.dual_pool import KnownDuals, kind
 from colgen.decomposition.benders.second_stage import SecondStage, StageBound
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 
 
 class Recourse:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from colgen.core.solution import Solution
 from colgen.core.tolerances import ROUNDING
 from colgen.decomposition.benders.two_stage import TwoStage
-from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.compact_model import Floats
 from colgen.heuristics import Heuristic, HeuristicContext
 from colgen.solvers.cuts.rounding import round_inequalities
 

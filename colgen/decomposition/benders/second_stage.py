@@ -23,7 +23,7 @@ from scipy import sparse
 from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.benders.known_bases import KnownBasis
-from colgen.decomposition.reading.arrays import Floats, without_rounding
+from colgen.decomposition.reading.compact_model import Floats, without_rounding
 from colgen.solvers.linear.highs import basic_columns, basic_rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program

@@ -16,7 +16,7 @@ from colgen.cuts.separation import Separation, SeparationContext
 from colgen.decomposition.benders.rounding import Roundings
 from colgen.decomposition.benders.second_stage import StageBound
 from colgen.decomposition.benders.two_stage import TwoStage
-from colgen.decomposition.reading.arrays import Floats, without_rounding
+from colgen.decomposition.reading.compact_model import Floats, without_rounding
 
 _WORTH = 0.1
 """Share of the gap; rows whose violation exceeds it end the separation of a round."""
@@ -59,7 +59,7 @@ class StageRows(Separation):
         self._family = _StageFamily(model.cost_name, idle_after=_IDLE)
         self._centre: Floats | None = None
         self._rounds = 0
-        f, first = model.reading.formulation, model.first
+        f, first = model.compact.formulation, model.first
         self._roundings = Roundings(f.lower[first], f.upper[first], f.integer[first])
 
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
@@ -153,7 +153,7 @@ class StageRows(Separation):
 
     def _row(self, number: int, constant: float, slopes: Floats, feasible: bool = True) -> Row:
         model = self._model
-        key, keys = (model.cost_name, next(self._numbers)), model.reading.formulation.column_keys
+        key, keys = (model.cost_name, next(self._numbers)), model.compact.formulation.column_keys
         used = np.flatnonzero(slopes)
         entries = {keys[model.first[k]]: float(slopes[k]) for k in used.tolist()}
         unit = float(model.units[number])

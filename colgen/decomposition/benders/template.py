@@ -20,9 +20,8 @@ from colgen.decomposition.answers import Values, load, objective_step, recompute
 from colgen.decomposition.benders.rounding import Rounding
 from colgen.decomposition.benders.stage_rows import StageRows
 from colgen.decomposition.benders.two_stage import TwoStage
-from colgen.decomposition.compact_model import solve_compact
-from colgen.decomposition.reading.arrays import Floats, Reading
-from colgen.decomposition.reading.partition import Partition
+from colgen.decomposition.compact_solver import solve_compact
+from colgen.decomposition.reading.compact_model import CompactModel, Floats, Partition
 from colgen.method import Method
 from colgen.model.rows import Rows
 from colgen.problem import Problem
@@ -36,7 +35,7 @@ class Benders(Problem):
 
     Parameters
     ----------
-    reading
+    compact
         The model.
     partition
         The second stages; variables of no block are the first stage.
@@ -57,10 +56,10 @@ class Benders(Problem):
     loads = True
     """Whether a run loads its answer into the model."""
 
-    def __init__(self, reading: Reading, partition: Partition) -> None:
-        self.model = TwoStage(reading.scaled(), partition)
-        self.reading = reading
-        self.objective_step = objective_step(reading.formulation)
+    def __init__(self, compact: CompactModel, partition: Partition) -> None:
+        self.model = TwoStage(compact.scaled(), partition)
+        self.compact = compact
+        self.objective_step = objective_step(compact.formulation)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
 
@@ -78,7 +77,7 @@ class Benders(Problem):
         return Method(heuristics=(Rounding(self.model),), complete=self._solve_compact)
 
     def _solve_compact(self, nodes: int, budget: Budget) -> Complete | None:
-        return solve_compact(self.model.reading, nodes, budget, lambda values, _: self._solution_at(values))
+        return solve_compact(self.model.compact, nodes, budget, lambda values, _: self._solution_at(values))
 
     def _solution_at(self, values: Floats) -> Solution | None:
         """Return a point of the model, with optimal second stages, as a solution of the master."""
@@ -88,14 +87,14 @@ class Benders(Problem):
     def answer(self, solution: Solution) -> Values:
         model = self.model
         found = model.values(model.round_first_stage(model.first_stage(solution), np.rint))
-        return Values(self.reading, model.reading.to_user(found.array), found.kept)
+        return Values(self.compact, model.compact.to_user(found.array), found.kept)
 
     def check(self, answer: Values) -> float:
         """Return the objective, after checking bounds, integrality and all constraints of the model."""
-        return recompute_objective(self.reading, answer)
+        return recompute_objective(self.compact, answer)
 
     def finish(self, result: Result) -> Result:
         """Load the answer, and dual values of the first stage's rows if the model has the suffix ``dual``."""
         if self.loads:
-            load(self.reading, result, self.model.kept)
+            load(self.compact, result, self.model.kept)
         return result

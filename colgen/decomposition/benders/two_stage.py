@@ -17,8 +17,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.answers import Values, recompute_objective
 from colgen.decomposition.benders.recourse import Recourse, merge_stages
 from colgen.decomposition.benders.second_stage import SecondStage
-from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
-from colgen.decomposition.reading.partition import MASTER, Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, cost_rounding
 from colgen.model.rows import Rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program
@@ -44,21 +43,21 @@ class TwoStage:
         Least cost of each stage, a constant of the master: next to it small costs would be lost.
     """
 
-    def __init__(self, reading: Reading, partition: Partition) -> None:
-        self.reading = reading
-        f = reading.formulation
+    def __init__(self, compact: CompactModel, partition: Partition) -> None:
+        self.compact = compact
+        f = compact.formulation
         self.sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
         self.first = np.flatnonzero(partition.of_column == MASTER)
         if not len(self.first):
             raise InputError("every variable of the model is in a block, expected some outside as the first stage")
         integral = np.flatnonzero(f.integer & (partition.of_column != MASTER))
         if len(integral):
-            name = reading.names[integral[0]]
+            name = compact.names[integral[0]]
             raise InputError(
                 f"variable {name!r} in block {partition.names[partition.of_column[integral[0]]]} is integer, expected "
                 "continuous second stages; others have no dual values for rows"
             )
-        self._of_row = _stage_of_rows(reading, partition)
+        self._of_row = _stage_of_rows(compact, partition)
         self._own = [np.flatnonzero(partition.of_column == k) for k in range(len(partition.names))]
         self._over_first = sparse.csr_array(sparse.csc_array(f.matrix)[:, self.first])
         stages, self._members = merge_stages(list(self._stages()))
@@ -76,7 +75,7 @@ class TwoStage:
 
     def master(self) -> Rows:
         """Return the first stage, and a variable per block for its cost above the least cost."""
-        f, first, stages = self.reading.formulation, self.first, len(self.recourse.stages)
+        f, first, stages = self.compact.formulation, self.first, len(self.recourse.stages)
         rows, matrix = self.kept, sparse.csc_array(self._first_rows)
         matrix.resize(len(rows), len(first) + stages)
         nothing, open_end = np.zeros(stages), np.full(stages, np.inf)
@@ -101,23 +100,23 @@ class TwoStage:
 
     def first_stage(self, solution: Solution) -> Floats:
         """Return the first stage's variables in a solution of the master."""
-        keys, found = self.reading.formulation.column_keys, solution.variables
+        keys, found = self.compact.formulation.column_keys, solution.variables
         return np.array([found.get(keys[k], 0.0) for k in self.first.tolist()])
 
     def round_first_stage(self, x: Floats, to: Callable[[Floats], Floats]) -> Floats:
         """Return a first stage with its integer variables rounded, within bounds."""
-        f, first = self.reading.formulation, self.first
+        f, first = self.compact.formulation, self.first
         found: Floats = np.clip(np.where(f.integer[first], to(x), x), f.lower[first], f.upper[first])
         return found
 
     def first_cost(self, x: Floats) -> float:
         """Return the cost of a first stage alone, to be minimised."""
-        f = self.reading.formulation
+        f = self.compact.formulation
         return self.sign * (float(f.costs[self.first] @ x) + f.offset)
 
     def is_first_stage(self, x: Floats) -> bool:
         """Return whether a first stage satisfies its own rows."""
-        f, rows, matrix = self.reading.formulation, self.kept, self._first_rows
+        f, rows, matrix = self.compact.formulation, self.kept, self._first_rows
         room = TOLERANCES.feasibility * (1.0 + abs(matrix) @ np.abs(x))
         moved = matrix @ x
         return bool(((moved >= f.row_lower[rows] - room) & (moved <= f.row_upper[rows] + room)).all())
@@ -126,19 +125,19 @@ class TwoStage:
 
     def values(self, x: Floats) -> Values:
         """Return a first stage, integer where required, with optimal second stages."""
-        values = np.zeros(len(self.reading.variables))
+        values = np.zeros(len(self.compact.names))
         values[self.first] = x
         for members, best in zip(self._members, self.recourse.best(x) or (), strict=False):
             for k in members:
                 values[self._own[k]] = best
-        return Values(self.reading, values, self.kept)
+        return Values(self.compact, values, self.kept)
 
     def solution(self, x: Floats) -> Solution | None:
         """Return a first stage, integer where required, as a solution of the master; None if it is infeasible."""
-        f, first = self.reading.formulation, self.first
+        f, first = self.compact.formulation, self.first
         answer = self.values(x)
         try:
-            objective = recompute_objective(self.reading, answer)
+            objective = recompute_objective(self.compact, answer)
         except InfeasibleAnswerError:
             return None
         keys = [f.column_keys[k] for k in first.tolist()]
@@ -155,7 +154,7 @@ class TwoStage:
 
     def _stages(self) -> Iterator[SecondStage]:
         """Yield the second stages, cut from one matrix with all of them side by side."""
-        f = self.reading.formulation
+        f = self.compact.formulation
         each_rows = [np.flatnonzero(self._of_row == number) for number in range(len(self._own))]
         own = sparse.csc_array(f.matrix)[:, np.concatenate(self._own)]  # no row of another stage has an entry there
         first = self._over_first[np.concatenate(each_rows), :]
@@ -185,7 +184,7 @@ class TwoStage:
         It is recomputed from dual values, because the error of a solver's objective may exceed small costs.
         Stages that share dual values use one linear program with changing sides, bounds and costs.
         """
-        f = self.reading.formulation
+        f = self.compact.formulation
         costs, sides = self.sign * f.costs[self.first], (f.row_lower[self.kept], f.row_upper[self.kept])
         bounds = f.lower[self.first], f.upper[self.first]
         alone = LinearProgram(Program(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides))
@@ -234,19 +233,19 @@ def _solve_bounded(program: LinearProgram, which: str) -> LPSolution:
     return solved
 
 
-def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:
+def _stage_of_rows(compact: CompactModel, partition: Partition) -> Ints:
     """Return the block of each row's second-stage variables, :data:`MASTER` if there are none."""
-    entries = sparse.coo_array(reading.rows)
+    entries = sparse.coo_array(compact.rows)
     blocks = partition.of_column[entries.col]
     rows, blocks = entries.row[blocks != MASTER], blocks[blocks != MASTER]
-    stage = np.full(reading.rows.shape[0], MASTER)
+    stage = np.full(compact.rows.shape[0], MASTER)
     stage[rows] = blocks
     other = np.flatnonzero(stage[rows] != blocks)
     if len(other):
         row = int(rows[other].min())
         first, second = (partition.names[k] for k in np.unique(blocks[rows == row])[:2].tolist())
         raise InputError(
-            f"constraint {reading.constraints[row].name!r} links blocks {first} and {second}, expected constraints "
+            f"constraint {compact.constraint_name(row)!r} links blocks {first} and {second}, expected constraints "
             "over the first stage and one block"
         )
     return stage

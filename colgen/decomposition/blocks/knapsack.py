@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.solvers.arrays import EXACT
 from colgen.solvers.packing.zero_one import best_sets

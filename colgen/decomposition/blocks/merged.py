@@ -13,7 +13,7 @@ from colgen.core.duals import Duals
 from colgen.core.terms import Box
 from colgen.core.text import plural
 from colgen.decomposition.blocks.decisions import ComponentBound
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
@@ -40,7 +40,7 @@ class JoinedPricing(Pricing):
         self.splitting, self.subs = splitting, tuple(subs)
         self._kernels, self._together = tuple(kernels), together
         self.multiplicity = float(len(subs))
-        self._sign = float(splitting.reading.formulation.sense.sign)
+        self._sign = float(splitting.compact.formulation.sense.sign)
         sizes = [len(sub.costs) for sub in subs]
         self._starts = np.cumsum([0, *sizes])
         self._of_number = {sub.number: k for k, sub in enumerate(subs)}

@@ -20,7 +20,7 @@ from colgen.core.errors import FormulationError
 from colgen.core.terms import Box, PricedTerms
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing
-from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.compact_model import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 from colgen.pricing.oracles import PricingContext, PricingResult

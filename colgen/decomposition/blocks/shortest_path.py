@@ -20,7 +20,7 @@ from scipy import sparse
 
 from colgen.core.column_batch import Mask
 from colgen.decomposition.blocks.unimodular import Unimodular, whole_sides
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.structure import in_units, signs_of_rows
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.solvers.flows.shortest_paths import find_order, search

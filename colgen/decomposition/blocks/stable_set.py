@@ -15,7 +15,7 @@ from scipy import sparse
 
 from colgen.core.column_batch import Mask
 from colgen.core.tolerances import ROUNDING, TOLERANCES
-from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.compact_model import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.solvers.graphs.stable_search import heavy
 from colgen.solvers.graphs.stable_set import heaviest

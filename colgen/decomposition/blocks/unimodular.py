@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.structure import in_units, unimodular
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.solvers.linear.highs import LPStatus, Stopped

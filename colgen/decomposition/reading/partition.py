@@ -3,81 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
+from colgen.core.columns import Key
 from colgen.core.errors import InputError
-from colgen.decomposition.reading.arrays import Ints, Reading
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Ints, Partition, PyomoSource
 
 SUFFIX = "colgen_block"
 """The suffix that names the block of a constraint, a variable or a ``pyo.Block``."""
 
-MASTER = -1
-"""Block number of rows and variables that stay in the master."""
-
 By = str | Callable[[Any], Hashable | None] | Any
 
 
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """The block of each variable and row: a number, or :data:`MASTER` for those that stay in the master."""
-
-    names: tuple[Hashable, ...]
-    of_column: Ints
-    of_row: Ints
-
-    @property
-    def linking(self) -> Ints:
-        """The rows of the master."""
-        return np.flatnonzero(self.of_row == MASTER)
-
-
-def partition(reading: Reading, by: By = None) -> Partition:
+def partition(compact: CompactModel, by: By = None) -> Partition:
     """Return the blocks defined by ``by`` (see :func:`colgen.decompose`), the suffix ``colgen_block`` or pyo.Block.
 
     Nothing is detected.  Raise InputError if ``by`` matches nothing, or defines no block.
     """
+    source = compact.source
+    if not isinstance(source, PyomoSource):
+        if not callable(by):
+            raise InputError(f"by: expected a function of constraint names, as the model is not from Pyomo, not {by!r}")
+        return _by_rows(compact, list(map(by, source.constraint_names)), {}, "by")
     if by is None:
-        suffix = reading.model.component(SUFFIX)
+        suffix = source.model.component(SUFFIX)
         if suffix is not None:
-            return _by_suffix(reading, suffix)
+            return _by_suffix(compact, source, suffix)
         return _by_columns(
-            reading, list(map(_outermost, reading.variables)), "the model has no pyo.Block with variables of its own"
+            compact, list(map(_outermost, source.variables)), "the model has no pyo.Block with variables of its own"
         )
     if isinstance(by, str) or hasattr(by, "is_indexed"):
         return _by_columns(
-            reading, _index_labels(reading, by), f"no variable of the model has the index {_name_of(by)}"
+            compact,
+            _index_labels(source, compact.formulation.column_keys, by),
+            f"no variable of the model has the index {_name_of(by)}",
         )
     if callable(by):
-        return _by_rows(reading, [by(constraint) for constraint in reading.constraints], {}, "by")
+        return _by_rows(compact, list(map(by, source.constraints)), {}, "by")
     raise InputError(f"by: expected the name of an index, a function of constraints, or None, not {by!r}")
 
 
-def defines_blocks(reading: Reading) -> bool:
+def defines_blocks(compact: CompactModel) -> bool:
     """Return whether a model defines its blocks, by a suffix or by blocks with variables."""
-    return reading.model.component(SUFFIX) is not None or any(map(_outermost, reading.variables))
+    source = compact.source
+    if not isinstance(source, PyomoSource):
+        return False
+    return source.model.component(SUFFIX) is not None or any(map(_outermost, source.variables))
 
 
 def _name_of(by: Any) -> str:
     return repr(by if isinstance(by, str) else by.name)
 
 
-def _by_columns(reading: Reading, labels: Sequence[Hashable | None], nothing: str) -> Partition:
+def _by_columns(compact: CompactModel, labels: Sequence[Hashable | None], nothing: str) -> Partition:
     """Return the partition of columns by label; a row belongs to a block if all its variables do."""
     names = tuple(dict.fromkeys(label for label in labels if label is not None))
     if not names:
         raise InputError(f"the model has no blocks to decompose into: {nothing}")
     number = {name: k for k, name in enumerate(names)}
     columns = np.array([MASTER if label is None else number[label] for label in labels], dtype=np.int64)
-    return _check_variables(Partition(names, columns, _rows_of(reading, columns)))
+    return _check_variables(Partition(names, columns, _rows_of(compact, columns)))
 
 
-def _rows_of(reading: Reading, columns: Ints) -> Ints:
+def _rows_of(compact: CompactModel, columns: Ints) -> Ints:
     """Return the block of each row, :data:`MASTER` if its variables are of several or none."""
-    matrix = reading.rows
+    matrix = compact.rows
     counts = np.diff(matrix.indptr)
     rows = np.full(matrix.shape[0], MASTER)
     some = np.flatnonzero(counts)
@@ -90,7 +83,7 @@ def _rows_of(reading: Reading, columns: Ints) -> Ints:
 
 
 def _by_rows(
-    reading: Reading, labels: Sequence[Hashable | None], of_variables: dict[int, Hashable], what: str
+    compact: CompactModel, labels: Sequence[Hashable | None], of_variables: dict[int, Hashable], what: str
 ) -> Partition:
     """Return the partition of rows by label; a variable belongs to the block of its rows."""
     given = [*labels, *of_variables.values()]
@@ -105,22 +98,22 @@ def _by_rows(
     if not names:
         raise InputError(f"the model has no blocks to decompose into: {what} names none")
     number = {name: k for k, name in enumerate(names)}
-    columns = np.full(len(reading.variables), MASTER)
+    columns = np.full(len(compact.names), MASTER)
     for k, label in of_variables.items():
         columns[k] = number[label]
-    matrix = reading.rows
+    matrix = compact.rows
     rows = np.array([MASTER if label is None else number[label] for label in labels], dtype=np.int64)
     for row in np.flatnonzero(rows != MASTER).tolist():
         mine = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
         other = mine[(columns[mine] != MASTER) & (columns[mine] != rows[row])]
         if len(other):
             raise InputError(
-                f"variable {reading.names[other[0]]!r} is in block {names[columns[other[0]]]!r} and, by constraint "
-                f"{reading.constraints[row].name!r}, in block {names[rows[row]]!r}; expected one block"
+                f"variable {compact.names[other[0]]!r} is in block {names[columns[other[0]]]!r} and, by constraint "
+                f"{compact.constraint_name(row)!r}, in block {names[rows[row]]!r}; expected one block"
             )
         columns[mine] = rows[row]
     if of_variables:  # rows without a label follow their variables
-        follow = _rows_of(reading, columns)
+        follow = _rows_of(compact, columns)
         rows = np.where(rows == MASTER, follow, rows)
     return _check_variables(Partition(names, columns, rows))
 
@@ -136,7 +129,7 @@ def _check_variables(found: Partition) -> Partition:
 # --- an index --------------------------------------------------------------------------------------------------------
 
 
-def _index_labels(reading: Reading, by: Any) -> list[Hashable | None]:
+def _index_labels(source: PyomoSource, keys: Sequence[Key], by: Any) -> list[Hashable | None]:
     """Return the member of an index set in the index of each variable, or of a block that holds it."""
     places: dict[int, slice | None] = {}
 
@@ -150,10 +143,9 @@ def _index_labels(reading: Reading, by: Any) -> list[Hashable | None]:
         if place is not None:
             return _part(index, place)
         holder = member.parent_block()
-        return None if holder is None or holder is reading.model else of(holder, holder.index())
+        return None if holder is None or holder is source.model else of(holder, holder.index())
 
-    keys = reading.formulation.column_keys
-    return [of(variable, index) for variable, (_, index) in zip(reading.variables, keys, strict=True)]
+    return [of(variable, index) for variable, (_, index) in zip(source.variables, keys, strict=True)]
 
 
 def _part(index: Any, place: slice) -> Hashable:
@@ -191,7 +183,7 @@ def _outermost(variable: Any) -> str | None:
     return None if block is None else str(block.name)
 
 
-def _by_suffix(reading: Reading, suffix: Any) -> Partition:
+def _by_suffix(compact: CompactModel, source: PyomoSource, suffix: Any) -> Partition:
     """Return the partition by a suffix with labels of constraints, variables and blocks."""
     labels: dict[int, Hashable] = {}
     for component, label in suffix.items():
@@ -209,11 +201,11 @@ def _by_suffix(reading: Reading, suffix: Any) -> Partition:
                     held += member.component_data_objects(kind, active=True)
         labels.update({id(each): label for each in held})
         named = [each for each in (*members, *held) if each.ctype in (pyo.Var, pyo.Constraint)]
-        if component.model() is not reading.model or not named:
+        if component.model() is not source.model or not named:
             raise InputError(
                 f"the suffix {SUFFIX!r} labels {component.name!r}, expected constraints or variables of this model, "
                 "or blocks that contain some"
             )
-    rows = [labels.get(id(constraint)) for constraint in reading.constraints]
-    columns = {k: labels[id(v)] for k, v in enumerate(reading.variables) if id(v) in labels}
-    return _by_rows(reading, rows, columns, f"the suffix {SUFFIX!r}")
+    rows = [labels.get(id(constraint)) for constraint in source.constraints]
+    columns = {k: labels[id(v)] for k, v in enumerate(source.variables) if id(v) in labels}
+    return _by_rows(compact, rows, columns, f"the suffix {SUFFIX!r}")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 
 _SPECTRUM = 120
 """Maximum number of columns for which an order is computed by eigenvectors if the model's order fails."""

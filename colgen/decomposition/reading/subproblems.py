@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.core.tolerances import ROUNDING, TOLERANCES
-from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
-from colgen.decomposition.reading.partition import Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, cost_rounding
+from colgen.decomposition.reading.implied_bounds import tighten_bounds
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.program import Program
 
@@ -122,17 +122,17 @@ class Subproblem:
         return bool(sides and (self.lower <= 0.0).all() and (self.upper >= 0.0).all())
 
 
-def subproblems(reading: Reading, partition: Partition, *, aggregate: bool = True) -> tuple[Subproblem, ...]:
+def subproblems(compact: CompactModel, partition: Partition, *, aggregate: bool = True) -> tuple[Subproblem, ...]:
     """Return the blocks of a model, with identical blocks merged if ``aggregate``.
 
     Blocks are identical if their arrays are equal after sorting variables and rows.  Different blocks never compare
     equal; equal blocks in an order that sorting does not detect stay separate.  Unbounded blocks are never merged,
     because branching does not count their points.
     """
-    blocks = split(reading, partition)
+    blocks = split(compact, partition)
     groups: dict[Hashable, list[int]] = {}
     for k, block in enumerate(blocks):
-        groups.setdefault(_fingerprint(block) if aggregate and _may_join(block) else k, []).append(k)
+        groups.setdefault(fingerprint(block) if aggregate and _may_join(block) else k, []).append(k)
     found: list[Subproblem] = []
     for members in groups.values():
         unbounded = has_rays(blocks[members[0]])
@@ -150,9 +150,13 @@ def _may_join(block: Subproblem) -> bool:
     return bool(block.integer.any() and ends[block.integer].all())
 
 
-def split(reading: Reading, partition: Partition) -> list[Subproblem]:
-    """Return the blocks without merging."""
-    f, rows = reading.formulation, reading.rows
+def split(compact: CompactModel, partition: Partition) -> list[Subproblem]:
+    """Return the blocks without merging, with the bounds of integer variables that their rows imply."""
+    f, rows = compact.formulation, compact.rows
+    own_rows = np.flatnonzero(partition.of_row != MASTER)
+    sides = (f.row_lower[own_rows], f.row_upper[own_rows])
+    general = f.integer & (f.upper - f.lower > 1.0)  # binary variables stay free: networks are recognized by them
+    lower, upper = tighten_bounds(rows[own_rows, :], *sides, f.lower, f.upper, general)
     linking = sparse.csr_array(rows[partition.linking, :].T)
     by_column = np.argsort(partition.of_column, kind="stable")
     by_row = np.argsort(partition.of_row, kind="stable")
@@ -170,8 +174,8 @@ def split(reading: Reading, partition: Partition) -> list[Subproblem]:
             sparse.csc_array(rows[mine, :][:, columns]),
             sparse.csr_array(linking[columns, :]),
             f.costs[columns],
-            f.lower[columns],
-            f.upper[columns],
+            lower[columns],
+            upper[columns],
             f.integer[columns],
             f.row_lower[mine],
             f.row_upper[mine],
@@ -223,7 +227,7 @@ def _sort(block: Subproblem) -> Subproblem:
     )
 
 
-def _fingerprint(block: Subproblem) -> Hashable:
+def fingerprint(block: Subproblem) -> Hashable:
     """Return all arrays of a sorted block, to the last bit."""
     parts: list[bytes] = []
     for matrix in (block.matrix, block.linking):

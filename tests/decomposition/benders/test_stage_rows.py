@@ -11,7 +11,7 @@ from tests.decomposition.benders.test_template import two_stage
 
 def at(model, x):
     """A solution of the master in which second stages have their least costs."""
-    keys = model.reading.formulation.column_keys
+    keys = model.compact.formulation.column_keys
     values = {keys[k]: float(v) for k, v in zip(model.first.tolist(), x.tolist(), strict=True)}
     return Solution(0.0, variables=values)
 

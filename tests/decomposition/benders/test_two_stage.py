@@ -20,7 +20,7 @@ def test_the_master_has_the_first_stage_and_one_cost_per_stage():
     assert len(master.costs) == len(model.first) + len(model.recourse.stages)
     assert len(master.row_lower) == len(model.kept) == 1
     assert (master.lower[len(model.first) :] == 0.0).all()
-    assert master.offset == model.reading.formulation.offset + model.least.sum()
+    assert master.offset == model.compact.formulation.offset + model.least.sum()
     assert (master.costs[len(model.first) :] == model.units).all()
 
 

@@ -45,7 +45,7 @@ def test_networks_and_continuous_blocks_are_hulls(rule, domain, expected):
 @pytest.mark.parametrize("seed", range(examples(6, 60)))
 def test_points_and_bounds_agree_with_enumeration_and_highs(seed):
     sub = decompose(models.shifts(seed), "crew", aggregate=False).splitting.subproblems[0]
-    kernel = kernel_of(sub)
+    kernel = unimodular_of(sub)
     assert isinstance(kernel, Unimodular)
     compare(sub, kernel, np.random.default_rng(seed))
 

@@ -23,7 +23,7 @@ def test_blocks_with_variables_in_another_order_are_merged():
     blocks = {"ra": 0, "rb": 1}
     problem = decompose(m, lambda c: blocks.get(c.name))
     (sub,) = problem.splitting.subproblems
-    names = problem.reading.names
+    names = problem.compact.names
     assert [[names[k] for k in row] for row in sub.columns] == [[f"{v}[{k}]" for k in range(3)] for v in "ab"]
 
 

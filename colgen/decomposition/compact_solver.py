@@ -9,7 +9,7 @@ import numpy as np
 from colgen.core.budget import Budget
 from colgen.core.sense import Sense
 from colgen.core.solution import Complete, Solution
-from colgen.decomposition.reading.arrays import Floats, Reading
+from colgen.decomposition.reading.compact_model import CompactModel, Floats
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP, fair
 from colgen.solvers.linear.highs import LPStatus, SolverError
@@ -27,13 +27,13 @@ _SHARE = 0.25
 
 
 def solve_compact(
-    reading: Reading, nodes: int, budget: Budget, as_solution: Callable[[Floats, float], Solution | None]
+    compact: CompactModel, nodes: int, budget: Budget, as_solution: Callable[[Floats, float], Solution | None]
 ) -> Complete | None:
     """Return the result of HiGHS within a limit of nodes, or None if the model is not small.
 
     ``as_solution`` converts values of the variables and their objective to a solution of the master.
     """
-    f = reading.formulation
+    f = compact.formulation
     if f.matrix.nnz > _MOST_ENTRIES:
         return None
     sides = (f.row_lower, f.row_upper)
@@ -90,7 +90,7 @@ class Neighbourhood(Heuristic):
 
     def _near(self, context: HeuristicContext) -> Solution | None:
         """Return the best solution in the neighbourhood, or None if none is found in time."""
-        f, run = self._splitting.reading.formulation, context.run
+        f, run = self._splitting.compact.formulation, context.run
         x = self._splitting.values(context.relaxation)
         fixed = f.integer & (x == np.rint(x))
         if int((f.integer & ~fixed).sum()) > _MOST_OPEN:

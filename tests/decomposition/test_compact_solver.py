@@ -10,8 +10,8 @@ import pytest
 
 from colgen import Method, NodeLimit, Record, Termination, decompose, solve
 from colgen.core.budget import Budget
-from colgen.decomposition import compact_model
-from colgen.decomposition.compact_model import SOURCE, Neighbourhood
+from colgen.decomposition import compact_solver
+from colgen.decomposition.compact_solver import SOURCE, Neighbourhood
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from tests.decomposition import models
@@ -58,7 +58,7 @@ def test_it_does_not_run_without_heuristics():
 
 
 def test_a_model_that_is_not_small_is_left_to_the_tree(monkeypatch):
-    monkeypatch.setattr(compact_model, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(compact_solver, "_MOST_ENTRIES", 3)
     assert decompose(endless(), "k").method().complete(10, Budget()) is None
 
 

@@ -1,4 +1,4 @@
-"""Reading of models; nonlinear, infinite or empty ones are refused."""
+"""Pyomo models as arrays; nonlinear, infinite or empty ones are refused."""
 
 import itertools
 
@@ -37,7 +37,7 @@ def crossed():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: 3, "expected a pyomo ConcreteModel to decompose, not int"),
+        (lambda: 3, "expected a pyomo ConcreteModel or a CompactModel, not int"),
         (nothing, "no variables"),
         (two_objectives, "has 2"),
         (nonlinear, "must be linear"),
