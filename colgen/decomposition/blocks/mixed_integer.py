@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import cast
@@ -14,7 +15,7 @@ from colgen.core.duals import Duals
 from colgen.core.errors import FormulationError
 from colgen.core.terms import Box, PricedTerms
 from colgen.decomposition.blocks.decisions import Bounds, ComponentBound
-from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.compact_model import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
@@ -37,7 +38,7 @@ class MixedIntegerPricing(Pricing):
     def __init__(self, splitting: Splitting, sub: Subproblem) -> None:
         self.splitting, self.sub = splitting, sub
         self.multiplicity = float(sub.count)
-        self._sign = float(splitting.reading.formulation.sense.sign)
+        self._sign = float(splitting.compact.formulation.sense.sign)
         self._program: RecostedMIP | None = None
         self._boxes: dict[Box, int] = {}
         self._literals: dict[tuple[int, float], int] = {}
@@ -166,6 +167,35 @@ class MixedIntegerPricing(Pricing):
 
 _PATIENCE = 1.0
 """Seconds of a program after which later ones run in a thread that can be stopped."""
+
+
+def cells_of(boxes: PricedTerms[Box], lower: Floats, upper: Floats) -> list[tuple[float, Floats, Floats]] | None:
+    """Return the cells into which boxes divide the points between bounds, or None if there are too many.
+
+    Each cell is the sum of the dual values of the boxes that contain its points, and bounds.
+    """
+    starts: dict[int, set[float]] = {}
+    for box in boxes.terms:
+        for k, low, high in cast(Bounds, box.bounds):
+            inside = (value for value in (low, high + 1.0) if lower[k] < value <= upper[k])
+            starts.setdefault(k, {float(lower[k])}).update(inside)
+    if math.prod(map(len, starts.values())) > _MOST_CELLS:
+        return None
+    ends = {
+        k: [*zip(sorted(values), [*(value - 1.0 for value in sorted(values)[1:]), float(upper[k])], strict=True)]
+        for k, values in starts.items()
+    }
+    cells = []
+    for chosen in itertools.product(*ends.values()):
+        least, most = lower.copy(), upper.copy()
+        for k, (first, last) in zip(ends, chosen, strict=True):
+            least[k], most[k] = first, last
+        cells.append((float(box_earnings(boxes, least[None, :])[0]), least, most))
+    return cells
+
+
+_MOST_CELLS = 256
+"""Maximum number of cells; with more, HiGHS prices."""
 
 
 def box_earnings(boxes: PricedTerms[Box], points: Floats) -> Floats:

@@ -13,12 +13,12 @@ from colgen.core.terms import Box, PricedTerms
 from colgen.decomposition.blocks.knapsack import Knapsack, Knapsacks, knapsack_of
 from colgen.decomposition.blocks.lot_sizing import LotSizing, lot_sizing_of
 from colgen.decomposition.blocks.merged import JoinedPricing, Kernel
-from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing
+from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, cells_of
 from colgen.decomposition.blocks.rays import RayPricing
 from colgen.decomposition.blocks.shortest_path import ShortestPath, shortest_path_of
 from colgen.decomposition.blocks.stable_set import StableSet, stable_set_of
 from colgen.decomposition.blocks.unimodular import Unimodular, unimodular_of
-from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.compact_model import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 from colgen.pricing.oracles import Pricing, PricingContext
@@ -70,7 +70,7 @@ def describe_blocks(subs: Sequence[Subproblem]) -> str:
 
 
 class KernelPricing(MixedIntegerPricing):
-    """Pricing by a kernel, or by HiGHS under component bounds, which kernels do not support."""
+    """Pricing by a kernel, also under component bounds if these divide the points into few cells; else by HiGHS."""
 
     def __init__(self, splitting: Splitting, sub: Subproblem, kernel: Kernel) -> None:
         super().__init__(splitting, sub)
@@ -81,14 +81,27 @@ class KernelPricing(MixedIntegerPricing):
         return np.empty((0, len(self.sub.costs)))
 
     def _solve(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
-        if len(boxes):
-            return super()._solve(costs, boxes, context)
         lower, upper = self.bounds(context.decisions)
         own = self._sign * costs
         point = self.kernel.best(own, lower, upper)
         if point is None:
             return Points(LPStatus.INFEASIBLE, math.inf, self._nothing)
-        return Points(LPStatus.OPTIMAL, float(point @ own), point[None, :] + 0.0)
+        least = float(point @ own)
+        if not len(boxes):
+            return Points(LPStatus.OPTIMAL, least, point[None, :] + 0.0)
+        cells = cells_of(boxes, lower, upper)
+        if cells is None:
+            return super()._solve(costs, boxes, context)
+        best, points = math.inf, list[Floats]()
+        earned = [self._sign * earnings for earnings, _, _ in cells]
+        for k in sorted(range(len(cells)), key=lambda k: -earned[k]):
+            if least - earned[k] >= best:  # no point of this cell or of a later one is better
+                break
+            point = self.kernel.best(own, *cells[k][1:])
+            if point is not None and (not points or float(point @ own) - earned[k] < best):
+                best = float(point @ own) - earned[k]
+                points.insert(0, point + 0.0)
+        return Points(LPStatus.OPTIMAL, best, np.array(points))
 
 
 class SearchPricing(MixedIntegerPricing):

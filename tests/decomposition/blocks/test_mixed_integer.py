@@ -8,6 +8,7 @@ import pytest
 
 from colgen import PricingContext, Sense, Termination, TimeLimit, decompose, solve
 from colgen.core.terms import Box, PricedTerms
+from colgen.decomposition.blocks import mixed_integer
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, in_box
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
@@ -32,12 +33,17 @@ def test_the_oracles_pass_the_conformance_kit(family):
     assert report.ok, report
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_pricing_under_component_bounds_equals_enumeration(seed):
+@pytest.mark.parametrize("by", ["kernel", "kernel without cells", "HiGHS"])
+@pytest.mark.parametrize("seed", range(examples(4, 40)))
+def test_pricing_under_component_bounds_equals_enumeration(seed, by, monkeypatch):
     rng = np.random.default_rng(seed)
     problem = decompose(models.cutting(seed, rolls=2), "roll")
     (sub,) = problem.splitting.subproblems
-    oracle = MixedIntegerPricing(problem.splitting, sub)
+    (oracle,) = problem.pricing() if by.startswith("kernel") else [MixedIntegerPricing(problem.splitting, sub)]
+    if by == "kernel":  # HiGHS is not needed
+        monkeypatch.setattr(MixedIntegerPricing, "program", None)
+    else:
+        monkeypatch.setattr(mixed_integer, "_MOST_CELLS", 1)
     boxes = PricedTerms(
         [
             Box(oracle.box_block, ((0, 1.0, math.inf),)),
@@ -52,4 +58,9 @@ def test_pricing_under_component_bounds_equals_enumeration(seed):
     points = points[((points @ sub.matrix.T.toarray()) <= sub.row_upper).all(axis=1)]
     paid = sum(value * in_box(box, points) for box, value in zip(boxes.terms, boxes.values, strict=True))
     best = (oracle._sign * (points @ costs - paid)).min()
-    assert oracle._solve(costs, boxes, PricingContext(Sense.MAXIMIZE)).bound == pytest.approx(best)
+    found = oracle._solve(costs, boxes, PricingContext(Sense.MAXIMIZE))
+    assert found.bound == pytest.approx(best)
+    first = found.points[:1, : len(costs)]
+    earned = sum(value * in_box(box, first)[0] for box, value in zip(boxes.terms, boxes.values, strict=True))
+    assert oracle._sign * (float(first[0] @ costs) - earned) == pytest.approx(best)
+    assert (points == first).all(axis=1).any()
