@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
@@ -18,8 +21,9 @@ from colgen.core.lazy_imports import import_name
 from colgen.core.text import plural
 from colgen.decomposition.blocks.oracles import describe_blocks
 from colgen.decomposition.blocks.unimodular import remarks
-from colgen.decomposition.reading.arrays import Ints, Reading, read
-from colgen.decomposition.reading.partition import MASTER, By, Partition, partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Ints, Partition, PyomoSource, as_compact
+from colgen.decomposition.reading.decomposition_files import write_dec
+from colgen.decomposition.reading.partition import By, partition
 from colgen.decomposition.reading.subproblems import has_rays, split
 
 _FAMILIES = 12
@@ -27,6 +31,15 @@ _FAMILIES = 12
 
 _SIZES = 8
 """Number of row lengths, the longest ones; for each, all rows of at least this length are tried as linking rows."""
+
+_LARGE = 0.05
+"""Share of the rows from which on a part is large."""
+
+_MOST_ENTRIES = 100_000
+"""Maximum number of matrix entries up to which linking variables are looked for."""
+
+_MOST_VARIABLES = 50
+"""Maximum number of variables that are tried as linking ones."""
 
 _SHARE = 0.2
 """A row that touches more than this share of the blocks is a linking row."""
@@ -48,7 +61,7 @@ class FoundBlocks:
         Reasons why it cannot pay off, one sentence each.
     """
 
-    reading: Reading
+    compact: CompactModel
     partition: Partition
     linking: tuple[str, ...]
     score: float
@@ -57,7 +70,7 @@ class FoundBlocks:
     @cached_property
     def recognized(self) -> str:
         """The recognized kinds of blocks, such as "3 knapsacks"; kernels price these, HiGHS the others."""
-        return describe_blocks([block for block in split(self.reading, self.partition) if not has_rays(block)])
+        return describe_blocks([block for block in split(self.compact, self.partition) if not has_rays(block)])
 
     def __str__(self) -> str:
         part = self.partition
@@ -75,6 +88,10 @@ class FoundBlocks:
             ]
         )
 
+    def write_dec(self, path: Path | str) -> None:
+        """Write the blocks to a file in GCG's format ``.dec``; raise InputError for names that GCG cannot read."""
+        write_dec(path, self.compact, self.partition)
+
     def draw(self, path: Any = None) -> Any:
         """Return a figure of the matrix sorted by blocks, an arrowhead; requires matplotlib.
 
@@ -83,7 +100,7 @@ class FoundBlocks:
         path
             File to write the figure to; None: no file.
         """
-        return import_name("reporting.arrowhead", "arrowhead")(self.reading.rows, self.partition, path)
+        return import_name("reporting.arrowhead", "arrowhead")(self.compact.rows, self.partition, path)
 
 
 def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:
@@ -110,80 +127,137 @@ def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:
     InputError
         If the model is not linear, or ``by`` defines no block.
     """
-    reading = read(model)
+    compact = as_compact(model)
     if by is None:
-        return find_in(reading)
-    return _score_blocks(reading, partition(reading, by))
+        return find_in(compact)
+    return _score_blocks(compact, partition(compact, by))
 
 
-def find_in(reading: Reading) -> FoundBlocks | None:
+def find_in(compact: CompactModel) -> FoundBlocks | None:
     """Return the blocks detected in a model, or None if it does not decompose."""
     seen: set[bytes] = set()
     best: FoundBlocks | None = None
-    for linking in _candidates(reading):
-        blocks = _components(reading, linking)
+    for linking in _candidates(compact):
+        blocks = _components(compact, linking)
         if blocks is None or blocks.of_row.tobytes() in seen:
             continue
         seen.add(blocks.of_row.tobytes())
-        if best is not None and best.score >= _score(reading, blocks) > 0.0:
+        if best is not None and best.score >= _score(compact, blocks) > 0.0:
             continue
-        found = _score_blocks(reading, blocks)
+        found = _score_blocks(compact, blocks)
         if best is None or found.score > best.score:
             best = found
     return best
 
 
-def _score_blocks(reading: Reading, blocks: Partition) -> FoundBlocks:
-    said = remarks(split(reading, blocks))
-    return FoundBlocks(reading, blocks, _families(reading, blocks), 0.0 if said else _score(reading, blocks), said)
+def _score_blocks(compact: CompactModel, blocks: Partition) -> FoundBlocks:
+    said = remarks(split(compact, blocks))
+    return FoundBlocks(compact, blocks, _families(compact, blocks), 0.0 if said else _score(compact, blocks), said)
 
 
-def _candidates(reading: Reading) -> Iterator[NDArray[np.bool_]]:
+def _candidates(compact: CompactModel) -> Iterator[NDArray[np.bool_]]:
     """Yield masks of candidates for linking rows."""
-    names = [key[0] for key in reading.formulation.row_keys]
-    families = list(dict.fromkeys(names))
-    masks = [np.array([name == family for name in names], dtype=np.bool_) for family in families]
-    yield np.zeros(len(names), dtype=np.bool_)
-    yield _partitioning(reading)
-    yield from masks
-    sizes = np.diff(reading.rows.indptr)
-    for size in np.unique(sizes)[-_SIZES:].tolist():
-        yield sizes >= size
-    if len(families) <= _FAMILIES:
-        for one, other in itertools.combinations(masks, 2):
-            yield one | other
+    rows = compact.rows
+    named, typed = _masks(_families_of_rows(compact)), _masks(_types_of_rows(compact))
+    sizes = np.diff(rows.indptr)
+    sums, f = _sums(compact), compact.formulation
+    partitioning = sums & ((f.row_lower == 1.0) | (f.row_upper == 1.0))
+    long_sums = sums & (sizes > 2)
+    single = [np.zeros(rows.shape[0], dtype=np.bool_), partitioning, long_sums, *named, *typed]
+    single += [sizes >= size for size in np.unique(sizes)[-_SIZES:].tolist()]
+    yield from single
+    for families in (named, typed):
+        if len(families) <= _FAMILIES:
+            for one, other in itertools.combinations(families, 2):
+                yield one | other
+    # A variable may link blocks as well; its rows then stay in the master with it.
+    for mask in single:
+        yield from _with_linking_variables(compact, mask)
 
 
-def _partitioning(reading: Reading) -> NDArray[np.bool_]:
-    """Return a mask of the rows with coefficients 1 over integer variables and a side of 1."""
-    f, rows = reading.formulation, reading.rows
-    found = np.zeros(rows.shape[0], dtype=np.bool_)
-    for row in range(rows.shape[0]):
-        mine = slice(rows.indptr[row], rows.indptr[row + 1])
-        ones = (rows.data[mine] == 1.0).all() and f.integer[rows.indices[mine]].all()
-        found[row] = ones and (f.row_lower[row] == 1.0 or f.row_upper[row] == 1.0)
-    return found
+def _with_linking_variables(compact: CompactModel, linking: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+    """Yield the linking rows and those of the variables that alone connect large parts of the other rows, if any."""
+    others = np.flatnonzero(~linking)
+    matrix = sparse.csr_array(compact.rows[others, :])
+    height = matrix.shape[0]
+    if not 0 < matrix.nnz <= _MOST_ENTRIES:
+        return
+    graph = nx.Graph()
+    entries = sparse.coo_array(matrix)
+    graph.add_edges_from(zip(entries.row.tolist(), (entries.col + height).tolist(), strict=True))
+    found = [node - height for node in nx.articulation_points(graph) if node >= height]
+    if not 0 < len(found) <= _MOST_VARIABLES:
+        return
+    before, mask = _large_parts(matrix, height), linking.copy()
+    for column in found:
+        own = sparse.csc_array(matrix)[:, [column]].indices
+        kept = np.ones(height, dtype=np.bool_)
+        kept[own] = False
+        if _large_parts(sparse.csr_array(matrix[np.flatnonzero(kept), :]), height) > before:
+            mask[others[own]] = True
+    if (mask != linking).any():
+        yield mask
 
 
-def _components(reading: Reading, linking: NDArray[np.bool_]) -> Partition | None:
+def _large_parts(matrix: sparse.csr_array, height: int) -> int:
+    """Return the number of connected components with at least a share of ``height`` rows."""
+    rows, width = matrix.shape
+    entries = sparse.coo_array(matrix)
+    edges = (np.ones(entries.nnz), (entries.row, entries.col + rows))
+    graph = sparse.csr_array(edges, shape=(rows + width, rows + width))
+    labels = connected_components(graph, directed=False)[1][:rows]
+    return int((np.bincount(labels) >= _LARGE * height).sum()) if rows else 0
+
+
+def _masks(labels: Sequence[Hashable]) -> list[NDArray[np.bool_]]:
+    """Return a mask for each label, in order of appearance."""
+    return [np.array([each == label for each in labels], dtype=np.bool_) for label in dict.fromkeys(labels)]
+
+
+def _families_of_rows(compact: CompactModel) -> list[str]:
+    """Return the name of each row's Pyomo component, or its name without digits."""
+    if isinstance(compact.source, PyomoSource):
+        return [key[0] for key in compact.formulation.row_keys]
+    return [re.sub(r"\d+", "#", name) for name in compact.source.constraint_names]
+
+
+def _types_of_rows(compact: CompactModel) -> list[tuple[int, int, bool]]:
+    """Return the sides, the kind of coefficients (1, 1 and -1, others) and integrality of each row."""
+    f, rows = compact.formulation, compact.rows
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    starts = rows.indptr[:-1][filled]
+    kind, integral = np.zeros(rows.shape[0], dtype=np.int64), np.ones(rows.shape[0], dtype=np.bool_)
+    if len(filled):
+        kind[filled] = np.maximum.reduceat(np.where(rows.data == 1.0, 0, np.where(rows.data == -1.0, 1, 2)), starts)
+        integral[filled] = np.logical_and.reduceat(f.integer[rows.indices], starts)
+    sides = np.isfinite(f.row_lower) + 2 * np.isfinite(f.row_upper) + (f.row_lower == f.row_upper)
+    return list(zip(sides.tolist(), kind.tolist(), integral.tolist(), strict=True))
+
+
+def _sums(compact: CompactModel) -> NDArray[np.bool_]:
+    """Return a mask of the rows with coefficients 1 over integer variables."""
+    return np.array([kind == 0 and integral for _, kind, integral in _types_of_rows(compact)], dtype=np.bool_)
+
+
+def _components(compact: CompactModel, linking: NDArray[np.bool_]) -> Partition | None:
     """Return the components without linking rows, or None if fewer than two have rows."""
-    labels = _labels(reading, linking)
-    reach = _reach(reading, labels)
+    labels = _labels(compact, linking)
+    reach = _reach(compact, labels)
     wide = ~linking & (reach > max(_SHARE * (labels.max(initial=-1) + 1), 1))
-    labels = _labels(reading, linking | wide)
+    labels = _labels(compact, linking | wide)
     count = int(labels.max(initial=-1)) + 1
     if count < 2:
         return None
     rows = np.full(len(linking), MASTER)
-    matrix = reading.rows
+    matrix = compact.rows
     own = ~(linking | wide) & (np.diff(matrix.indptr) > 0)
     rows[own] = labels[matrix.indices[matrix.indptr[:-1][own]]]
     return Partition(tuple(range(count)), labels, rows)
 
 
-def _labels(reading: Reading, linking: NDArray[np.bool_]) -> Ints:
+def _labels(compact: CompactModel, linking: NDArray[np.bool_]) -> Ints:
     """Return the component of each variable, numbered in order; :data:`MASTER` for variables in linking rows only."""
-    matrix = sparse.csr_array(reading.rows[np.flatnonzero(~linking), :])
+    matrix = sparse.csr_array(compact.rows[np.flatnonzero(~linking), :])
     size = matrix.shape[1]
     graph = sparse.coo_array(matrix)
     edges = (np.ones(graph.nnz), (graph.row + size, graph.col))
@@ -195,16 +269,16 @@ def _labels(reading: Reading, linking: NDArray[np.bool_]) -> Ints:
     return np.array([order.get(label, MASTER) for label in labels.tolist()], dtype=np.int64)
 
 
-def _reach(reading: Reading, labels: Ints) -> Ints:
+def _reach(compact: CompactModel, labels: Ints) -> Ints:
     """Return the number of components that each row touches."""
-    matrix = sparse.coo_array(reading.rows)
+    matrix = sparse.coo_array(compact.rows)
     pairs = np.unique(np.stack([matrix.row, labels[matrix.col]]), axis=1)
     return np.bincount(pairs[0], minlength=matrix.shape[0])
 
 
-def _score(reading: Reading, partition: Partition) -> float:
+def _score(compact: CompactModel, partition: Partition) -> float:
     """Return the share of the matrix outside blocks, linking rows and static variables."""
-    height, width = reading.rows.shape
+    height, width = compact.rows.shape
     rows = np.bincount(partition.of_row[partition.of_row != MASTER], minlength=len(partition.names))
     columns = np.bincount(partition.of_column[partition.of_column != MASTER], minlength=len(partition.names))
     static = width - int(columns.sum())
@@ -212,9 +286,9 @@ def _score(reading: Reading, partition: Partition) -> float:
     return float(1.0 - filled / (height * width))
 
 
-def _families(reading: Reading, partition: Partition) -> tuple[str, ...]:
-    keys = reading.formulation.row_keys
-    return tuple(dict.fromkeys(keys[row][0] for row in partition.linking.tolist()))
+def _families(compact: CompactModel, partition: Partition) -> tuple[str, ...]:
+    names = _families_of_rows(compact)
+    return tuple(dict.fromkeys(names[row] for row in partition.linking.tolist()))
 
 
 def _span(counts: Ints | Sequence[int], noun: str) -> str:

@@ -1,10 +1,15 @@
 """Detected blocks are those of the model's construction."""
 
+import dataclasses
+
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, decompose, solve
+from colgen import CompactModel, InputError, decompose, solve
+from colgen.decomposition import detection
 from colgen.decomposition.detection import find_blocks
+from colgen.decomposition.reading.compact_model import Names
 from tests.decomposition import models
 
 
@@ -25,6 +30,43 @@ def test_linking_rows_are_found(make, blocks, linking):
     assert found.score > 0.1
     assert found.remarks == ()
     assert str(found).startswith(f"{blocks} blocks of ")
+
+
+@pytest.mark.parametrize(
+    ("make", "blocks"),
+    [
+        (lambda: models.assignment(0, 4, 12), 4),
+        (lambda: models.packing(0), 5),
+        (lambda: models.cutting(0), 5),
+        (lambda: models.lots(0, 4, 5), 4),
+    ],
+)
+def test_blocks_are_found_without_names(make, blocks):
+    model = CompactModel.from_pyomo(make())
+    height, width = model.rows.shape
+    names = Names("nameless", tuple(f"x{k}" for k in range(width)), tuple(f"c{k}" for k in range(height)))
+    found = find_blocks(dataclasses.replace(model, source=names))
+    assert len(found.partition.names) == blocks
+    assert found.score > 0.1
+
+
+def test_a_variable_that_alone_links_large_parts_is_found():
+    m = models.assignment(0, 4, 12)
+    m.overtime = pyo.Var(bounds=(0, 3))
+    m.own = pyo.Constraint(m.machine, m.task, rule=lambda m, j, t: m.x[j, t] + m.x[j, (t + 1) % 12] <= 1)
+    m.late = pyo.Constraint(m.machine, rule=lambda m, j: sum(m.x[j, t] for t in m.task) <= 12 * m.overtime)
+    m.room.deactivate()
+    m.assign.deactivate()
+    compact = CompactModel.from_pyomo(m)
+    (linking,) = detection._with_linking_variables(compact, np.zeros(52, dtype=bool))
+    assert [name for name, _ in np.array(compact.formulation.row_keys, dtype=object)[linking]] == ["late"] * 4
+    assert find_blocks(m).linking == ("late",)
+
+
+def test_blocks_are_written_for_gcg(tmp_path):
+    model = models.packing(0)
+    find_blocks(CompactModel.from_pyomo(model)).write_dec(tmp_path / "blocks.dec")
+    assert (tmp_path / "blocks.dec").read_text().split()[:4] == ["PRESOLVED", "0", "NBLOCKS", "5"]
 
 
 def test_found_blocks_can_be_decomposed():
@@ -65,7 +107,7 @@ def test_the_arrowhead_has_a_mark_for_each_entry(tmp_path):
     figure = found.draw(tmp_path / "arrowhead.png")
     (axes,) = figure.axes
     assert len(axes.patches) == 4
-    assert len(axes.lines[0].get_xdata()) == found.reading.rows.nnz
+    assert len(axes.lines[0].get_xdata()) == found.compact.rows.nnz
     assert (tmp_path / "arrowhead.png").stat().st_size > 0
 
 
