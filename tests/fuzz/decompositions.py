@@ -11,26 +11,32 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import highspy
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
 from scipy import optimize
 
-from colgen import Termination, TimeLimit, decompose, solve
+from colgen import Rows, Sense, Termination, TimeLimit, decompose, read, solve
 from colgen.core.errors import InputError
-from colgen.model.rows import free_variables
+from colgen.model.rows import compile_model, free_variables
 from colgen.reporting.compared import solve_complete
+from colgen.solvers.linear.highs import highs_lp
 from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.linear.program import Program
 from tests.fuzz.judging import UNKNOWN, Claims, Failure, Fault, Truths, single
 from tests.fuzz.scores import Floats, Rng, Sample, draw_scale
 
 NAME = "decompositions"
 
-DANTZIG_WOLFE, BENDERS, COMPLETE, PYOMO = "dantzig-wolfe", "benders", "complete", "pyomo"
-"""Solution methods: ``decompose`` by both methods, the complete models of ``compare``, and ``SolverFactory``."""
+DANTZIG_WOLFE, BENDERS, COMPLETE, PYOMO, FILES = "dantzig-wolfe", "benders", "complete", "pyomo", "files"
+"""Solution methods: ``decompose`` by both methods, the complete models of ``compare``, ``SolverFactory``, and
+``decompose`` of a file with stated, drawn or detected blocks."""
 
 _SECONDS = 10.0
 """Time limit of a run in seconds; reaching it is a failure."""
@@ -56,7 +62,7 @@ _ALMOST = 1e-11
 
 def draw(rng: Rng) -> Sample:
     """Draw one to three blocks, up to three variables outside blocks, and up to two linking rows."""
-    solver = str(rng.choice([DANTZIG_WOLFE, BENDERS, COMPLETE, PYOMO], p=[0.6, 0.17, 0.17, 0.06]))
+    solver = str(rng.choice([DANTZIG_WOLFE, BENDERS, COMPLETE, PYOMO, FILES], p=[0.5, 0.15, 0.1, 0.05, 0.2]))
     style = str(rng.choice(list(_BLOCKS))) if solver != BENDERS else "any"
     blocks = int(rng.integers(1, 4))
     size, matrix, low, high = _BLOCKS[style](rng)
@@ -92,6 +98,9 @@ def draw(rng: Rng) -> Sample:
         "aggregate": bool(rng.random() < 0.7),
         "recognize": bool(rng.random() < 0.7),
         "zero": bool(rng.random() < 0.2),
+        "format": str(rng.choice(["lp", "mps"])),
+        "blocks": str(rng.choice(["stated", "drawn", "detected"])),
+        "seed": int(rng.integers(1 << 30)),
     }
     constant = float(rng.integers(-5, 6)) if rng.random() < 0.3 else 0.0
     return Sample(NAME, arrays, draw_scale(rng) if rng.random() < 0.3 else 1.0, (constant,), settings)
@@ -373,6 +382,8 @@ def _solve(sample: Sample, constant: float) -> tuple[Termination, float, float, 
     try:
         if settings["solver"] == PYOMO:
             return _by_pyomo(sample, model, how)
+        if settings["solver"] == FILES:
+            return _by_file(sample, model, how)
         method = "benders" if settings["solver"] == BENDERS else "dantzig-wolfe"
         problem = decompose(model, method=method, **how)  # type: ignore[call-overload]
     except InputError as error:
@@ -389,6 +400,8 @@ def _is_unsupported(sample: Sample, message: str) -> bool:
     if "cost of" in message and "is unbounded" in message:
         width = sample.arrays["upper"] - sample.arrays["lower"]
         return sample.settings["solver"] == BENDERS and not np.isfinite(width).all()
+    if sample.settings["solver"] == FILES and ("without loss" in message or "no block" in message):
+        return True
     return ("no block" in message or "first stage" in message) and len(set(sample.arrays["block"].tolist())) < 2
 
 
@@ -405,6 +418,53 @@ def _by_pyomo(sample: Sample, model: Any, how: Mapping[str, bool]) -> tuple[Term
     bounds = float(solved.problem.lower_bound), float(solved.problem.upper_bound)
     bound, objective = bounds[::-1] if sample.settings["maximize"] else bounds
     return ended, objective, bound, _values(sample, model) if math.isfinite(objective) else None
+
+
+def _by_file(
+    sample: Sample, model: Any, how: Mapping[str, bool]
+) -> tuple[Termination, float, float, Floats | None] | None:
+    """Write the model and its blocks to files, read both, and solve."""
+    f = compile_model(model)
+    order = [int(variable.local_name[1:]) for variable in free_variables(model)[2]]
+    lp = highs_lp(Program(f.sense is Sense.MAXIMIZE, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper))
+    lp.offset_ = f.offset
+    lp.col_names_ = [f"x{k}" for k in order]
+    lp.row_names_ = [f"r{r}" for r in range(len(f.row_lower))]
+    lp.integrality_ = [
+        highspy.HighsVarType.kInteger if each else highspy.HighsVarType.kContinuous for each in f.integer
+    ]
+    writer = highspy.Highs()
+    writer.setOptionValue("output_flag", False)
+    if writer.passModel(lp) != highspy.HighsStatus.kOk:
+        return None  # HiGHS drops very small coefficients
+    with tempfile.TemporaryDirectory() as folder:
+        path, dec = Path(folder, f"m.{sample.settings['format']}"), Path(folder, "m.dec")
+        writer.writeModel(str(path))
+        compact = read(path)
+        if sample.settings["blocks"] != "detected":
+            dec.write_text(_blocks(sample, f, compact.source.constraint_names))
+            compact = read(path, dec)
+    result = solve(decompose(compact, **how), stop=TimeLimit(_SECONDS))
+    values = None
+    if result.answer is not None:
+        values = np.array([result.answer.get(f"x{k}", 0.0) for k in range(len(order))]) / sample.arrays["units"]
+    return result.termination, result.objective, result.dual_bound, values
+
+
+def _blocks(sample: Sample, f: Rows, names: Sequence[str]) -> str:
+    """Return a decomposition in GCG's format, that of the sample or one drawn at random.
+
+    HiGHS writes a ranged row ``r1`` to an LP file as two rows, ``r1lo`` and ``r1up``.
+    """
+    rows = len(f.row_lower)
+    if sample.settings["blocks"] == "stated":
+        labels = [int(key[0].partition("[")[2].partition("]")[0] or -1) if "[" in key[0] else -1 for key in f.row_keys]
+    else:
+        labels = np.random.default_rng(sample.settings["seed"]).integers(-1, 4, rows).tolist()
+    lines = ["CONSDEFAULTMASTER", str(sample.settings["seed"] % 2), "NBLOCKS", "4"]
+    for k in range(4):
+        lines += [f"BLOCK {k + 1}", *(name for name in names if labels[int(name[1:].rstrip("loup"))] == k)]
+    return "\n".join(lines)
 
 
 # --- the model -------------------------------------------------------------------------------------------------------

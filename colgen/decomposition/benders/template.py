@@ -7,6 +7,7 @@ separations.  The dual values of a block at the master's solution give a row tha
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,7 +22,8 @@ from colgen.decomposition.benders.rounding import Rounding
 from colgen.decomposition.benders.stage_rows import StageRows
 from colgen.decomposition.benders.two_stage import TwoStage
 from colgen.decomposition.compact_solver import solve_compact
-from colgen.decomposition.reading.compact_model import CompactModel, Floats, Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Partition
+from colgen.decomposition.reading.copies import linking_variables
 from colgen.method import Method
 from colgen.model.rows import Rows
 from colgen.problem import Problem
@@ -57,7 +59,7 @@ class Benders(Problem):
     """Whether a run loads its answer into the model."""
 
     def __init__(self, compact: CompactModel, partition: Partition) -> None:
-        self.model = TwoStage(compact.scaled(), partition)
+        self.model = TwoStage(compact.scaled(), _with_first_stage(compact, partition))
         self.compact = compact
         self.objective_step = objective_step(compact.formulation)
 
@@ -98,3 +100,10 @@ class Benders(Problem):
         if self.loads:
             load(self.compact, result, self.model.kept)
         return result
+
+
+def _with_first_stage(compact: CompactModel, partition: Partition) -> Partition:
+    """Return the partition with variables that link blocks in the first stage."""
+    of_column = partition.of_column.copy()
+    of_column[linking_variables(compact, partition)] = MASTER
+    return dataclasses.replace(partition, of_column=of_column)

@@ -31,13 +31,12 @@ MASTER = -1
 class Partition:
     """The block of each variable and row: a number, or :data:`MASTER` for those that stay in the master.
 
-    ``further`` has the pairs of a linking variable and each further block that it is in.
+    A variable in a row of another block links both.
     """
 
     names: tuple[Hashable, ...]
     of_column: Ints
     of_row: Ints
-    further: tuple[tuple[int, int], ...] = ()
 
     @property
     def linking(self) -> Ints:

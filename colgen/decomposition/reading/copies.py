@@ -7,28 +7,25 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Names, Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Ints, Names, Partition
 from colgen.model.rows import Rows
 
 
 def copy_linking(compact: CompactModel, partition: Partition) -> tuple[CompactModel, Partition]:
-    """Return a model in which each variable is in one block; the same model if each is already.
+    """Return a model in which each variable is in the rows of one block; the same model if each is already.
 
-    A linking variable stays in its first block.  Each further block gets a copy with the same bounds, and the master a
-    row that keeps both equal.  ``to_user`` of the new model removes the copies.
+    A linking variable stays in its block, or in the master.  Each other block gets a copy with the same bounds, and the
+    master a row that keeps both equal.  ``to_user`` of the new model removes the copies.
     """
-    if not partition.further:
-        return compact, partition
     f, entries = compact.formulation, sparse.coo_array(compact.formulation.matrix)
-    copied = np.array([column for column, _ in partition.further], dtype=np.int64)
-    blocks = np.array([block for _, block in partition.further], dtype=np.int64)
-    (height, width), count = entries.shape, len(copied)
-    place = {pair: width + k for k, pair in enumerate(partition.further)}
+    foreign = _foreign(entries, partition)
+    if not len(foreign):
+        return compact, partition
     columns = entries.col.astype(np.int64)
-    is_linking = np.isin(columns, copied)
-    owner = partition.of_row[entries.row]
-    for k in np.flatnonzero(is_linking & (owner != MASTER)).tolist():
-        columns[k] = place.get((int(columns[k]), int(owner[k])), columns[k])
+    pairs = np.stack([columns[foreign], partition.of_row[entries.row[foreign]]])
+    (copied, blocks), place = np.unique(pairs, axis=1, return_inverse=True)
+    (height, width), count = entries.shape, len(copied)
+    columns[foreign] = width + place.reshape(-1)
     equal = np.arange(count)
     matrix = sparse.csc_array(
         (
@@ -79,6 +76,18 @@ def copy_linking(compact: CompactModel, partition: Partition) -> tuple[CompactMo
             np.concatenate([partition.of_row, np.full(count, MASTER)]),
         ),
     )
+
+
+def linking_variables(compact: CompactModel, partition: Partition) -> Ints:
+    """Return the variables that are in a row of a block other than their own."""
+    entries = sparse.coo_array(compact.formulation.matrix)
+    return np.unique(entries.col[_foreign(entries, partition)]).astype(np.int64)
+
+
+def _foreign(entries: sparse.coo_array, partition: Partition) -> Ints:
+    """Return the entries of blocks' rows whose variables are in another block, or in the master."""
+    owner = partition.of_row[entries.row]
+    return np.flatnonzero((owner != MASTER) & (owner != partition.of_column[entries.col]))
 
 
 def _new_name(name: str, taken: set[str]) -> str:

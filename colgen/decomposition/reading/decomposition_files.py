@@ -328,7 +328,7 @@ def _add(found: Statement, names: _Names, name: Any, block: int, where: str) -> 
 
 
 def _complete(found: Statement, compact: CompactModel) -> Partition:
-    """Return the block of each row and column, with further blocks of linking columns."""
+    """Return the block of each row and column; of a linking column, its first block."""
     matrix = compact.rows
     rows = np.full(matrix.shape[0], LINKING)  # not assigned yet
     blocks: list[set[int]] = [set() for _ in compact.names]
@@ -348,9 +348,8 @@ def _complete(found: Statement, compact: CompactModel) -> Partition:
         raise InputError(f"{found.path}: no block has a constraint or a variable, expected at least one block")
     place = {block: k for k, block in enumerate(used)}
     first = [place[min(own)] if own else MASTER for own in blocks]
-    further = [(column, place[block]) for column, own in enumerate(blocks) for block in sorted(own)[1:]]
     of_row = np.array([place.get(block, MASTER) for block in rows.tolist()], dtype=np.int64)
-    return Partition(tuple(block + 1 for block in used), np.array(first, dtype=np.int64), of_row, tuple(further))
+    return Partition(tuple(block + 1 for block in used), np.array(first, dtype=np.int64), of_row)
 
 
 def _check(found: Statement, compact: CompactModel, stated: set[int] | None, row: int, column: int, block: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from colgen import CompactModel, Termination, decompose, solve
 from colgen.decomposition.reading.compact_model import MASTER, Partition
-from colgen.decomposition.reading.copies import copy_linking
+from colgen.decomposition.reading.copies import copy_linking, linking_variables
 from colgen.solvers.linear.mip import solve_mip
 from colgen.solvers.linear.program import Program
 from tests.amounts import examples
@@ -38,24 +38,23 @@ def random_model(seed):
     return CompactModel.from_pyomo(m)
 
 
-def partition(model):
-    """Return one block per row ``own``, with the linking variables in each block that has them."""
+def partition(model, in_master=False):
+    """Return one block per row ``own``, with linking variables in their first block or in the master."""
     of_row = np.array([index if name == "own" else MASTER for name, index in model.formulation.row_keys])
-    of_column, further = np.full(len(model.names), MASTER), []
+    of_column = np.full(len(model.names), MASTER)
     for row in np.flatnonzero(of_row != MASTER).tolist():
         for column in model.rows.indices[model.rows.indptr[row] : model.rows.indptr[row + 1]].tolist():
-            if of_column[column] in (MASTER, of_row[row]):
+            if of_column[column] == MASTER and not (in_master and model.names[column].startswith("shared")):
                 of_column[column] = of_row[row]
-            else:
-                further.append((column, int(of_row[row])))
-    return Partition((1, 2, 3), of_column, of_row, tuple(further))
+    return Partition((1, 2, 3), of_column, of_row)
 
 
+@pytest.mark.parametrize("in_master", [False, True])
 @pytest.mark.parametrize("seed", range(examples(8, 60)))
-def test_optimum_equals_that_of_highs(seed):
+def test_optimum_equals_that_of_highs(seed, in_master):
     model = random_model(seed)
-    model = dataclasses.replace(model, blocks=partition(model))
-    assert model.blocks.further
+    model = dataclasses.replace(model, blocks=partition(model, in_master))
+    assert len(linking_variables(model, model.blocks)) == 3
     problem = decompose(model)
     result = solve(problem)
     f = model.formulation
@@ -72,7 +71,7 @@ def test_values_of_the_user_are_copied_and_removed_again():
     values = np.arange(len(model.names), dtype=float)
     assert np.array_equal(split.to_user(split.from_user(values)), values)
     assert len(split.from_user(values)) == len(blocks.of_column) == len(values) + 3
-    assert split.names[len(values)] == "shared[1] in block 2"
+    assert split.names[len(values) :] == ("shared[0] in block 3", "shared[1] in block 2", "shared[2] in block 3")
 
 
 def test_a_model_without_linking_variables_is_itself():

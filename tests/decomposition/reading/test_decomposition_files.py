@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from colgen import InputError, decompose, read, solve
 from colgen.decomposition.detection import find_in
 from colgen.decomposition.reading.compact_model import MASTER
+from colgen.decomposition.reading.copies import linking_variables
 from colgen.decomposition.reading.decomposition_files import read_blocks, write_dec
 
 MODEL = """min
@@ -80,7 +81,7 @@ JDEC = {
 def test_formats_state_the_same_blocks(tmp_path, text, ending):
     model, found = blocks(tmp_path, text, ending)
     assert found == EXPECTED
-    assert not model.blocks.further
+    assert not len(linking_variables(model, model.blocks))
     assert solve(decompose(model)).objective == 1.0
 
 
@@ -91,7 +92,7 @@ def test_identical_blocks_are_aggregated(tmp_path):
 def test_a_variable_of_several_blocks_is_copied(tmp_path):
     text = "NBLOCKS 4 BLOCK 1 cap_0 link_0 BLOCK 2 cap_1 BLOCK 3 cap_2 link_1 BLOCK 4 cap_3"
     model, _ = blocks(tmp_path, text)
-    assert [model.names[column] for column, _ in model.blocks.further] == ["y1", "y3"]
+    assert [model.names[column] for column in linking_variables(model, model.blocks)] == ["y1", "y3"]
     result = solve(decompose(model))
     assert result.is_optimal
     assert result.objective == solve(decompose(blocks(tmp_path, TWO)[0])).objective
@@ -101,7 +102,7 @@ def test_a_variable_of_several_blocks_is_copied(tmp_path):
 def test_variables_listed_twice_in_blk_link_blocks(tmp_path):
     text = "NBLOCKS 4 BLOCK 1 y0 y1 x00 x01 BLOCK 2 y1 x10 x11 BLOCK 3 y2 y3 x20 x21 BLOCK 4 y3 x30 x31 END ignored"
     model, found = blocks(tmp_path, text, ".blk")
-    assert [model.names[column] for column, _ in model.blocks.further] == ["y1", "y3"]
+    assert [model.names[column] for column in linking_variables(model, model.blocks)] == ["y1", "y3"]
     assert found == {**EXPECTED, "cap_1": 2, "cap_2": 3, "cap_3": 4, "link_1": 3}
 
 
@@ -185,4 +186,3 @@ def test_what_is_written_is_read_back(tmp_path_factory, labels, listed):
     again = read_blocks(folder / "again.dec", model)
     assert np.array_equal(again.of_row, stated.of_row)
     assert np.array_equal(again.of_column, stated.of_column)
-    assert again.further == stated.further
