@@ -115,8 +115,9 @@ def _figures_table(title: str, figures: Iterable[Figure]) -> Table:
     """Return a table with the note of each figure below its name."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("name", overflow="fold")
-    for heading, justify in (("value", "right"), ("unit", "left"), ("n", "right")):
-        table.add_column(heading, justify=justify, no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("unit", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
     for figure in figures:
         note = [Padding(Text(figure.note, "dim"), (0, 0, 0, 2))] if figure.note else []
         name = Group(Text(figure.name), *note)
