@@ -28,7 +28,8 @@ from colgen.solvers.compiling import working_clock
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solving import solve
 
-_Given, _Found = TypeVar("_Given"), TypeVar("_Found")
+_Given = TypeVar("_Given")
+_Found = TypeVar("_Found")
 
 _WIDTH = 80
 """Maximum number of characters of a line."""
