@@ -23,7 +23,6 @@ from colgen.problems.coreference.document import Cluster, Document
 from colgen.problems.coreference.drawing import draw_clustering, draw_matrix
 from colgen.problems.coreference.instance import (
     CoreferenceInstance,
-    from_graph,
     modularity,
     random,
     read_matrix,
@@ -151,14 +150,6 @@ class Documents(Texts[Document]):
 # --- demo ------------------------------------------------------------------------------------------------------------
 
 
-def _pentagon() -> CoreferenceInstance:
-    """Return the smallest graph with a fractional relaxation."""
-    graph = nx.complete_graph(5)
-    for i, j in graph.edges:
-        graph.edges[i, j]["weight"] = 1.0 if (j - i) % 5 in (1, 4) else -1.0
-    return from_graph(graph, name="pentagon, sides +1, diagonals -1")
-
-
 class _FromScratch(Coreference):
     """Starts without an initial solution or contraction, so that all columns in the demo are generated."""
 
@@ -178,7 +169,6 @@ def _complete(instance: CoreferenceInstance) -> Complete:
 
 
 DEMO = demonstrations(
-    _pentagon,
     lambda: modularity(nx.karate_club_graph(), name="karate club, 34 nodes: modularity without its constant"),
     lambda: CoreferenceInstance(random(24, 1).scores, "random scores, 24 mentions"),
     small=lambda: random(4, 0),
