@@ -161,6 +161,8 @@ def side_by_side(results: Mapping[str, Result], path: str | Path, title: str = "
         raise InputError("results: expected at least one Result by name")
     columns = [_figures(result) for result in results.values()]
     rows = ((name, *(column.get(name, "0") for column in columns)) for name in _names_of(columns))
+    given = [result.settings for result in results.values()]
+    settings = ((name.replace("_", " "), *(each.get(name, "") for each in given)) for name in _names_of(given))
     ended = ("ended as", *(result.termination.value for result in results.values()))
     parts = [
         f"<h1>{html.escape(title)}</h1>",
@@ -169,7 +171,8 @@ def side_by_side(results: Mapping[str, Result], path: str | Path, title: str = "
         _show_pictures(lambda: _common_pictures(results)),
         _show_each(results, "Branch-and-bound tree", lambda result: "".join(_tree(result)[1:]) or "<p>one node</p>"),
         _show_each(results, "Log", lambda result: _data(result) + _log(result.iterations)),
-        "<h2>Environment</h2>",
+        "<h2>Settings</h2>",
+        f'<div class="log words">{table(("", *results), settings)}</div>',
         _words(surroundings()),
     ]
     _write(path, title, parts)

@@ -50,7 +50,8 @@ def draw_bounds(result: Result) -> str:
         parts.append(f'<path d="{path}" {look}/>' if path else "")
         if math.isfinite(values[-1]):
             end = at(len(rounds), values[-1])
-            parts.append(f'<circle cx="{end[0]:.1f}" cy="{end[1]:.1f}" r="3.5" fill="{colour}" stroke="none"/>')
+            size = 3 if dashes else 5  # both are visible where they meet
+            parts.append(f'<circle cx="{end[0]:.1f}" cy="{end[1]:.1f}" r="{size}" fill="{colour}" stroke="none"/>')
         parts.append(f'<path d="M{x} {_BOTTOM + 43}h24" {look}/>' + _text(x + 30, _BOTTOM + 47, "start", name))
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" fill="none" stroke="currentColor" '

@@ -146,6 +146,7 @@ def test_two_runs_stand_side_by_side_under_their_names(tmp_path):
     told = " ".join(reader.text)
     assert all(result.termination.value in told for result in results.values())
     assert reader.count["svg"] >= 4
+    assert "stop rules|none|IterationLimit(rounds=1)" in "|".join(reader.text)
 
 
 def test_what_is_no_result_does_not_stand_beside_others(tmp_path):
