@@ -12,6 +12,7 @@ from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.decomposition.reading.compact_model import CompactModel
 from colgen.decomposition.reading.decomposition_files import read_blocks
+from colgen.decomposition.reading.smps import read_smps
 from colgen.solvers.linear.named import ModelError, read_program
 
 _ENDINGS = (".mps", ".lp")
@@ -23,7 +24,8 @@ def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
     Parameters
     ----------
     path
-        A file in MPS or LP format (``.mps`` or ``.lp``, with ``.gz`` if compressed), read by HiGHS.
+        A file in MPS or LP format (``.mps`` or ``.lp``, with ``.gz`` if compressed), read by HiGHS.  A core file of a
+        two-stage stochastic program in SMPS (``.cor``); its scenarios, in ``.sto``, become the blocks.
     dec
         A decomposition for the model in one of GCG's formats: ``.dec``, ``.blk`` or ``.jdec``; None: the model has no
         blocks of its own, and :func:`decompose` detects some.
@@ -40,11 +42,15 @@ def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
         indicator constraints or quadratic terms.
     """
     place = Path(path)
+    if place.suffix.lower() == ".cor":
+        if dec is not None:
+            raise InputError(f"dec: expected None for {place}, whose blocks are its scenarios, not {dec}")
+        return read_smps(place)
     suffixes = [suffix.lower() for suffix in place.suffixes]
     packed = suffixes[-1:] == [".gz"]
     ending = suffixes[-2:-1] if packed else suffixes[-1:]
     if not ending or ending[0] not in _ENDINGS:
-        raise InputError(f"{place}: expected a model with the ending .mps or .lp, or one of these with .gz")
+        raise InputError(f"{place}: expected a model with the ending .mps or .lp, one of these with .gz, or .cor")
     check_readable(place)
     try:
         if packed:
