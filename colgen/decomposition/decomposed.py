@@ -158,7 +158,7 @@ class Decomposed(Problem):
 
 @overload
 def decompose(
-    model: pyo.ConcreteModel,
+    model: pyo.ConcreteModel | CompactModel,
     by: By | FoundBlocks = None,
     *,
     method: Literal["dantzig-wolfe"] = "dantzig-wolfe",
@@ -169,7 +169,7 @@ def decompose(
 
 @overload
 def decompose(
-    model: pyo.ConcreteModel,
+    model: pyo.ConcreteModel | CompactModel,
     by: By | FoundBlocks = None,
     *,
     method: Literal["benders"],
@@ -179,27 +179,29 @@ def decompose(
 
 
 def decompose(
-    model: pyo.ConcreteModel,
+    model: pyo.ConcreteModel | CompactModel,
     by: By | FoundBlocks = None,
     *,
     method: str = "dantzig-wolfe",
     aggregate: bool = True,
     recognize: bool = True,
 ) -> Decomposed | Benders:
-    """Return a compact Pyomo model as a problem for branch and price.
+    """Return a compact model as a problem for branch and price.
 
     Each block of the model becomes a pricing problem.  Constraints that link blocks, and variables of no block, stay in
-    the master.  ``solve(decompose(model, by="machine"))`` loads the answer into the model.
+    the master.  ``solve(decompose(model, by="machine"))`` loads the answer into a Pyomo model.
 
     Parameters
     ----------
     model
-        A linear model with integer or continuous variables and one objective.
+        A linear model with integer or continuous variables and one objective: a Pyomo model, or a
+        :class:`CompactModel`, such as :func:`colgen.read` returns.
     by
         The definition of the blocks.  An index set or its name: each member is a block, with the variables that have
         the member in their index, and the constraints over these only.  A function: it returns the name of a
-        constraint's block, or None for a linking constraint.  A result of :func:`find_blocks`.  None: the suffix
-        ``colgen_block``, or else the model's ``pyo.Block`` components, or else :func:`find_blocks`.
+        constraint's block, or None for a linking constraint; it receives names of constraints if the model is not from
+        Pyomo.  A result of :func:`find_blocks`.  None: the blocks of the model's file, the suffix ``colgen_block``, or
+        else the model's ``pyo.Block`` components, or else :func:`find_blocks`.
     method
         ``"benders"`` makes the blocks second stages instead: the variables of no block stay in the master, and the
         blocks return rows over them.
@@ -213,7 +215,7 @@ def decompose(
     Raises
     ------
     InputError
-        If the model is not linear, ``by`` defines no block, or a variable is in two blocks.
+        If the model is not linear, ``by`` defines no block, or a variable of a Pyomo model is in two blocks.
 
     References
     ----------

@@ -103,7 +103,7 @@ class FoundBlocks:
         return import_name("reporting.arrowhead", "arrowhead")(self.compact.rows, self.partition, path)
 
 
-def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:
+def find_blocks(model: pyo.ConcreteModel | CompactModel, by: By = None) -> FoundBlocks | None:
     """Return the blocks of a model, or None if it does not decompose.
 
     Several sets of linking rows are tried: the set partitioning, packing and covering rows; each family of constraints

@@ -444,7 +444,7 @@ def _by_file(
         if sample.settings["blocks"] != "detected":
             dec.write_text(_blocks(sample, f, compact.source.constraint_names))
             compact = read(path, dec)
-    result = solve(decompose(compact, **how), stop=TimeLimit(_SECONDS))
+    result = solve(decompose(compact, **how), stop=TimeLimit(_SECONDS))  # type: ignore[call-overload]
     values = None
     if result.answer is not None:
         values = np.array([result.answer.get(f"x{k}", 0.0) for k in range(len(order))]) / sample.arrays["units"]
