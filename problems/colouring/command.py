@@ -54,5 +54,5 @@ TEMPLATE = Template(
     draw=draw_colouring,
     variants={"cuts": {"with cuts": lambda problem: Colouring(problem.instance, cuts=True)}},
     demo=DEMO,
-    compiling=4.0,
+    compiling=6.0,
 )

@@ -154,5 +154,5 @@ TEMPLATE = Template(
     texts=Sections,
     train=train_from_folder,
     demo=DEMO,
-    compiling=8.0,
+    compiling=5.0,
 )
