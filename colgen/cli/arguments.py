@@ -136,7 +136,7 @@ exit code 4: an example could not be solved
 _WATCH = """\
 examples:
   colgen solve cutting_stock rolls.txt --log run.csv &
-  colgen watch run.csv                     until Ctrl-C
+  colgen watch run.csv                     until the run ends
   colgen watch run.csv --once              its current state
   colgen watch run.csv --browser           as a page in this machine's browser
 """
