@@ -61,8 +61,8 @@ def named_program(model: Any) -> NamedProgram:
     if not isinstance(lp, highspy.HighsLp):
         raise ModelError(f"expected a highspy.Highs or highspy.HighsLp, not {type(model).__name__}")
     width, height = lp.num_col_, lp.num_row_
-    columns = _unique("variables", lp.col_names_ or [f"x{k}" for k in range(width)])
-    rows = _unique("constraints", lp.row_names_ or [f"c{k}" for k in range(height)])
+    columns = unique("variables", lp.col_names_ or [f"x{k}" for k in range(width)])
+    rows = unique("constraints", lp.row_names_ or [f"c{k}" for k in range(height)])
     kinds = np.array([kind.value for kind in lp.integrality_] or [0] * width, dtype=np.int64)
     integer = kinds == highspy.HighsVarType.kInteger.value
     other = np.flatnonzero(~integer & (kinds != highspy.HighsVarType.kContinuous.value))
@@ -84,7 +84,8 @@ def named_program(model: Any) -> NamedProgram:
     return NamedProgram(program, integer, columns, rows)
 
 
-def _unique(what: str, names: list[str]) -> tuple[str, ...]:
+def unique(what: str, names: list[str]) -> tuple[str, ...]:
+    """Return the names of ``what``; raise ModelError if one occurs twice."""
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ModelError(f"two {what} have the name {twice!r}, expected different names")

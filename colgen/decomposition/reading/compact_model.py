@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from scipy import sparse
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import ROUNDING
+from colgen.decomposition.reading.layers import gurobi_program, linopy_program
 from colgen.model.rows import Rows, compile_model, free_variables
 from colgen.solvers.linear.named import ModelError, NamedProgram, named_program
 from colgen.solvers.linear.scaling import column_units
@@ -156,8 +157,35 @@ class CompactModel:
         InputError
             If it has semicontinuous variables, or two variables or two constraints of one name.
         """
+        return cls._of(named_program, model, name)
+
+    @classmethod
+    def from_linopy(cls, model: Any, name: str = "model") -> CompactModel:
+        """Return a ``linopy.Model`` as arrays; its variables have names such as ``x[a,3]``.
+
+        Raises
+        ------
+        InputError
+            If it has quadratic terms, semicontinuous variables, special ordered sets or indicator constraints.
+        """
+        return cls._of(linopy_program, model, name)
+
+    @classmethod
+    def from_gurobipy(cls, model: Any, name: str = "model") -> CompactModel:
+        """Return a ``gurobipy.Model`` as arrays, after its pending changes are processed.
+
+        Raises
+        ------
+        InputError
+            If it is not linear, has several objectives or scenarios, semicontinuous variables, special ordered sets or
+            general constraints, or two variables or two constraints of one name.
+        """
+        return cls._of(gurobi_program, model, name)
+
+    @classmethod
+    def _of(cls, arrays: Callable[[Any], NamedProgram], model: Any, name: str) -> CompactModel:
         try:
-            return cls.of_program(named_program(model), name)
+            return cls.of_program(arrays(model), name)
         except ModelError as error:
             raise InputError(str(error)) from None
 
