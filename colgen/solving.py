@@ -523,7 +523,7 @@ def _result(
     if termination is Termination.INFEASIBLE and search.master.holds_columns and not run.columns_generated:
         run.notes.append(_no_columns_note(search.pricing))
     rows = search.master.rows
-    driven = run.columns_generated or rows is None or rows.has_artificials
+    driven = run.columns_generated or rows is None or rows.has_artificials or not search.master.num_rows
     if termination is Termination.OPTIMAL and search.pricing and not driven:
         run.notes.append(
             "No column was used: the template's own variables satisfy all rows. Declare variables that only stand in "

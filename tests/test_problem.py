@@ -144,6 +144,7 @@ def test_variables_that_should_be_artificial_are_reported():
     assert "No column was used" in str(result)
     assert "artificial(...)" in str(result)
     assert "No column" not in str(solve(with_rows([0, 1, 2, 3], artificial)))
+    assert "No column" not in str(solve(with_rows([], lambda index: pyo.Var(index, domain=pyo.NonNegativeReals))))
 
 
 def test_rows_of_an_empty_index_set_are_an_empty_array():
