@@ -24,6 +24,7 @@ BENCHMARKS = {
     "labelling": "vehicle_routing.labelling:bench_labelling",
     "learning": "learning.bench:bench_learning",
     "lp_backends": "cutting_stock.lp_backends:bench_lp_backends",
+    "models": "models.bench:bench_models",
     "nonlocal_parsing": "nonlocal_parsing.bench:bench_nonlocal_parsing",
     "pipeline": "pipeline.bench:bench_pipeline",
     "proofs": "certificates.bench:bench_proofs",

@@ -1,4 +1,4 @@
-"""Solve a compact model with GCG, another branch-and-price solver, with the blocks that colgen detected.
+"""Solve a model with GCG, another branch-and-price solver, with the blocks that colgen detected or a file states.
 
 pygcgopt needs an older pyscipopt than this project's extra ``benchmark``, and therefore an environment of its own;
 ``COLGEN_GCG`` is the path of its Python::
@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 import os
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,13 +25,16 @@ from colgen import InputError
 if TYPE_CHECKING:
     from colgen.decomposition.decomposed import Decomposed
 
-_GCG = """
+_START = """
 import json, os, sys
 sys.stdout, out = sys.stderr, sys.stdout
 from pygcgopt import Model, quicksum
 data = json.load(sys.stdin)
 model = Model()
 model.hideOutput()
+"""
+
+_BUILD = """
 x = [
     model.addVar(vtype="I" if integer else "C", lb=low, ub=high, obj=cost)
     for cost, low, high, integer in data["variables"]
@@ -48,8 +53,17 @@ for row, block in rows:
     else:
         decomposition.fixConssToBlock([row], block)
 model.addDecomposition(decomposition)
-model.setRealParam("limits/time", data["limit"])
 started = os.times()
+"""
+
+_READ = """
+started = os.times()
+for path in data["files"]:
+    model.readProblem(path)
+"""
+
+_SOLVE = """
+model.setRealParam("limits/time", data["limit"])
 model.optimize()
 ended = os.times()
 seconds = ended.user - started.user + ended.system - started.system
@@ -69,23 +83,42 @@ def run_gcg(problem: Decomposed, limit: float, *, name: str) -> Run | None:
     InputError
         If ``COLGEN_GCG`` is not a Python with pygcgopt.
     """
+    f = problem.compact.formulation
+    found = _run(_START + _BUILD + _SOLVE, _to_lists(problem), limit, name)
+    if found is None or not found.proved:
+        return found
+    optimum = f.sense.sign * found.objective + f.offset
+    return replace(found, objective=optimum, bound=optimum)
+
+
+def run_gcg_on(path: Path, dec: Path, limit: float, *, name: str) -> Run | None:
+    """Solve a model file with the blocks in another; return None if GCG is not installed or crashes.
+
+    Seconds are processor time with reading.
+
+    Raises
+    ------
+    InputError
+        If ``COLGEN_GCG`` is not a Python with pygcgopt.
+    """
+    return _run(_START + _READ + _SOLVE, {"files": [str(path), str(dec)]}, limit, name)
+
+
+def _run(script: str, data: dict[str, object], limit: float, name: str) -> Run | None:
     python = os.environ.get("COLGEN_GCG")
     if not python:
         return None
     try:
-        output = ask_program(python, _GCG, {**_to_lists(problem), "limit": limit})
+        output = ask_program(python, script, {**data, "limit": limit})
     except subprocess.CalledProcessError as error:
         if error.returncode < 0:  # terminated by a signal
             return None
         raise InputError(
             f"COLGEN_GCG: expected a Python with pygcgopt, {python} failed with {error.stderr[-200:]!r}"
         ) from None
-    seconds = float(output["seconds"])
-    if output["objective"] is None:
-        return Run("GCG", name, seconds, math.nan, math.nan, False, limit=limit)
-    f = problem.compact.formulation
-    optimum = f.sense.sign * float(output["objective"]) + f.offset
-    return Run("GCG", name, seconds, optimum, optimum, True, limit=limit)
+    optimum = math.nan if output["objective"] is None else float(output["objective"])
+    proved = not math.isnan(optimum)
+    return Run("GCG", name, float(output["seconds"]), optimum, optimum, proved, limit=limit)
 
 
 def _to_lists(problem: Decomposed) -> dict[str, object]:

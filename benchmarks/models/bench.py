@@ -1,0 +1,119 @@
+"""Benchmark of models from files: proofs with given and detected blocks, compared with HiGHS and GCG."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.assignment.gcg import run_gcg_on
+from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, read_table, repeat_if_brief, run_engine
+from colgen import decompose, read
+from colgen.cli.template import Figure
+from colgen.core.result import OWN
+from colgen.core.tolerances import TOLERANCES
+from colgen.reporting.compared import solve_complete
+
+_LIMIT, _QUICK = 60.0, 5.0
+"""Time limits in seconds: full and quick."""
+
+_BRIEF = 2.0
+"""Seconds below which a run is repeated."""
+
+_GIVEN, _DETECTED, _HIGHS, _GCG = "given blocks", "detected blocks", "HiGHS", "GCG"
+
+Runs = Mapping[str, Run]
+"""The runs of one model by way."""
+
+
+def bench_models(options: BenchOptions) -> Sequence[Figure]:
+    """Solve the models of ``optima.csv`` in ``--data`` or its folder ``mip``, with given and with detected blocks.
+
+    Times are processor time from file to answer, and a proof counts if its bound is colgen's own.  GCG is skipped if
+    ``COLGEN_GCG`` is not set; see :mod:`benchmarks.assignment.gcg`.
+    """
+    data = options.folder("this benchmark needs --data DIR with model files and their optima in optima.csv")
+    data = data / "mip" if (data / "mip").is_dir() else data
+    limit = _QUICK if options.quick else _LIMIT
+    models: dict[str, Runs] = {}
+    wrong = 0
+    for entry in read_table(data / "optima.csv"):
+        path = data / entry["file"]
+        name = path.name.split(".")[0]
+        models[name], errors = _solve_in_all_ways(name, path, float(entry["optimum"]), limit, options)
+        wrong += errors
+    given = [runs for runs in models.values() if _GIVEN in runs]
+    both = [runs for runs in given if _GCG in runs]
+    note = f"within {limit:g} s each, by colgen's own bound"
+    figures = [
+        Figure("proved_given", sum(runs[_GIVEN].proved for runs in given), "models", len(given), note),
+        Figure("proved_detected", sum(runs[_DETECTED].proved for runs in models.values()), "models", len(models), note),
+        Figure(
+            "wrong_answers", wrong, "runs", len(given) + len(models), "answers or bounds that contradict the optima"
+        ),
+    ]
+    if both:
+        figures.append(_ratio("vs_gcg", [(runs[_GIVEN], runs[_GCG]) for runs in both], "ours over GCG's; limits count"))
+    for name, runs in models.items():
+        ours = runs.get(_GIVEN, runs[_DETECTED])
+        figures.append(_ratio(f"vs_highs_{name}", [(ours, runs[_HIGHS])], "ours over HiGHS's; limits count"))
+        if _GCG in runs:
+            figures.append(_ratio(f"vs_gcg_{name}", [(ours, runs[_GCG])], "ours over GCG's; limits count"))
+        for way, label in ((_GIVEN, "given"), (_DETECTED, "detected")):
+            if way in runs:
+                note, setup = f"processor time, {way}", runs[way].details["setup"]
+                figures.append(Figure(f"seconds_{label}_{name}", runs[way].counted, "s", 1, note))
+                figures.append(Figure(f"setup_{label}_{name}", setup, "s", 1, f"reading and decomposing, {way}"))
+    return figures
+
+
+def _ratio(name: str, pairs: Sequence[tuple[Run, Run]], note: str) -> Figure:
+    return mean_ratio(name, [ours.counted for ours, _ in pairs], [theirs.counted for _, theirs in pairs], note)
+
+
+def _solve_in_all_ways(name: str, path: Path, optimum: float, limit: float, options: BenchOptions) -> tuple[Runs, int]:
+    """Return the runs of a model, and how many of colgen's contradict its optimum."""
+    sense = read(path).formulation.sense
+    dec = next((dec for ending in (".dec", ".blk") if (dec := path.with_suffix(ending)).exists()), None)
+    ways = {_DETECTED: lambda: _run_ours(name, path, None, limit), _HIGHS: lambda: _run_highs(name, path, limit)}
+    if dec is not None:
+        ways[_GIVEN] = lambda: _run_ours(name, path, dec, limit)
+    runs = {}
+    for way, run in ways.items():
+        if way != _HIGHS:
+            run()  # compiles and loads kernels
+        runs[way] = repeat_if_brief(run, _BRIEF)
+    if dec is not None:
+        gcg = run_gcg_on(path, dec, limit, name=name)
+        if gcg is not None:
+            runs[_GCG] = repeat_if_brief(lambda: run_gcg_on(path, dec, limit, name=name) or gcg, _BRIEF)
+    errors = 0
+    for way, run in runs.items():
+        options.say(str(run))
+        try:
+            check_agreement(name, {way: run.claim}, sense, known=optimum)
+        except AssertionError as error:
+            if way in (_HIGHS, _GCG):
+                raise
+            options.say(str(error))
+            errors += 1
+    return runs, errors
+
+
+def _run_ours(name: str, path: Path, dec: Path | None, limit: float) -> Run:
+    started = time.process_time()
+    problem = decompose(read(path, dec))
+    setup = time.process_time() - started
+    way = _DETECTED if dec is None else _GIVEN
+    run, result = run_engine(problem, limit, name=name, way=way)
+    own = run.proved and result.bound_source == OWN
+    return replace(run, seconds=run.seconds + setup, proved=own, details={"setup": setup})
+
+
+def _run_highs(name: str, path: Path, limit: float) -> Run:
+    started = time.process_time()
+    found = solve_complete(read(path).formulation, limit)
+    seconds = time.process_time() - started
+    proved = abs(found.objective - found.bound) <= TOLERANCES.optimality * abs(found.objective)
+    return Run(_HIGHS, name, seconds, found.objective, found.bound, proved, limit=limit)
