@@ -89,7 +89,9 @@ class SecondStage:
         solved = self._least_violation(x, seconds)
         if solved.status is not LPStatus.OPTIMAL:
             return None
-        return self.by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self.costs)), False)
+        # Without costs, a dual value near zero is a rounding error with nothing to compare it with.
+        duals = np.where(np.abs(solved.duals) > TOLERANCES.reduced_cost, np.clip(solved.duals, -1.0, 1.0), 0.0)
+        return self.by_weak_duality(duals, np.zeros(len(self.costs)), False)
 
     def by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> StageBound:
         """Return the bound by dual values; those without a finite side are rounding errors, and set to zero."""

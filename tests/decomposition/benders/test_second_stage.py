@@ -1,5 +1,7 @@
 """Bounds of second stages are valid everywhere, and tight where they were computed."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -38,3 +40,20 @@ def test_a_bound_holds_for_every_first_stage_and_is_tight_at_its_own(seed):
 
 def test_there_is_no_bound_after_the_time_limit():
     assert stage(0)[1].bound(np.zeros(2), 0.0) is None
+
+
+def test_rounding_errors_of_dual_values_do_not_invalidate_a_proof_of_infeasibility(monkeypatch):
+    own = sparse.csc_array(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    first = sparse.csc_array(np.array([[1.0], [1.0]]))
+    side = np.array([5.0, -3.0])
+    second = SecondStage(np.zeros(2), np.zeros(2), np.full(2, np.inf), own, first, np.array([5.0, -np.inf]), side)
+    solve = second._least_violation
+
+    def with_errors(x, seconds):
+        solved = solve(x, seconds)
+        return dataclasses.replace(solved, duals=solved.duals + np.array([1e-12, 0.0]))
+
+    monkeypatch.setattr(second, "_least_violation", with_errors)
+    bound = second.bound(np.array([0.0]))  # the second row wants a variable of at most -3
+    assert not bound.feasible
+    assert bound.constant - bound.slopes @ np.array([0.0]) == pytest.approx(3.0)
