@@ -251,7 +251,7 @@ def decompose(
 def blocks_of(compact: CompactModel, by: By | FoundBlocks) -> Partition:
     """Return the blocks defined by ``by`` or the model, or else the detected ones; raise InputError without blocks."""
     if isinstance(by, FoundBlocks):
-        if by.compact.origin is not compact.origin or by.compact.formulation.row_keys != compact.formulation.row_keys:
+        if by.compact.origin != compact.origin or by.compact.formulation.row_keys != compact.formulation.row_keys:
             raise InputError("by: the blocks belong to another model, or it has changed; call find_blocks again")
         return by.partition
     if by is None and compact.blocks is not None:

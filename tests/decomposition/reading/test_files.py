@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from colgen import CompactModel, InputError, Sense, decompose, read, solve
+from colgen.decomposition.detection import find_blocks
 
 MIP = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "mip"
 
@@ -110,6 +111,14 @@ def test_a_compressed_file_is_the_same_model(tmp_path, name):
 def test_what_is_not_a_linear_model_is_refused(tmp_path, name, text, message):
     with pytest.raises(InputError, match=message):
         read(write(tmp_path, name, text))
+
+
+def test_blocks_found_in_one_reading_belong_to_the_next(tmp_path):
+    path = write(tmp_path, "knapsacks.lp", KNAPSACKS)
+    found = find_blocks(read(path))
+    assert solve(decompose(read(path), found)).objective == 6.0
+    with pytest.raises(InputError, match="another model"):
+        decompose(read(write(tmp_path, "ranges.mps", RANGES)), found)
 
 
 def test_a_missing_file_is_named(tmp_path):
