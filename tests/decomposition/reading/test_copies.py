@@ -28,6 +28,7 @@ def random_model(seed):
             sum(int(a[b, j]) * m.x[b, j] for j in m.j) + m.shared[b] + m.shared[(b + 1) % 3] <= 9 + int(a[b, 0])
         ),
     )
+    m.first = pyo.Constraint(expr=m.shared[0] + 2 * m.shared[2] <= 5)
     m.link = pyo.Constraint(expr=sum(m.x[b, 0] for b in m.b) + m.shared[0] <= 5)
     m.cost = pyo.Objective(
         expr=sum(int(c[b, j]) * m.x[b, j] for b in m.b for j in m.j)
@@ -65,6 +66,19 @@ def test_optimum_equals_that_of_highs(seed, in_master):
     assert tuple(result.answer) == model.names
 
 
+def test_rows_of_the_master_alone_are_repeated_in_blocks():
+    model = random_model(1)
+    split, blocks = copy_linking(model, partition(model, in_master=True))
+    rows = [name for name in split.source.constraint_names if name.startswith("first in block")]
+    assert rows == ["first in block 1", "first in block 2", "first in block 3"]  # each has one of the variables
+    assert len(split.names) == len(model.names) + 8
+    first = split.source.constraint_names.index("first in block 2")
+    used = split.rows.indices[split.rows.indptr[first] : split.rows.indptr[first + 1]]
+    assert sorted(split.names[k] for k in used) == ["shared[0] in block 2", "shared[2] in block 2"]
+    assert (blocks.of_column[used] == 1).all()
+    assert blocks.of_row[first] == 1
+
+
 def test_values_of_the_user_are_copied_and_removed_again():
     model = random_model(1)
     split, blocks = copy_linking(model, partition(model))
@@ -76,5 +90,5 @@ def test_values_of_the_user_are_copied_and_removed_again():
 
 def test_a_model_without_linking_variables_is_itself():
     model = random_model(0)
-    blocks = Partition(("a",), np.zeros(len(model.names), dtype=int), np.zeros(4, dtype=int))
+    blocks = Partition(("a",), np.zeros(len(model.names), dtype=int), np.zeros(5, dtype=int))
     assert copy_linking(model, blocks) == (model, blocks)
