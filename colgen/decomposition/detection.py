@@ -114,8 +114,8 @@ def find_blocks(model: pyo.ConcreteModel | CompactModel, by: By = None) -> Found
     Parameters
     ----------
     by
-        The definition of the blocks, as in :func:`decompose`; these are then scored instead.  None: detect blocks,
-        without regard to blocks that the model defines.
+        The definition of the blocks, as in :func:`decompose`; these are then scored instead.  Pass ``model.blocks``
+        for those of a file.  None: detect blocks, without regard to blocks that the model defines.
 
     Returns
     -------
@@ -130,27 +130,32 @@ def find_blocks(model: pyo.ConcreteModel | CompactModel, by: By = None) -> Found
     compact = as_compact(model)
     if by is None:
         return find_in(compact)
-    return _score_blocks(compact, partition(compact, by))
+    return score_blocks(compact, partition(compact, by))
 
 
 def find_in(compact: CompactModel) -> FoundBlocks | None:
     """Return the blocks detected in a model, or None if it does not decompose."""
-    seen: set[bytes] = set()
-    best: FoundBlocks | None = None
+    first = None
+    for found in detected(compact):
+        if found.score > 0.0:
+            return found
+        first = first or found
+    return first
+
+
+def detected(compact: CompactModel) -> Iterator[FoundBlocks]:
+    """Yield the decompositions detected in a model, those with the largest share of zeros first."""
+    found: dict[bytes, Partition] = {}
     for linking in _candidates(compact):
         blocks = _components(compact, linking)
-        if blocks is None or blocks.of_row.tobytes() in seen:
-            continue
-        seen.add(blocks.of_row.tobytes())
-        if best is not None and best.score >= _score(compact, blocks) > 0.0:
-            continue
-        found = _score_blocks(compact, blocks)
-        if best is None or found.score > best.score:
-            best = found
-    return best
+        if blocks is not None:
+            found.setdefault(blocks.of_row.tobytes(), blocks)
+    for blocks in sorted(found.values(), key=lambda each: -_score(compact, each)):
+        yield score_blocks(compact, blocks)
 
 
-def _score_blocks(compact: CompactModel, blocks: Partition) -> FoundBlocks:
+def score_blocks(compact: CompactModel, blocks: Partition) -> FoundBlocks:
+    """Return blocks with their score."""
     said = remarks(split(compact, blocks))
     return FoundBlocks(compact, blocks, _families(compact, blocks), 0.0 if said else _score(compact, blocks), said)
 

@@ -122,3 +122,22 @@ def test_given_blocks_are_scored():
     assert "cannot pay" in str(by_task)
     with pytest.raises(InputError, match="'machines'"):
         find_blocks(models.assignment(0), "machines")
+
+
+def test_candidates_come_by_share_and_the_first_that_can_pay_is_the_best():
+    compact = CompactModel.from_pyomo(models.assignment(0, 4, 12))
+    found = list(detection.detected(compact))
+    shares = [detection._score(compact, each.partition) for each in found]
+    assert shares == sorted(shares, reverse=True)
+    assert found[0].score == 0.0
+    best = find_blocks(compact)
+    assert best.score == max(each.score for each in found) > 0.0
+    assert best.linking == ("assign",)
+
+
+def test_blocks_of_a_file_are_scored_and_those_of_another_model_refused():
+    compact = CompactModel.from_pyomo(models.assignment(0, 4, 12))
+    best = find_blocks(compact)
+    assert str(find_blocks(compact, best.partition)) == str(best)
+    with pytest.raises(InputError, match="other constraints or variables"):
+        decompose(models.assignment(0, 5, 12), best.partition)

@@ -24,6 +24,10 @@ def partition(compact: CompactModel, by: By = None) -> Partition:
     Nothing is detected.  Raise InputError if ``by`` matches nothing, or defines no block.
     """
     source = compact.source
+    if isinstance(by, Partition):
+        if (len(by.of_row), len(by.of_column)) != compact.rows.shape:
+            raise InputError("by: the blocks belong to a model with other constraints or variables")
+        return by
     if not isinstance(source, PyomoSource):
         if not callable(by):
             raise InputError(f"by: expected a function of constraint names, as the model is not from Pyomo, not {by!r}")
