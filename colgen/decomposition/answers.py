@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyomo.environ as pyo
 from pyomo.core.staleflag import StaleFlagManager
 
 from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.files import write_text
 from colgen.core.result import Certificate, Result
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.reading.compact_model import CompactModel, Floats, Ints, PyomoSource
@@ -39,9 +41,34 @@ class Values(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self.array)
 
+    @property
+    def used(self) -> dict[str, float]:
+        """The nonzero values by name."""
+        return {name: value for name, value in self.items() if value}
+
     def __repr__(self) -> str:
-        used = {name: value for name, value in self.items() if value}
-        return f"Values({used})"
+        return f"Values({self.used})"
+
+    def write(self, path: Path | str) -> None:
+        """Write objective and values to a file in MIPLIB's format ``.sol``, which HiGHS, SCIP and Gurobi read.
+
+        Raises
+        ------
+        InputError
+            If the name of a variable has blanks, which such a file cannot hold.
+        """
+        for name in self:
+            if name.split() != [name]:
+                raise InputError(f"{path}: a .sol file cannot hold names with blanks, such as {name!r}")
+        f = self.compact.formulation
+        objective = math.fsum((f.costs * self.array).tolist()) + f.offset
+        values = [f"{name} {_decimal(value)}\n" for name, value in self.items()]
+        write_text(path, "".join([f"=obj= {_decimal(objective)}\n", *values]))
+
+
+def _decimal(value: float) -> str:
+    """Return the shortest text from which the same number is read."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def recompute_objective(compact: CompactModel, answer: Values) -> float:

@@ -27,19 +27,21 @@ _SHARE = 0.25
 
 
 def solve_compact(
-    compact: CompactModel, nodes: int, budget: Budget, as_solution: Callable[[Floats, float], Solution | None]
+    compact: CompactModel, nodes: int | None, budget: Budget, as_solution: Callable[[Floats, float], Solution | None]
 ) -> Complete | None:
-    """Return the result of HiGHS within a limit of nodes, or None if the model is not small.
+    """Return the result of HiGHS within a limit of nodes and 1/4 of the remaining time, or None if the model is large.
 
-    ``as_solution`` converts values of the variables and their objective to a solution of the master.
+    If ``nodes`` is None, there are no such limits.  ``as_solution`` converts values of the variables and their
+    objective to a solution of the master.
     """
     f = compact.formulation
-    if f.matrix.nnz > _MOST_ENTRIES:
+    if nodes is not None and f.matrix.nnz > _MOST_ENTRIES:
         return None
     sides = (f.row_lower, f.row_upper)
     program = Program(f.sense is Sense.MAXIMIZE, f.matrix, f.costs, f.lower, f.upper, *sides, f.offset)
     try:
-        found = solve_mip(program, f.integer, _SHARE * budget.seconds_left, lambda: budget.expired, nodes)
+        seconds = budget.seconds_left * (1.0 if nodes is None else _SHARE)
+        found = solve_mip(program, f.integer, seconds, lambda: budget.expired, nodes)
     except SolverError:
         return None
     bound = f.sense.ideal

@@ -260,5 +260,8 @@ def blocks_of(compact: CompactModel, by: By | FoundBlocks) -> Partition:
         return partition(compact, by)
     found = find_in(compact)
     if found is None:
-        raise InputError("the model defines no blocks and none were found in it; pass by=")
+        raise InputError(
+            "the model defines no blocks and none were found in it: pass by=, or dec= to colgen.read; "
+            "colgen.decomposition.undecomposed.Undecomposed(model) hands it to HiGHS"
+        )
     return found.partition

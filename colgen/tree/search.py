@@ -262,6 +262,7 @@ class _Search:
         ended = self._stop or tree.why_left or Termination.NO_BRANCHING
         if self._complete is not None and ended in _OPEN_ENDS and not run.prunes(bound):
             self._complete(_NODES * max(tree.treated, _PATIENCE))
+            ended = run.budget.reason or ended
         source, trusted = OWN, run.trusted
         if trusted is not None and run.sense.is_better(bound, trusted.bound):
             bound, source = run.sense.best(trusted.bound, run.objective), trusted.source

@@ -72,3 +72,19 @@ def test_to_pyomo_without_an_answer_or_a_model_is_refused():
     result.answer.compact.source.model.dual = pyo.Var()
     with pytest.raises(InputError, match="component 'dual' is not a suffix"):
         result.to_pyomo()
+
+
+def test_an_answer_is_written_with_all_values(tmp_path):
+    compact = CompactModel.from_pyomo(model())
+    Values(compact, np.array([0.0, 0.1]), NONE).write(tmp_path / "answer.sol")
+    assert (tmp_path / "answer.sol").read_text() == "=obj= 1\nx 0\ny 0.1\n"
+
+
+def test_names_with_blanks_are_not_written(tmp_path):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(["a b"], bounds=(0, 1))
+    m.cost = pyo.Objective(expr=m.x["a b"])
+    answer = Values(CompactModel.from_pyomo(m), np.zeros(1), NONE)
+    with pytest.raises(InputError, match=r"answer.sol: a .sol file cannot hold names with blanks, such as 'x\[a b\]'"):
+        answer.write(tmp_path / "answer.sol")
+    assert not (tmp_path / "answer.sol").exists()

@@ -35,7 +35,7 @@ def remarks(subs: Sequence[Subproblem]) -> tuple[str, ...]:
     blocks = sum(sub.count for sub in subs)
     if blocks == 1:
         said.append("This decomposition cannot pay: with one block the pricing problem is nearly the entire model.")
-    if all(map(is_hull, subs)):
+    if subs and all(map(is_hull, subs)):
         said.append(
             "This decomposition cannot pay: the rows of every block already describe the hull of its points, so its "
             "bound is that of the linear relaxation."
