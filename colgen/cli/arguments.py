@@ -19,7 +19,7 @@ CLOSED_PIPE = 141
 """128 + SIGPIPE: the exit code after the reader of a pipe has gone."""
 
 _HELP = """\
-examples:
+examples (more: colgen COMMAND --help):
   colgen demo                               see it work on small instances
   colgen templates                          list what can be solved
   colgen example cutting_stock > rolls.txt  write a small instance
@@ -37,7 +37,6 @@ exit codes:
   5  proved optimal among a subset of the answers (--all-heads)
   6  `colgen check`: part of the certificate is trusted or left open
   130  interrupted by Ctrl-C (143: by SIGTERM), with the best answer so far
-More: colgen COMMAND --help.
 """
 
 _SOLVE = """\
@@ -50,6 +49,16 @@ text, or several FILEs (by --workers processes or on a --cluster): prints each
 answer when it is found, then a summary on standard error. Exit code 0: all
 proved optimal; 5: some among few candidates; 1: the others infeasible; else 3.
 --json writes a line, and --time-limit and --gap hold, for each instance.
+"""
+
+_DECOMPOSE = """\
+examples:
+  colgen decompose plan.mps                      what is detected, best first
+  colgen decompose plan.mps --dec plan.dec       the score of a decomposition
+  colgen decompose plan.lp --picture blocks.png --write blocks.dec
+
+MODEL is an MPS or LP file, also with .gz. The first decomposition of the list
+is drawn and written. `colgen solve model MODEL` solves the model with it.
 """
 
 _RESUME = """\
@@ -247,11 +256,13 @@ def _add_outputs(command: argparse.ArgumentParser) -> None:
     command.add_argument("--log", metavar="CSV", type=Path, help="write one line per round during the run")
     command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
     command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (needs matplotlib)")
+    command.add_argument("--solution", metavar="SOL", type=Path, help="write the answer of a model as a .sol file")
     command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
 
 
 def _add_solve(add: _Add) -> None:
     command = add("solve", "solve a file", "Solve the instances of a file with a problem template.", _SOLVE)
+    command.usage = "%(prog)s [options] TEMPLATE FILE [FILE ...]"
     command.add_argument("template", metavar="TEMPLATE", help="name of a template, see `colgen templates`")
     command.add_argument("files", metavar="FILE", type=Path, nargs="+", help="what to solve, see below")
     command.add_argument("--model", metavar="MODEL", type=Path, help="a trained model, which scores the text in FILE")
@@ -264,6 +275,8 @@ def _add_solve(add: _Add) -> None:
     )
     command.add_argument("--skip-bad", action="store_true", help="skip malformed documents, with a message for each")
     command.add_argument("--all-heads", action="store_true", help="with a model: prove optimality among all candidates")
+    command.add_argument("--dec", metavar="DEC", type=Path, help="template model: the decomposition to use")
+    command.add_argument("--compact", action="store_true", help="template model: hand the model to HiGHS")
     command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after this many seconds")
     command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after this many branch-and-bound nodes")
@@ -282,6 +295,14 @@ def _add_solve(add: _Add) -> None:
     command.add_argument("--checkpoint", metavar="FILE", type=Path, help="write checkpoints for `colgen resume`")
     command.add_argument("--every", metavar="S", type=_nonnegative, help="seconds between checkpoints (60)")
     command.add_argument("--quiet", action="store_true", help="no progress and no summary on standard error")
+
+
+def _add_decompose(add: _Add) -> None:
+    command = add("decompose", "find blocks in a model", "List the decompositions of a model in a file.", _DECOMPOSE)
+    command.add_argument("file", metavar="MODEL", type=Path, help="a model in MPS or LP format")
+    command.add_argument("--dec", metavar="DEC", type=Path, help="score this decomposition (.dec, .blk, .jdec) instead")
+    command.add_argument("--picture", metavar="PNG", type=Path, help="draw the matrix by blocks (needs matplotlib)")
+    command.add_argument("--write", metavar="DEC", type=Path, help="write the decomposition in GCG's format .dec")
 
 
 def _add_resume(add: _Add) -> None:
@@ -385,6 +406,7 @@ _COMMANDS = (
     _add_templates,
     _add_example,
     _add_solve,
+    _add_decompose,
     _add_check,
     _add_resume,
     _add_watch,

@@ -17,6 +17,7 @@ from colgen.core.text import is_terminal
 
 _COMMANDS = {
     "solve": ("solve", "solve_file"),
+    "decompose": ("decompose", "list_blocks"),
     "resume": ("solve", "resume_file"),
     "check": ("main", "check_file"),
     "train": ("bench", "train"),

@@ -71,11 +71,11 @@ def options_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
     """Check before any work that all outputs can be written, and that none overwrites an input."""
-    outputs = ("log", "csv", "json", "plot", "picture", "report", "certificate", "checkpoint", *more)
+    outputs = ("log", "csv", "json", "plot", "picture", "report", "solution", "certificate", "checkpoint", *more)
     written = list(_paths(arguments, outputs))
     for option, path in written:
         check_destination(path, f"--{option}")
-    inputs = [option for option in ("file", "model", "train", "dev") if option not in more]
+    inputs = [option for option in ("file", "model", "dec", "train", "dev") if option not in more]
     read: list[Named] = [("the file", path) for path in getattr(arguments, "files", ()) if str(path) != "-"]
     read += [("the file" if option == "file" else f"--{option}", path) for option, path in _paths(arguments, inputs)]
     pairs = [pair.partition("=") for pair in getattr(arguments, "option", ())]

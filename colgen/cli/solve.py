@@ -20,7 +20,7 @@ from colgen.cli.requests import ASKED, check_destinations, checkpoint_of, option
 from colgen.cli.template import Material, Solved, Template
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
-from colgen.core.result import Result, Termination
+from colgen.core.result import OWN, Result, Termination
 from colgen.core.signals import ended_by, exit_code, holding_signals
 from colgen.core.stop import GapLimit, NodeLimit, StopRule, TimeLimit
 from colgen.core.text import is_terminal, number, percent, plural
@@ -88,7 +88,8 @@ def resume_file(arguments: argparse.Namespace) -> int:
     )
     request.file = Path(request.file)
     request.files, request.cluster, request.subtrees = [request.file], None, None
-    request.skip_bad = request.all_heads = False  # all_heads is among the options
+    request.skip_bad = request.all_heads = request.compact = False  # these are among the options
+    request.dec = None
     request.model = None if request.model is None else Path(request.model)
     return solve_file(request)
 
@@ -97,10 +98,16 @@ def _check_request(arguments: argparse.Namespace, template: Template) -> None:
     check_destinations(arguments)
     if arguments.picture is not None and template.draw is None:
         raise InputError(f"--picture: the template {template.name!r} does not draw answers")
-    if arguments.all_heads:
-        if template.texts is None or "all_heads" not in template.texts.options:
-            raise InputError(f"--all-heads: the template {template.name!r} has no such option, it uses all candidates")
-        arguments.option = [*arguments.option, "all_heads=yes"]  # options are stored in checkpoints
+    if arguments.solution is not None and template.write is None:
+        raise InputError(f"--solution: the template {template.name!r} writes answers with --json only")
+    known = {**template.options, **({} if template.texts is None else template.texts.options)}
+    for name, value in (("all_heads", arguments.all_heads), ("compact", arguments.compact), ("dec", arguments.dec)):
+        if value:
+            if name not in known:
+                shown = name.replace("_", "-")
+                raise InputError(f"--{shown}: the template {template.name!r} has no such option")
+            # Options are stored in checkpoints.
+            arguments.option = [*arguments.option, f"{name}={'yes' if value is True else value.absolute()}"]
 
 
 def _stop_rules(arguments: argparse.Namespace) -> list[StopRule]:
@@ -169,7 +176,7 @@ def _material(arguments: argparse.Namespace, template: Template) -> tuple[Materi
     return material, model
 
 
-_FOR_ONE_FILE = ("subtrees", "log", "plot", "picture", "report", "certificate", "checkpoint")
+_FOR_ONE_FILE = ("subtrees", "log", "plot", "picture", "report", "solution", "certificate", "checkpoint")
 _FOR_ONE = ("node_limit", "workers", "node_batch", "lp", "relaxation", *_FOR_ONE_FILE)
 """Options that apply to one instance only."""
 
@@ -292,6 +299,10 @@ def _files(
         assert template.draw is not None  # checked before any work
         write_figure(template.draw(instance, answer), arguments.picture)
 
+    def solution() -> None:
+        assert template.write is not None  # checked before any work
+        template.write(answer, arguments.solution)
+
     if arguments.json is not None:
         yield json
     if arguments.log is not None:
@@ -300,6 +311,8 @@ def _files(
         yield plot
     if arguments.picture is not None and answered:
         yield picture
+    if arguments.solution is not None and answered:
+        yield solution
 
     def page() -> None:
         from colgen.reporting.report import report
@@ -350,9 +363,10 @@ def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list
         lines[0] += f" This is the relaxation: {in_use} in use, in general with fractional values."
     if reading:
         lines.append(f"read as     {reading}")
+    source = "" if result.bound_source == OWN else f" (from {result.bound_source}, trusted)"
     lines += [
         f"objective   {number(result.objective)}",
-        f"dual bound  {number(result.dual_bound)}",
+        f"dual bound  {number(result.dual_bound)}{source}",
         f"gap         {percent(result.gap)}",
         f"{plural(len(result.iterations), 'round')}, {plural(len(result.nodes), 'node')}, "
         f"{plural(result.columns_generated, 'column')} and {plural(result.rows_generated, 'row')} generated",

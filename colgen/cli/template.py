@@ -303,6 +303,8 @@ class Template:
         Return the answer as lines and as plain data for JSON, given the instance and the answer (not None).
     draw
         Returns the answer as a matplotlib figure, given the same.
+    write
+        Writes the answer to a file, given the answer and the path; None: the format of answers is JSON alone.
     scope
         Which answers of an instance were considered, if not all, in words that can follow "proved optimal": "among ten
         candidate heads per word".
@@ -332,6 +334,7 @@ class Template:
     lines: Callable[[Any, Any], Sequence[str]]
     data: Callable[[Any, Any], Any]
     draw: Callable[[Any, Any], Any] | None = None
+    write: Callable[[Any, Path], object] | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
     suffixes: Sequence[str] = ()
     example: Callable[[Path], object] | None = None

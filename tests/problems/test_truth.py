@@ -29,8 +29,8 @@ from tests.fuzz.long import INSTANCES, PROBLEMS, write_all
 from tests.fuzz.scores import Sample
 from tests.fuzz.templates import TEMPLATES, judge
 
-COMPOSED = {"pipeline"}
-"""Templates composed of others: chain_map and then grandparent_parsing, which are covered."""
+COMPOSED = {"model", "pipeline"}
+"""Templates made of parts that are covered: files and decompositions; chain_map and then grandparent_parsing."""
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""Models in files on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from colgen import CompactModel, InputError, Problem, decompose
+from colgen.cli.decompose import WAYS
+from colgen.cli.option import Option
+from colgen.cli.template import Template
+from colgen.decomposition.answers import Values
+from colgen.decomposition.detection import FoundBlocks, find_in, score_blocks
+from colgen.decomposition.reading.files import read
+from colgen.decomposition.undecomposed import Undecomposed
+from colgen.problems.assignment import random
+from colgen.problems.assignment.model import full
+
+
+def _read(path: Path, dec: str | None = None, compact: bool = False) -> FoundBlocks | CompactModel:
+    """Read a mixed-integer linear model in MPS or LP format.
+
+    The ending of the name is ``.mps`` or ``.lp``, with ``.gz`` if the file is compressed. HiGHS reads the file. The
+    option ``dec`` names a decomposition in one of GCG's formats; without it, blocks are detected.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or no decomposition can pay.
+    """
+    if compact and dec is not None:
+        raise InputError("options dec and compact: expected one of them, HiGHS solves the model without blocks")
+    model = read(path, dec)
+    if compact:
+        return model
+    if model.blocks is not None:
+        return score_blocks(model, model.blocks)
+    found = find_in(model)
+    if found is None or found.remarks:
+        what = "no blocks are found" if found is None else "none of the blocks that are found can pay"
+        raise InputError(f"{path}: {what}; {WAYS}")
+    return found
+
+
+def _problem(instance: FoundBlocks | CompactModel) -> Problem:
+    if isinstance(instance, FoundBlocks):
+        return decompose(instance.compact, instance)
+    return Undecomposed(instance)
+
+
+def _reading(instance: FoundBlocks | CompactModel) -> str:
+    one = "one model without blocks, for HiGHS"
+    return str(instance).replace("\n", "; ") if isinstance(instance, FoundBlocks) else one
+
+
+def _data(instance: FoundBlocks | CompactModel, answer: Values) -> dict[str, float]:
+    return answer.used
+
+
+def _lines(instance: FoundBlocks | CompactModel, answer: Values) -> Sequence[str]:
+    return [f"{name} {value:.10g}" for name, value in answer.used.items()]
+
+
+def _draw(instance: FoundBlocks | CompactModel, answer: Values) -> Any:
+    if isinstance(instance, FoundBlocks):
+        return instance.draw()
+    blocks = Undecomposed(instance).splitting.partition
+    return FoundBlocks(instance, blocks, (), 0.0).draw()
+
+
+def _example(path: Path) -> None:
+    full(random(3, 6, 0)).write(str(path), io_options={"symbolic_solver_labels": True})
+
+
+TEMPLATE = Template(
+    name="model",
+    title="A mixed-integer linear model in an MPS or LP file, by its blocks",
+    source="Dantzig and Wolfe (1960), Vanderbeck (2000)",
+    problem=_problem,
+    read=_read,
+    options={
+        "dec": Option("a decomposition: the name of a .dec, .blk or .jdec file (or --dec FILE)"),
+        "compact": Option("yes hands the model to HiGHS, without blocks (or --compact)", {"no": False, "yes": True}),
+    },
+    suffixes=(".lp", ".mps"),
+    example=_example,
+    reading=_reading,
+    lines=_lines,
+    data=_data,
+    draw=_draw,
+    write=Values.write,
+)

@@ -1,0 +1,107 @@
+"""Models in files on the command line."""
+
+import json
+
+import highspy
+import pytest
+
+from colgen.cli.main import main
+from colgen.problems.model.command import TEMPLATE
+
+HULLS = "Minimize\n x + y\nSubject To\n a: x >= 1\n b: y >= 1\n c: x + y >= 3\nGenerals\n x y\nEnd\n"
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "plan.lp"
+    TEMPLATE.example(path)
+    return path
+
+
+def solved(capsys, *words):
+    code = main(["solve", "model", *map(str, words), "--quiet"])
+    return code, capsys.readouterr().out
+
+
+def test_the_answer_has_the_names_of_the_file_and_other_solvers_read_it(capsys, model, tmp_path):
+    path = tmp_path / "plan.sol"
+    code, out = solved(capsys, model, "--solution", path)
+    answer, _, report = out.partition("\n\n")
+    assert code == 0
+    assert len(answer.splitlines()) == 6
+    assert all(line.startswith("takes(") and line.endswith(") 1") for line in answer.splitlines())
+    assert report.startswith("Proved optimal.\nread as     3 blocks of 1 row and 6 variables")
+    highs = highspy.Highs()
+    highs.setOptionValue("log_to_console", False)
+    highs.readModel(str(model))
+    assert highs.readSolution(str(path), 0) == highspy.HighsStatus.kOk
+    values = dict(zip(highs.getLp().col_names_, highs.getSolution().col_value, strict=True))
+    assert sorted(f"{name} 1" for name, value in values.items() if value) == sorted(answer.splitlines())
+    objective = float(path.read_text().split("\n")[0].removeprefix("=obj= "))
+    assert f"objective   {objective:g}\n" in out
+
+
+@pytest.mark.parametrize("way", [["--dec", "DEC"], ["--option", "dec=DEC"]])
+def test_a_decomposition_is_given(capsys, model, tmp_path, way):
+    dec = tmp_path / "plan.dec"
+    tasks = "\n".join(f"BLOCK {j + 1}\nc_e_assign({j})_" for j in range(6))
+    dec.write_text(f"NBLOCKS\n6\n{tasks}\n")
+    code, out = solved(capsys, model, *[word.replace("DEC", str(dec)) for word in way], "--json", "-")
+    result = json.loads(out)
+    assert (code, result["bound_source"]) == (0, "colgen")
+    assert result["reading"].startswith("6 blocks of 1 row and 3 variables, linked by 3 rows")
+    assert len(result["answer"]) == 6
+
+
+def test_highs_solves_the_compact_model_and_its_bound_is_trusted(capsys, model, tmp_path):
+    proof = tmp_path / "proof.jsonl"
+    code, out = solved(capsys, model, "--compact", "--certificate", proof)
+    assert code == 0
+    assert "read as     one model without blocks, for HiGHS\n" in out
+    assert "(from HiGHS on the compact model, trusted)\n" in out
+    assert main(["check", str(proof)]) == 6
+    assert capsys.readouterr().out.startswith("Not proved, ")
+
+
+def test_an_answer_is_drawn_by_blocks_or_as_one(capsys, model, tmp_path):
+    for more in ([], ["--compact"]):
+        path = tmp_path / "plan.png"
+        assert solved(capsys, model, "--picture", path, *more)[0] == 0
+        assert path.read_bytes().startswith(b"\x89PNG")
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["model", "DIR/missing.lp"], "missing.lp cannot be read"),
+        (["model", "DIR/plan.txt"], "plan.txt: expected a model with the ending .mps or .lp"),
+        (["model", "DIR/broken.mps"], "broken.mps: HiGHS cannot read the file"),
+        (
+            ["model", "DIR/hulls.lp"],
+            "hulls.lp: none of the blocks that are found can pay; give a decomposition with --dec",
+        ),
+        (["model", "DIR/hulls.lp"], "--compact"),
+        (["model", "MODEL", "--dec", "DIR/missing.dec"], "missing.dec cannot be read"),
+        (["model", "MODEL", "--dec", "DIR/other.dec"], "other.dec, line 4: "),
+        (["model", "MODEL", "--dec", "DIR/other.dec", "--compact"], "dec and compact: expected one of them"),
+        (["model", "MODEL", "--solution", "MODEL"], "--solution"),
+        (["model", "MODEL", "--solution", "DIR/no/x.sol"], "--solution: expected the name of a file in an existing"),
+        (["model", "MODEL", "MODEL", "--solution", "DIR/x.sol"], "--solution applies to one instance"),
+        (["model", "MODEL", "--option", "compact=perhaps"], "option compact: expected no or yes"),
+        (["cutting_stock", "MODEL", "--solution", "DIR/x.sol"], "--solution: the template 'cutting_stock' writes"),
+        (["cutting_stock", "MODEL", "--dec", "DIR/x.dec"], "--dec: the template 'cutting_stock' has no such option"),
+        (["cutting_stock", "MODEL", "--compact"], "--compact: the template 'cutting_stock' has no such option"),
+    ],
+)
+def test_bad_input_is_one_sentence(capsys, model, tmp_path, words, expected):
+    (tmp_path / "hulls.lp").write_text(HULLS)
+    (tmp_path / "plan.txt").write_text(HULLS)
+    (tmp_path / "broken.mps").write_text("NAME x\nROWS\n N c\n Q r\nENDATA\n")
+    (tmp_path / "other.dec").write_text("NBLOCKS\n1\nBLOCK 1\nno_row\n")
+    given = [word.replace("MODEL", str(model)).replace("DIR", str(tmp_path)) for word in words]
+    assert main(["solve", *given]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert expected in err
+    assert len(err.splitlines()) == 1
