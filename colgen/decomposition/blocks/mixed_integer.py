@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import cast
@@ -169,33 +168,39 @@ _PATIENCE = 1.0
 """Seconds of a program after which later ones run in a thread that can be stopped."""
 
 
-def cells_of(boxes: PricedTerms[Box], lower: Floats, upper: Floats) -> list[tuple[float, Floats, Floats]] | None:
-    """Return the cells into which boxes divide the points between bounds, or None if there are too many.
+class Boxes:
+    """Component bounds as arrays, with their gains, for branch and bound between bounds of the variables."""
 
-    Each cell is the sum of the dual values of the boxes that contain its points, and bounds.
-    """
-    starts: dict[int, set[float]] = {}
-    for box in boxes.terms:
-        for k, low, high in cast(Bounds, box.bounds):
-            inside = (value for value in (low, high + 1.0) if lower[k] < value <= upper[k])
-            starts.setdefault(k, {float(lower[k])}).update(inside)
-    if math.prod(map(len, starts.values())) > _MOST_CELLS:
-        return None
-    ends = {
-        k: [*zip(sorted(values), [*(value - 1.0 for value in sorted(values)[1:]), float(upper[k])], strict=True)]
-        for k, values in starts.items()
-    }
-    cells = []
-    for chosen in itertools.product(*ends.values()):
-        least, most = lower.copy(), upper.copy()
-        for k, (first, last) in zip(ends, chosen, strict=True):
-            least[k], most[k] = first, last
-        cells.append((float(box_earnings(boxes, least[None, :])[0]), least, most))
-    return cells
+    def __init__(self, boxes: PricedTerms[Box], sign: float, lower: Floats, upper: Floats) -> None:
+        self.gains = sign * boxes.values
+        self.lower, self.upper = np.tile(lower, (len(boxes), 1)), np.tile(upper, (len(boxes), 1))
+        for number, box in enumerate(boxes.terms):
+            for k, low, high in cast(Bounds, box.bounds):
+                self.lower[number, k] = max(self.lower[number, k], low)
+                self.upper[number, k] = min(self.upper[number, k], high)
 
+    def at(self, point: Floats, least: Floats, most: Floats) -> tuple[float, float, tuple[int, float] | None]:
+        """Return the gain of a point, a bound on the gain of all points between bounds, and where to split these.
 
-_MOST_CELLS = 256
-"""Maximum number of cells; with more, HiGHS prices."""
+        A split is a variable and the least value of its upper part; None if the point attains the bound.
+        """
+        inside = ((self.lower <= point) & (point <= self.upper)).all(axis=1)
+        holds = ((self.lower <= least) & (most <= self.upper)).all(axis=1)
+        meets = ((self.lower <= most) & (least <= self.upper)).all(axis=1)
+        possible = holds | (meets & (self.gains > 0.0))
+        missed = np.where(inside != possible, np.abs(self.gains), 0.0)
+        gained, bound = float(self.gains[inside].sum()), float(self.gains[possible].sum())
+        if not missed.any():
+            return gained, bound, None
+        box = int(missed.argmax())
+        lower, upper = self.lower[box], self.upper[box]
+        # The point leaves a box that it should be in, or the bounds leave one that it should not be in.
+        low, high = (point, point) if self.gains[box] > 0.0 else (least, most)
+        below = np.flatnonzero(low < lower)
+        if len(below):
+            return gained, bound, (int(below[0]), float(lower[below[0]]))
+        above = np.flatnonzero(high > upper)
+        return gained, bound, (int(above[0]), float(upper[above[0]]) + 1.0)
 
 
 def box_earnings(boxes: PricedTerms[Box], points: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from colgen.core.terms import Box, PricedTerms
 from colgen.decomposition.blocks.knapsack import Knapsack, Knapsacks, knapsack_of
 from colgen.decomposition.blocks.lot_sizing import LotSizing, lot_sizing_of
 from colgen.decomposition.blocks.merged import JoinedPricing, Kernel
-from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, cells_of
+from colgen.decomposition.blocks.mixed_integer import Boxes, MixedIntegerPricing
 from colgen.decomposition.blocks.rays import RayPricing
 from colgen.decomposition.blocks.shortest_path import ShortestPath, shortest_path_of
 from colgen.decomposition.blocks.stable_set import StableSet, stable_set_of
@@ -27,6 +28,9 @@ from colgen.solvers.linear.recosted import Points
 
 _SMALL = 64
 """Number of variables up to which enumerating stable sets is faster than a linear program."""
+
+_MOST_NODES = 1000
+"""Maximum number of nodes under component bounds; beyond it HiGHS prices."""
 
 
 class Searching(Protocol):
@@ -70,7 +74,7 @@ def describe_blocks(subs: Sequence[Subproblem]) -> str:
 
 
 class KernelPricing(MixedIntegerPricing):
-    """Pricing by a kernel, also under component bounds if these divide the points into few cells; else by HiGHS."""
+    """Pricing by a kernel, also under component bounds: by branch and bound, or by HiGHS if this needs many nodes."""
 
     def __init__(self, splitting: Splitting, sub: Subproblem, kernel: Kernel) -> None:
         super().__init__(splitting, sub)
@@ -83,25 +87,45 @@ class KernelPricing(MixedIntegerPricing):
     def _solve(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         lower, upper = self.bounds(context.decisions)
         own = self._sign * costs
+        if len(boxes):
+            found = self._branch(own, Boxes(boxes, self._sign, lower, upper), lower, upper, context)
+            return super()._solve(costs, boxes, context) if found is None else found
         point = self.kernel.best(own, lower, upper)
         if point is None:
             return Points(LPStatus.INFEASIBLE, math.inf, self._nothing)
-        least = float(point @ own)
-        if not len(boxes):
-            return Points(LPStatus.OPTIMAL, least, point[None, :] + 0.0)
-        cells = cells_of(boxes, lower, upper)
-        if cells is None:
-            return super()._solve(costs, boxes, context)
+        return Points(LPStatus.OPTIMAL, float(point @ own), point[None, :] + 0.0)
+
+    def _branch(
+        self, own: Floats, boxes: Boxes, lower: Floats, upper: Floats, context: PricingContext
+    ) -> Points | None:
+        """Return the result of branch and bound, or None if it needs many nodes.
+
+        The bound of a node is the kernel's, less all gains that are possible between the node's bounds.
+        """
         best, points = math.inf, list[Floats]()
-        earned = [self._sign * earnings for earnings, _, _ in cells]
-        for k in sorted(range(len(cells)), key=lambda k: -earned[k]):
-            if least - earned[k] >= best:  # no point of this cell or of a later one is better
-                break
-            point = self.kernel.best(own, *cells[k][1:])
-            if point is not None and (not points or float(point @ own) - earned[k] < best):
-                best = float(point @ own) - earned[k]
-                points.insert(0, point + 0.0)
-        return Points(LPStatus.OPTIMAL, best, np.array(points))
+        waiting: list[tuple[float, int, list[tuple[Floats, Floats]]]] = []
+        new, nodes = [(lower, upper)], 0
+        while True:
+            for least, most in new:
+                point, nodes = self.kernel.best(own, least, most), nodes + 1
+                if point is None:
+                    continue
+                cost = float(point @ own)
+                gained, possible, split = boxes.at(point, least, most)
+                if cost - gained < best:
+                    best = cost - gained
+                    points.insert(0, point + 0.0)
+                if split is not None and cost - possible < best:
+                    k, start = split
+                    left, right = most.copy(), least.copy()
+                    left[k], right[k] = start - 1.0, start
+                    heappush(waiting, (cost - possible, nodes, [(least, left), (right, most)]))
+            if not waiting or waiting[0][0] >= best:
+                status = LPStatus.OPTIMAL if points else LPStatus.INFEASIBLE
+                return Points(status, best, np.array(points) if points else self._nothing)
+            if nodes > _MOST_NODES or context.seconds_left() <= 0.0:
+                return None
+            new = heappop(waiting)[2]
 
 
 class SearchPricing(MixedIntegerPricing):

@@ -8,7 +8,7 @@ import pytest
 
 from colgen import PricingContext, Sense, Termination, TimeLimit, decompose, solve
 from colgen.core.terms import Box, PricedTerms
-from colgen.decomposition.blocks import mixed_integer
+from colgen.decomposition.blocks import oracles
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, in_box
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
@@ -33,7 +33,7 @@ def test_the_oracles_pass_the_conformance_kit(family):
     assert report.ok, report
 
 
-@pytest.mark.parametrize("by", ["kernel", "kernel without cells", "HiGHS"])
+@pytest.mark.parametrize("by", ["kernel", "kernel without nodes", "HiGHS"])
 @pytest.mark.parametrize("seed", range(examples(4, 40)))
 def test_pricing_under_component_bounds_equals_enumeration(seed, by, monkeypatch):
     rng = np.random.default_rng(seed)
@@ -43,14 +43,19 @@ def test_pricing_under_component_bounds_equals_enumeration(seed, by, monkeypatch
     if by == "kernel":  # HiGHS is not needed
         monkeypatch.setattr(MixedIntegerPricing, "program", None)
     else:
-        monkeypatch.setattr(mixed_integer, "_MOST_CELLS", 1)
+        monkeypatch.setattr(oracles, "_MOST_NODES", 0)
     boxes = PricedTerms(
         [
             Box(oracle.box_block, ((0, 1.0, math.inf),)),
             Box(oracle.box_block, ((0, -math.inf, 1.0), (1, 1.0, math.inf))),
             Box(oracle.box_block, ((1, 1.0, 1.0), (2, -math.inf, 0.0))),
+            *(
+                Box(oracle.box_block, ((k, low, low + 1.0), (k + 1, -math.inf, low)))
+                for k in (0, 1)
+                for low in (0.0, 1.0)
+            ),
         ],
-        rng.uniform(-30, 30, 3),
+        rng.uniform(-30, 30, 7),
     )
     costs = rng.uniform(-30, 30, len(sub.costs))
     ranges = [range(int(low), int(high) + 1) for low, high in zip(sub.lower, sub.upper, strict=True)]
