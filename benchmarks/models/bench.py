@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,29 +54,32 @@ def bench_models(options: BenchOptions) -> Sequence[Figure]:
         ),
     ]
     if both:
-        figures.append(_ratio("vs_gcg", [(runs[_GIVEN], runs[_GCG]) for runs in both], "ours over GCG's; limits count"))
+        ours, theirs = ([runs[way].counted for runs in both] for way in (_GIVEN, _GCG))
+        figures.append(mean_ratio("vs_gcg", ours, theirs, "ours over GCG's, with given blocks; limits count"))
     for name, runs in models.items():
-        ours = runs.get(_GIVEN, runs[_DETECTED])
-        figures.append(_ratio(f"vs_highs_{name}", [(ours, runs[_HIGHS])], "ours over HiGHS's; limits count"))
-        if _GCG in runs:
-            figures.append(_ratio(f"vs_gcg_{name}", [(ours, runs[_GCG])], "ours over GCG's; limits count"))
+        first = runs.get(_GIVEN, runs[_DETECTED])
+        for way in (_HIGHS, _GCG):
+            if way in runs:
+                ratio = first.counted / runs[way].counted
+                figures.append(
+                    Figure(f"vs_{way.lower()}_{name}", ratio, "ratio", 1, f"ours over {way}'s; limits count")
+                )
         for way, label in ((_GIVEN, "given"), (_DETECTED, "detected")):
             if way in runs:
-                note, setup = f"processor time, {way}", runs[way].details["setup"]
-                figures.append(Figure(f"seconds_{label}_{name}", runs[way].counted, "s", 1, note))
+                seconds, setup = runs[way].counted, runs[way].details["setup"]
+                figures.append(Figure(f"seconds_{label}_{name}", seconds, "s", 1, f"processor time, {way}"))
                 figures.append(Figure(f"setup_{label}_{name}", setup, "s", 1, f"reading and decomposing, {way}"))
     return figures
-
-
-def _ratio(name: str, pairs: Sequence[tuple[Run, Run]], note: str) -> Figure:
-    return mean_ratio(name, [ours.counted for ours, _ in pairs], [theirs.counted for _, theirs in pairs], note)
 
 
 def _solve_in_all_ways(name: str, path: Path, optimum: float, limit: float, options: BenchOptions) -> tuple[Runs, int]:
     """Return the runs of a model, and how many of colgen's contradict its optimum."""
     sense = read(path).formulation.sense
     dec = next((dec for ending in (".dec", ".blk") if (dec := path.with_suffix(ending)).exists()), None)
-    ways = {_DETECTED: lambda: _run_ours(name, path, None, limit), _HIGHS: lambda: _run_highs(name, path, limit)}
+    ways: dict[str, Callable[[], Run]] = {
+        _DETECTED: lambda: _run_ours(name, path, None, limit),
+        _HIGHS: lambda: _run_highs(name, path, limit),
+    }
     if dec is not None:
         ways[_GIVEN] = lambda: _run_ours(name, path, dec, limit)
     runs = {}
@@ -89,10 +92,10 @@ def _solve_in_all_ways(name: str, path: Path, optimum: float, limit: float, opti
         if gcg is not None:
             runs[_GCG] = repeat_if_brief(lambda: run_gcg_on(path, dec, limit, name=name) or gcg, _BRIEF)
     errors = 0
-    for way, run in runs.items():
-        options.say(str(run))
+    for way, done in runs.items():
+        options.say(str(done))
         try:
-            check_agreement(name, {way: run.claim}, sense, known=optimum)
+            check_agreement(name, {way: done.claim}, sense, known=optimum)
         except AssertionError as error:
             if way in (_HIGHS, _GCG):
                 raise
