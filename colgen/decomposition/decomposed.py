@@ -31,8 +31,8 @@ from colgen.decomposition.compact_solver import AtTheEnd, Neighbourhood, solve_c
 from colgen.decomposition.detection import FoundBlocks, find_in
 from colgen.decomposition.reading.compact_model import CompactModel, Partition, as_compact
 from colgen.decomposition.reading.copies import copy_linking
+from colgen.decomposition.reading.identical_blocks import subproblems
 from colgen.decomposition.reading.partition import By, defines_blocks, partition
-from colgen.decomposition.reading.subproblems import subproblems
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method

@@ -11,7 +11,7 @@ from colgen.certificate.checker import check
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.highs import LPStatus
-from tests.decomposition.models import FAMILIES, assignment, colours, flows, lots, packing, shifts
+from tests.decomposition.models import FAMILIES, assignment, colours, cutting, flows, lots, packing, shifts
 from tests.fuzz.alterations import find_undetected
 
 
@@ -56,6 +56,17 @@ def test_models_with_knapsacks_are_proved_without_trust(tmp_path, name, seed):
     result, lines = certified(decompose(build(seed), by), tmp_path / "proof.jsonl")
     verdict = check(lines)
     assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+    assert float(verdict.objective) == result.objective
+
+
+def test_blocks_with_equal_implied_and_different_stated_bounds_are_proved(tmp_path):
+    m = cutting(0)
+    for item in m.item:
+        m.n[1, item].setub(1_000)  # the roll holds fewer
+        m.n[2, item].setub(2_000)
+    result, lines = certified(decompose(m, "roll"), tmp_path / "proof.jsonl")
+    verdict = check(lines)
     assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
     assert float(verdict.objective) == result.objective
 

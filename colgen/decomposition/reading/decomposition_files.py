@@ -20,7 +20,8 @@ from colgen.core.errors import InputError
 from colgen.core.files import check_destination, parse_json, read_text, write_text
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Partition
 from colgen.decomposition.reading.copies import copy_linking
-from colgen.decomposition.reading.subproblems import fingerprint, split
+from colgen.decomposition.reading.identical_blocks import group_identical
+from colgen.decomposition.reading.subproblems import split
 
 LINKING = -2
 """Block number of a variable that a file calls linking."""
@@ -366,9 +367,11 @@ def _check_copies(found: Statement, compact: CompactModel, blocks: Partition) ->
     if not found.copies:
         return
     place = {name: k for k, name in enumerate(blocks.names)}
-    forms = [fingerprint(block) for block in split(*copy_linking(compact, blocks))]
+    copied, blocks = copy_linking(compact, blocks)
+    groups = group_identical(split(copied, blocks, (copied.formulation.lower, copied.formulation.upper)))
+    form = {block.number: k for k, group in enumerate(groups) for block in group}
     for one, other in found.copies.items():
-        if forms[place[one + 1]] != forms[place[other + 1]]:
+        if form[place[one + 1]] != form[place[other + 1]]:
             raise InputError(
                 f"{found.path}: block {one} is called a copy of block {other}, but their coefficients, bounds or costs "
                 "differ; remove its symmetry_representative_block"

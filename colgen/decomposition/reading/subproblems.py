@@ -1,11 +1,13 @@
-"""Blocks as arrays, with identical blocks merged."""
+"""Blocks as arrays."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,120 +124,97 @@ class Subproblem:
         return bool(sides and (self.lower <= 0.0).all() and (self.upper >= 0.0).all())
 
 
-def subproblems(compact: CompactModel, partition: Partition, *, aggregate: bool = True) -> tuple[Subproblem, ...]:
-    """Return the blocks of a model, with identical blocks merged if ``aggregate``.
-
-    Blocks are identical if their arrays are equal after sorting variables and rows.  Different blocks never compare
-    equal; equal blocks in an order that sorting does not detect stay separate.  Unbounded blocks are never merged,
-    because branching does not count their points.
-    """
-    blocks = split(compact, partition)
-    groups: dict[Hashable, list[int]] = {}
-    for k, block in enumerate(blocks):
-        groups.setdefault(fingerprint(block) if aggregate and _may_join(block) else k, []).append(k)
-    found: list[Subproblem] = []
-    for members in groups.values():
-        unbounded = has_rays(blocks[members[0]])
-        for together in [[k] for k in members] if unbounded else [members]:
-            names = tuple(partition.names[k] for k in together)
-            columns = np.array([blocks[k].columns[0] for k in together])
-            block = dataclasses.replace(blocks[together[0]], number=len(found), members=names, columns=columns)
-            found.append(dataclasses.replace(block, unbounded=unbounded))
-    return tuple(found)
-
-
-def _may_join(block: Subproblem) -> bool:
-    """Return whether component bounds on identical blocks can be complete: integer variables must be bounded."""
-    ends = np.isfinite(block.lower) & np.isfinite(block.upper)
-    return bool(block.integer.any() and ends[block.integer].all())
-
-
-def split(compact: CompactModel, partition: Partition) -> list[Subproblem]:
-    """Return the blocks without merging, with the bounds of integer variables that their rows imply."""
-    f, rows = compact.formulation, compact.rows
-    own_rows = np.flatnonzero(partition.of_row != MASTER)
+def block_bounds(compact: CompactModel, partition: Partition) -> tuple[Floats, Floats]:
+    """Return the bounds of variables, for integer ones those that the rows of blocks imply."""
+    f, own_rows = compact.formulation, np.flatnonzero(partition.of_row != MASTER)
     sides = (f.row_lower[own_rows], f.row_upper[own_rows])
     general = f.integer & (f.upper - f.lower > 1.0)  # binary variables stay free: networks are recognized by them
-    lower, upper = tighten_bounds(rows[own_rows, :], *sides, f.lower, f.upper, general)
-    linking = sparse.csr_array(rows[partition.linking, :].T)
-    by_column = np.argsort(partition.of_column, kind="stable")
-    by_row = np.argsort(partition.of_row, kind="stable")
+    return tighten_bounds(compact.rows[own_rows, :], *sides, f.lower, f.upper, general)
+
+
+def split(compact: CompactModel, partition: Partition, bounds: tuple[Floats, Floats] | None = None) -> list[Subproblem]:
+    """Return the blocks without merging, with given bounds; None: those of :func:`block_bounds`.
+
+    Variables are sorted by their entries in the linking rows, costs and bounds, and rows by their sides and entries.
+    """
+    f, (height, width) = compact.formulation, compact.rows.shape
+    lower, upper = bounds or block_bounds(compact, partition)
+    of_row, of_column = partition.of_row, partition.of_column
+    linking = sparse.csr_array(compact.rows[partition.linking, :].T)
+    columns = _sort(of_column, *_entries(linking), f.costs, f.lower, f.upper, f.integer)
+    linking = sparse.csr_array(linking[columns, :])
+    entries = sparse.coo_array(compact.rows)
+    own = np.flatnonzero((of_row[entries.row] == of_column[entries.col]) & (of_row[entries.row] != MASTER))
+    data, places = entries.data[own], (entries.row[own], _inverse(columns)[entries.col[own]])
+    rows = _sort(of_row, f.row_lower, f.row_upper, *_entries(sparse.csr_array((data, places), shape=(height, width))))
+    matrix = sparse.csc_array((data, (_inverse(rows)[places[0]], places[1])), shape=(height, width))
     numbers = np.arange(len(partition.names) + 1)
-    first_column = np.searchsorted(partition.of_column[by_column], numbers)
-    first_row = np.searchsorted(partition.of_row[by_row], numbers)
+    first_column = np.searchsorted(of_column[columns], numbers).tolist()
+    first_row = np.searchsorted(of_row[rows], numbers).tolist()
     found = []
     for k, name in enumerate(partition.names):
-        columns = by_column[first_column[k] : first_column[k + 1]]
-        mine = by_row[first_row[k] : first_row[k + 1]]
+        (left, right), (top, bottom) = first_column[k : k + 2], first_row[k : k + 2]
+        mine, its_rows = columns[left:right], rows[top:bottom]
+        (indptr, indices, values), (starts, links, counts) = (_slice(each, left, right) for each in (matrix, linking))
+        shape, linking_shape = (bottom - top, right - left), (right - left, linking.shape[1])
         block = Subproblem(
             k,
             (name,),
-            columns[None, :],
-            sparse.csc_array(rows[mine, :][:, columns]),
-            sparse.csr_array(linking[columns, :]),
-            f.costs[columns],
-            lower[columns],
-            upper[columns],
-            f.integer[columns],
-            f.row_lower[mine],
-            f.row_upper[mine],
+            mine[None, :],
+            sparse.csc_array((values, indices - top, indptr), shape=shape),
+            sparse.csr_array((counts, links, starts), shape=linking_shape),
+            f.costs[mine],
+            lower[mine],
+            upper[mine],
+            f.integer[mine],
+            f.row_lower[its_rows],
+            f.row_upper[its_rows],
         )
-        found.append(_sort(block))
+        found.append(block)
     return found
 
 
-def _sort(block: Subproblem) -> Subproblem:
-    """Return the block with its variables and rows in a canonical order."""
-    link = block.linking
-    link.sort_indices()
-    patterns = [
-        (
-            link.indices[link.indptr[k] : link.indptr[k + 1]].tolist(),
-            link.data[link.indptr[k] : link.indptr[k + 1]].tolist(),
-            float(block.costs[k]),
-            float(block.lower[k]),
-            float(block.upper[k]),
-            bool(block.integer[k]),
-        )
-        for k in range(len(block.costs))
-    ]
-    order = sorted(range(len(patterns)), key=patterns.__getitem__)
-    matrix = sparse.csr_array(block.matrix[:, order])
+def _sort(labels: Ints, *keys: Any) -> Ints:
+    """Return the order of elements by labels, and by keys if labels are equal."""
+    lists = [key.tolist() if isinstance(key, np.ndarray) else key for key in (labels, *keys)]
+    tuples = list(zip(*lists, strict=True))
+    return np.array(sorted(range(len(tuples)), key=tuples.__getitem__), dtype=np.int64)
+
+
+def _inverse(order: Ints) -> Ints:
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def _entries(matrix: sparse.csr_array) -> tuple[list[list[int]], list[list[float]]]:
+    """Return the columns and values of each row."""
     matrix.sort_indices()
-    says = [
-        (
-            float(block.row_lower[r]),
-            float(block.row_upper[r]),
-            matrix.indices[matrix.indptr[r] : matrix.indptr[r + 1]].tolist(),
-            matrix.data[matrix.indptr[r] : matrix.indptr[r + 1]].tolist(),
-        )
-        for r in range(matrix.shape[0])
-    ]
-    rows = sorted(range(len(says)), key=says.__getitem__)
-    return Subproblem(
-        block.number,
-        block.members,
-        block.columns[:, order],
-        sparse.csc_array(matrix[rows, :]),
-        sparse.csr_array(link[order, :]),
-        block.costs[order],
-        block.lower[order],
-        block.upper[order],
-        block.integer[order],
-        block.row_lower[rows],
-        block.row_upper[rows],
+    indices, data = matrix.indices.tolist(), matrix.data.tolist()
+    ends = list(itertools.pairwise(matrix.indptr.tolist()))
+    return [indices[i:j] for i, j in ends], [data[i:j] for i, j in ends]
+
+
+def _slice(matrix: Any, first: int, last: int) -> tuple[Ints, Ints, Floats]:
+    """Return starts, indices and values of consecutive columns of a compressed matrix, or rows."""
+    i, j = matrix.indptr[[first, last]].tolist()
+    return matrix.indptr[first : last + 1] - i, matrix.indices[i:j], matrix.data[i:j]
+
+
+def permuted(block: Subproblem, columns: Ints, rows: Ints) -> Subproblem:
+    """Return a block with its variables and rows in another order."""
+    return dataclasses.replace(
+        block,
+        columns=block.columns[:, columns],
+        matrix=sparse.csc_array(block.matrix[rows, :][:, columns]),
+        linking=sparse.csr_array(block.linking[columns, :]),
+        costs=block.costs[columns],
+        lower=block.lower[columns],
+        upper=block.upper[columns],
+        integer=block.integer[columns],
+        row_lower=block.row_lower[rows],
+        row_upper=block.row_upper[rows],
     )
-
-
-def fingerprint(block: Subproblem) -> Hashable:
-    """Return all arrays of a sorted block, to the last bit."""
-    parts: list[bytes] = []
-    for matrix in (block.matrix, block.linking):
-        matrix.sort_indices()
-        parts += [np.asarray(matrix.indptr, dtype=np.int64).tobytes()]
-        parts += [np.asarray(matrix.indices, dtype=np.int64).tobytes(), (matrix.data + 0.0).tobytes()]
-    sides = (block.costs, block.lower, block.upper, block.row_lower, block.row_upper)
-    return (block.matrix.shape, *parts, *((array + 0.0).tobytes() for array in sides), block.integer.tobytes())
 
 
 # --- boundedness -----------------------------------------------------------------------------------------------------
