@@ -168,7 +168,7 @@ def showing(doing: Callable[[], str]) -> Iterator[None]:
         return
 
     def picture() -> Text:
-        kernel = f": {_kernel()} (once per machine)" if _kernel() else ""
+        kernel = f": {_kernel()}" if _kernel() else ""
         return Text(f"{doing()}{kernel}, {time.monotonic() - began:.0f} s")
 
     # Standard output stays as it is: Numba's colours, imported meanwhile, keep the stream for the end of the process.

@@ -85,7 +85,7 @@ def test_a_live_line_names_what_is_done_and_the_kernel_that_is_being_compiled(mo
     with progress.showing(doing):
         assert calls.acquire(timeout=30)
     text = console.file.getvalue()
-    assert "reading rolls.txt: compiling search.advance (once per machine), 0 s" in text
+    assert "reading rolls.txt: compiling search.advance, 0 s" in text
     assert text.endswith("\x1b[2K")  # the line is removed
 
 
