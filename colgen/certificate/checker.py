@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any, TextIO
 
 from colgen.certificate.checker_bounds import bound_of, check_fixing
-from colgen.certificate.checker_files import lines_of, record_of, text_of
-from colgen.certificate.checker_instances import UnreadError, compare, formulation_of
+from colgen.certificate.checker_files import UnreadError, lines_of, record_of, text_of
+from colgen.certificate.checker_instances import compare, formulation_of
 from colgen.certificate.checker_pricing import CheckerState, UnreadableError, WrongError, exact, fields, integer
 from colgen.certificate.checker_program import Claims, Program, check_answer
 

@@ -24,6 +24,10 @@ TEXT_LIMIT = 2**28
 """Maximum bytes of an instance file: 0.25 GB."""
 
 
+class UnreadError(Exception):
+    """The checker does not read this file of an instance. The message gives the reason."""
+
+
 def lines_of(path: str) -> Iterator[str]:
     """Yield the lines of a file, which may be compressed. Only one line is in memory.
 
@@ -53,9 +57,17 @@ def _unreadable(line: int, message: str) -> UnreadableError:
 
 
 def text_of(path: str) -> str:
-    """Return the text of an instance file. Bytes that are not UTF-8 are replaced, so that no reader accepts them."""
+    """Return the text of an instance file, which may be compressed.
+
+    Bytes that are not UTF-8 are replaced, so that no reader accepts them.
+    """
     with open(path, "rb") as file:
-        content = file.read(TEXT_LIMIT + 1)
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        try:
+            content = (gzip.GzipFile(fileobj=file) if packed else file).read(TEXT_LIMIT + 1)
+        except (zlib.error, gzip.BadGzipFile, EOFError) as error:
+            raise UnreadableError(f"the compressed instance is damaged ({error})") from None
     if len(content) > TEXT_LIMIT:
         raise UnreadableError(f"expected an instance of at most {TEXT_LIMIT:,} bytes")
     return content.decode("utf-8-sig", errors="replace")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from colgen.certificate import checker_blocks
-from colgen.certificate.checker_files import record_of
+from colgen.certificate import checker_blocks, checker_models
+from colgen.certificate.checker_files import UnreadError, record_of
 from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, integer
 
 _SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "coreference": "clusterings"}
@@ -107,10 +107,6 @@ def _routes(instance: dict[str, Any]) -> dict[str, Any]:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-class UnreadError(Exception):
-    """The checker does not read files of this format. The message names it."""
-
-
 def compare(text: str, instance: dict[str, Any]) -> str | None:
     """Compare an instance with the text of its file; return the convention for reading it, None if there is only one.
 
@@ -118,20 +114,30 @@ def compare(text: str, instance: dict[str, Any]) -> str | None:
     ``UnreadError``.
     """
     kind = instance["kind"]
-    if kind not in _KINDS:
+    if kind not in _KINDS and kind != "compact":
         raise UnreadError(f"the checker cannot read files of {str(kind)[:30]!r}")
     if "\ufffd" in text or "\0" in text:
         raise UnreadError("the file is not UTF-8 text")
-    lines = [(number, line.strip()) for number, line in enumerate(text.rstrip("\x1a\r\n\t ").splitlines(), 1)]
-    given = {name: value for name, value in instance.items() if name != "name"}
     differs = None
-    for found, convention in _KINDS[kind][1]([(number, line) for number, line in lines if line], given):
+    for found, given, convention in _readings(text, kind, instance):
         if found == given:
             return convention
         differs = differs or next(
             name for name in (*found, *given) if name not in found or name not in given or found[name] != given[name]
         )
     raise WrongError(f"the instance differs from the file in {differs!r}")
+
+
+def _readings(
+    text: str, kind: str, instance: dict[str, Any]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any], str | None]]:
+    if kind == "compact":
+        yield from checker_models.compared(text, instance)
+        return
+    lines = [(number, line.strip()) for number, line in enumerate(text.rstrip("\x1a\r\n\t ").splitlines(), 1)]
+    given = {name: value for name, value in instance.items() if name != "name"}
+    for found, convention in _KINDS[kind][1]([(number, line) for number, line in lines if line], given):
+        yield found, given, convention
 
 
 Line = tuple[int, str]

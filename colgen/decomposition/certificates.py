@@ -24,7 +24,7 @@ from colgen.core.solution import Solution
 from colgen.core.terms import Box
 from colgen.decomposition.blocks.decisions import ComponentBound, PointsWithin
 from colgen.decomposition.blocks.shortest_path import shortest_path_of
-from colgen.decomposition.reading.compact_model import Ints
+from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 from colgen.solvers.arrays import EXACT
@@ -69,12 +69,13 @@ class BlockCertifier(Certifier):
 
     @cached_property
     def _data(self) -> Record:
-        splitting, f = self._splitting, self._splitting.compact.formulation
+        splitting, f, units = self._splitting, self._splitting.compact.formulation, self._units
         matrix = splitting.compact.rows
+        coefficients = matrix.data / units[matrix.indices]
         entries = [
             [
                 [int(v), _exact(a)]
-                for v, a in zip(matrix.indices[i:j].tolist(), matrix.data[i:j].tolist(), strict=True)
+                for v, a in zip(matrix.indices[i:j].tolist(), coefficients[i:j].tolist(), strict=True)
                 if a
             ]
             for i, j in zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
@@ -88,7 +89,11 @@ class BlockCertifier(Certifier):
             "variables": [
                 [_exact(cost), _side(low), _side(high), is_whole]
                 for cost, low, high, is_whole in zip(
-                    f.costs.tolist(), f.lower.tolist(), f.upper.tolist(), f.integer.tolist(), strict=True
+                    (f.costs / units).tolist(),
+                    (f.lower * units).tolist(),
+                    (f.upper * units).tolist(),
+                    f.integer.tolist(),
+                    strict=True,
                 )
             ],
             "rows": [list(row) for row in rows],
@@ -98,6 +103,12 @@ class BlockCertifier(Certifier):
                 for sub, order in zip(splitting.subproblems, self._orders, strict=True)
             ],
         }
+
+    @cached_property
+    def _units(self) -> Floats:
+        """The units of the columns, powers of two; the certificate has the numbers of the user's model."""
+        units = self._splitting.compact.units
+        return np.ones(len(self._splitting.compact.formulation.costs)) if units is None else units
 
     @cached_property
     def _linking(self) -> list[int]:
@@ -134,7 +145,8 @@ class BlockCertifier(Certifier):
     def _answer(self, solution: Solution) -> tuple[Solution, list[Any] | str, Fraction]:
         if self._last is not None and self._last[0] is solution:
             return self._last
-        x, variables = self._splitting.values(solution).tolist(), self._data["variables"]
+        x = (self._splitting.values(solution) * self._units).tolist()
+        variables = self._data["variables"]
         for most in _NEAR:
             values = [
                 round(value) if is_whole else Fraction(value).limit_denominator(most)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from colgen.certificate.checker_instances import UnreadError, compare, formulation_of
+from colgen.certificate.checker_files import UnreadError
+from colgen.certificate.checker_instances import compare, formulation_of
 from colgen.certificate.checker_pricing import WrongError
 from colgen.problems import assignment, colouring, cutting_stock, vehicle_routing
 from colgen.problems.assignment import Assignment

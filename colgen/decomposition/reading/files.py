@@ -65,5 +65,5 @@ def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
         raise InputError(f"{place}: {error}") from None
     except (OSError, EOFError) as error:
         raise InputError(f"{place}: expected a file compressed by gzip: {error}") from None
-    compact = CompactModel.of_program(program, place.name.split(".")[0])
+    compact = CompactModel.of_program(program, place.name.removesuffix(".gz"))
     return compact if dec is None else dataclasses.replace(compact, blocks=read_blocks(Path(dec), compact))

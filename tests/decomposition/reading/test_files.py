@@ -64,7 +64,7 @@ def test_a_file_becomes_arrays_with_its_names(tmp_path):
     assert f.sense is Sense.MAXIMIZE
     assert model.names == ("x1", "x2", "y1", "y2")
     assert model.source.constraint_names == ("once_1", "once_2", "room_x", "room_y")
-    assert model.source.name == "knapsacks"
+    assert model.source.name == "knapsacks.lp"
     assert f.costs.tolist() == [3, 2, 4, 1]
     assert f.integer.all()
     assert f.matrix.toarray().tolist() == [[1, 0, 1, 0], [0, 1, 0, 1], [2, 3, 0, 0], [0, 0, 3, 2]]
