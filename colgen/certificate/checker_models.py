@@ -54,7 +54,8 @@ def read_model(text: str, number: Callable[[str], Any] = Fraction) -> ModelFile:
         raise UnreadError("the file has control characters or spaces that readers understand differently")
     lines = text.split("\n")
     first = next((words[0].lower() for line in lines if (words := line.split()) and line[0] not in "*\\"), "")
-    reader = (_Lp if first in _GOALS else _Mps)(number)
+    is_lp = first in _GOALS or text.lstrip().startswith("\\")  # a comment
+    reader = (_Lp if is_lp else _Mps)(number)
     for number_of_line, line in enumerate(lines, 1):
         reader.line = number_of_line
         reader.take(line)
@@ -126,7 +127,7 @@ class _Mps(_Reader):
         words = line.split()
         if not words or line[0] == "*" or self.section == "ENDATA":
             return
-        if line[0] in " \t":
+        if line[0] in " \t" or (len(words) > 1 and words[0].upper() not in ("NAME", "OBJSENSE")):
             take = getattr(self, f"_take_{self.section.lower()}", None)
             if take is None:
                 raise self.unread(f"expected a section, not {words[0][:30]!r}")
@@ -141,8 +142,6 @@ class _Mps(_Reader):
         self.seen.add(name)
         if name == "OBJSENSE" and words[1:]:
             self._take_objsense(words[1:])
-        elif name != "NAME" and words[1:]:
-            raise self.unread(f"expected nothing after {name}")
 
     def _take_objsense(self, words: list[str]) -> None:
         sense = _GOALS.get(words[0].lower())

@@ -8,14 +8,22 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from scipy import sparse
+
+from colgen.certificate.checker_files import UnreadError, text_of
+from colgen.certificate.checker_models import read_model
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.decomposition.reading.compact_model import CompactModel
 from colgen.decomposition.reading.decomposition_files import read_blocks
 from colgen.decomposition.reading.smps import read_smps
-from colgen.solvers.linear.named import ModelError, read_program
+from colgen.solvers.linear.named import ModelError, NamedProgram, read_program
 
 _ENDINGS = (".mps", ".lp")
+
+_TWICE = 1 << 22
+"""Largest size in bytes of files that are read twice; this takes the checker's reader up to three seconds."""
 
 
 def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
@@ -38,8 +46,8 @@ def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
     Raises
     ------
     InputError
-        If a file cannot be read, if HiGHS warns about it, or if it has semicontinuous variables, special ordered sets,
-        indicator constraints or quadratic terms.
+        If a file cannot be read, if HiGHS warns about it or reads it differently from the checker of certificates, or
+        if it has semicontinuous variables, special ordered sets, indicator constraints or quadratic terms.
     """
     place = Path(path)
     if place.suffix.lower() == ".cor":
@@ -58,12 +66,47 @@ def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
                 plain = Path(folder, place.name[:-3])
                 with gzip.open(place) as source, open(plain, "wb") as target:
                     shutil.copyfileobj(source, target)
-                program = read_program(plain)
+                program = _read_twice(plain)
         else:
-            program = read_program(place)
+            program = _read_twice(place)
     except ModelError as error:
         raise InputError(f"{place}: {error}") from None
     except (OSError, EOFError) as error:
         raise InputError(f"{place}: expected a file compressed by gzip: {error}") from None
     compact = CompactModel.of_program(program, place.name.removesuffix(".gz"))
     return compact if dec is None else dataclasses.replace(compact, blocks=read_blocks(Path(dec), compact))
+
+
+def _read_twice(path: Path) -> NamedProgram:
+    """Read a file by HiGHS; raise ModelError if the checker's reader refuses it or reads another program.
+
+    HiGHS ignores, for example, the whole objective after the word ``maximise``.
+    """
+    named = read_program(path)
+    if path.stat().st_size > _TWICE:
+        return named
+    try:
+        model = read_model(text_of(str(path)), float)
+    except UnreadError as error:
+        raise ModelError(str(error)) from None
+    program, places = named.program, {name: k for k, name in enumerate(model.variables)}
+    entries = [(r, places[v], a) for r, (*_, terms) in enumerate(model.rows.values()) for v, a in terms.items()]
+    row, column, data = zip(*entries, strict=True) if entries else ((), (), ())
+    matrix = sparse.csc_array((data, (row, column)), shape=(len(model.rows), len(places)), dtype=np.float64)
+    costs, lower, upper, integer = zip(*model.variables.values(), strict=True) if places else ((), (), (), ())
+    sides = [(low, high) for low, high, _ in model.rows.values()]
+    for what, ours, theirs in (
+        ("names", (*places, *model.rows), (*named.columns, *named.rows)),
+        (
+            "objective",
+            (model.sense == "maximize", model.offset, *costs),
+            (program.maximize, program.offset, *program.costs),
+        ),
+        ("bounds", (*lower, *upper), (*program.lower, *program.upper)),
+        ("integer variables", integer, tuple(named.integer)),
+        ("sides of rows", sides, list(zip(program.row_lower, program.row_upper, strict=True))),
+        ("coefficients", True, matrix.shape == program.matrix.shape and not (matrix != program.matrix).nnz),
+    ):
+        if ours != theirs:
+            raise ModelError(f"HiGHS and the checker of certificates read different {what}")
+    return named

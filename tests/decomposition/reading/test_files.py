@@ -10,6 +10,7 @@ import pytest
 
 from colgen import CompactModel, InputError, Sense, decompose, read, solve
 from colgen.decomposition.detection import find_blocks
+from colgen.solvers.linear.named import read_program
 
 MIP = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "mip"
 
@@ -141,3 +142,28 @@ def test_models_of_gcg_with_their_decompositions_are_proved():
         assert np.isclose(problem.check(result.answer), result.objective)
         checked += 1
     assert checked == 6
+
+
+IGNORED = {
+    "the objective": ("maximize", "maximise", "line 2 of the file: expected nothing outside the sections"),
+    "a term of the objective": ("4 y1", "4 x1", "line 3 of the file: the variable 'x1' has two terms"),
+    "a constant": ("3 x2 <= 4", "3 x2 + 5 <= 4", "line 7 of the file: row 'room_x' has a constant"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "reason"), IGNORED.values(), ids=list(IGNORED))
+def test_what_highs_ignores_without_a_warning_is_refused(tmp_path, before, after, reason):
+    assert before in KNAPSACKS
+    path = write(tmp_path, "model.lp", KNAPSACKS.replace(before, after))
+    assert read_program(path)
+    with pytest.raises(InputError, match=reason):
+        read(path)
+
+
+def test_both_readers_must_agree(tmp_path):
+    with pytest.raises(InputError, match="different objective"):
+        read(write(tmp_path, "model.mps", "OBJSENSE MAXIMIZE\n" + RANGES))
+    sides, ranges = RANGES[RANGES.index("RHS") : RANGES.index("RANGES")], RANGES[RANGES.index("RANGES") :]
+    ranges = ranges[: ranges.index("BOUNDS")]
+    with pytest.raises(InputError, match="different sides of rows"):
+        read(write(tmp_path, "model.mps", RANGES.replace(sides + ranges, ranges + sides)))
