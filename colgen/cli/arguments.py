@@ -57,8 +57,9 @@ examples:
   colgen decompose plan.mps --dec plan.dec       the score of a decomposition
   colgen decompose plan.lp --picture blocks.png --write blocks.dec
 
-MODEL is an MPS or LP file, also with .gz. The first decomposition of the list
-is drawn and written. `colgen solve model MODEL` solves the model with it.
+MODEL is an MPS or LP file, also with .gz, or the .cor file of SMPS. The first
+decomposition of the list is drawn and written, and used by `colgen solve model
+MODEL`.
 """
 
 _RESUME = """\
@@ -299,7 +300,7 @@ def _add_solve(add: _Add) -> None:
 
 def _add_decompose(add: _Add) -> None:
     command = add("decompose", "find blocks in a model", "List the decompositions of a model in a file.", _DECOMPOSE)
-    command.add_argument("file", metavar="MODEL", type=Path, help="a model in MPS or LP format")
+    command.add_argument("file", metavar="MODEL", type=Path, help="a model in MPS, LP or SMPS format")
     command.add_argument("--dec", metavar="DEC", type=Path, help="score this decomposition (.dec, .blk, .jdec) instead")
     command.add_argument("--picture", metavar="PNG", type=Path, help="draw the matrix by blocks (needs matplotlib)")
     command.add_argument("--write", metavar="DEC", type=Path, help="write the decomposition in GCG's format .dec")

@@ -19,10 +19,11 @@ from colgen.problems.assignment.model import full
 
 
 def _read(path: Path, dec: str | None = None, compact: bool = False) -> FoundBlocks | CompactModel:
-    """Read a mixed-integer linear model in MPS or LP format.
+    """Read a mixed-integer linear model in MPS or LP format, or the core file of a two-stage program in SMPS.
 
-    The ending of the name is ``.mps`` or ``.lp``, with ``.gz`` if the file is compressed. HiGHS reads the file. The
-    option ``dec`` names a decomposition in one of GCG's formats; without it, blocks are detected.
+    The ending of the name is ``.mps`` or ``.lp``, with ``.gz`` if the file is compressed, or ``.cor``. HiGHS reads MPS
+    and LP. The option ``dec`` names a decomposition in one of GCG's formats. Without it, blocks are detected; those of
+    a two-stage program are its scenarios.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def _example(path: Path) -> None:
 
 TEMPLATE = Template(
     name="model",
-    title="A mixed-integer linear model in an MPS or LP file, by its blocks",
+    title="A mixed-integer linear model in an MPS, LP or SMPS file, by its blocks",
     source="Dantzig and Wolfe (1960), Vanderbeck (2000)",
     problem=_problem,
     read=_read,
@@ -83,7 +84,7 @@ TEMPLATE = Template(
         "dec": Option("a decomposition: the name of a .dec, .blk or .jdec file (or --dec FILE)"),
         "compact": Option("yes hands the model to HiGHS, without blocks (or --compact)", {"no": False, "yes": True}),
     },
-    suffixes=(".lp", ".mps"),
+    suffixes=(".lp", ".mps", ".cor"),
     example=_example,
     reading=_reading,
     lines=_lines,
