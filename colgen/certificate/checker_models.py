@@ -272,7 +272,7 @@ _HEADINGS = {
     **dict.fromkeys(("bounds", "bound"), "bounds"),
     **dict.fromkeys(("general", "generals", "gen", "integer", "integers"), "integers"),
     **dict.fromkeys(("binary", "binaries", "bin"), "binaries"),
-    **dict.fromkeys(("semi-continuous", "semi", "semis", "sos", "sos1", "sos2"), "unread"),
+    **dict.fromkeys(("semi", "semis", "sos", "sos1", "sos2"), "unread"),
     "end": "end",
 }
 """The headings of sections."""
@@ -304,6 +304,8 @@ class _Lp(_Reader):
             heading = token.text.lower() if token.kind == "name" else ""
             if heading in ("subject", "such") and k + 1 < len(tokens):
                 heading, width = f"{heading} {tokens[k + 1].text.lower()}", 2
+            if heading == "semi" and [each.text.lower() for each in tokens[k + 1 : k + 3]] == ["-", "continuous"]:
+                width = 3
             is_named = tokens[k + width : k + width + 1] and tokens[k + width].kind == "colon"
             if heading in _HEADINGS and not is_named:
                 self._start(heading)
@@ -311,6 +313,8 @@ class _Lp(_Reader):
                 continue
             if not self.section or self.section == "end":
                 raise self.unread(f"expected nothing outside the sections, not {token.text[:30]!r}")
+            if self.section == "unread":
+                raise self.unread("the checker does not read semicontinuous variables and special ordered sets")
             if token.kind == "other":
                 raise self.unread(f"the checker reads only linear expressions, not {token.text!r}")
             if token.kind == "name" and re.match(r"inf|nan", token.text, re.IGNORECASE):
@@ -322,9 +326,7 @@ class _Lp(_Reader):
 
     def _start(self, heading: str) -> None:
         section = _HEADINGS[heading]
-        if section == "unread":
-            raise self.unread("the checker does not read semicontinuous variables and special ordered sets")
-        if section in self.sections and section not in ("integers", "binaries"):
+        if section in self.sections and section not in ("integers", "binaries", "unread"):
             raise self.unread(f"expected each section once, not {heading!r} again")
         if section == "objective":
             self.model.sense = "minimize" if _GOALS[heading] > 0 else "maximize"

@@ -183,7 +183,7 @@ class Writer:
             parts.append(f"{chance.choice([' ', '', '  '])}{chance.choice(['<=', '>=', '='])} {side}\n")
             if chance.random() < 0.1:
                 parts.append(chance.choice(["\n", "\\ more\n", "   \n"]))
-        sections = [self.lp_bounds(), *self.lp_types()]
+        sections = [self.lp_bounds(), *self.lp_types(), chance.choice(["", "semi-continuous\n", "sos\n"])]
         chance.shuffle(sections)
         parts += sections
         parts.append(chance.choice(["End\n", "END", "end\n\n"]))
@@ -347,13 +347,13 @@ REFUSED = {
     "hexadecimal": (LP.format("+ 0x1f >= 1", ""), "line 4.*linear"),
     "a name like a number": (LP.format("+ nancy >= 1", ""), "line 4.*begins with inf or nan"),
     "an indicator": (LP.format(">= 1", " c2: y = 1 -> x <= 2\n"), "line 5.*indicator"),
-    "semicontinuous in LP": (LP.format(">= 1", "Semi-Continuous\n x\n"), "line 5.*semicontinuous"),
-    "sets in LP": (LP.format(">= 1", "SOS\n s: S1:: x:1 y:2\n"), "line 5.*special ordered sets"),
+    "semicontinuous in LP": (LP.format(">= 1", "Semi-Continuous\n x\n"), "line 6.*semicontinuous"),
+    "sets in LP": (LP.format(">= 1", "SOS\n s: S1:: x:1 y:2\n"), "line 6.*special ordered sets"),
     "a binary variable with other bounds": (LP.format(">= 1", "Bounds\n x <= 5\nBinary\n x\n"), "line 8.*binary"),
     "two rows": (LP.format(">= 1", " c1: x >= 0\n"), "line 5.*two rows"),
     "two bounds in different directions": (LP.format(">= 1", "Bounds\n 1 <= x >= 0\n"), "line 6.*two bounds"),
     "text after the end": (LP.format(">= 1", "End\n x\n"), "line 6.*outside"),
-    "a section twice": (LP.format(">= 1", "Bounds\nGeneral\nBounds\n"), "line 7.*once"),
+    "a section twice": (LP.format(">= 1", "Bounds\nGeneral\nBounds\n x free\n"), "line 7.*once"),
     "no end of an LP file": (LP.format(">= 1", "").replace("End", ""), "End"),
     "a bound that excludes all": (LP.format(">= 1", "Bounds\n x >= inf\n"), "line 6.*excludes"),
 }
