@@ -51,7 +51,7 @@ def named_program(model: Any) -> NamedProgram:
     Raises
     ------
     ModelError
-        If the objective is quadratic, a variable is semicontinuous, or a name occurs twice.
+        If the objective is quadratic, a variable is semicontinuous, a name occurs twice, or there is no variable.
     """
     lp = model
     if isinstance(model, highspy.Highs):
@@ -61,6 +61,8 @@ def named_program(model: Any) -> NamedProgram:
     if not isinstance(lp, highspy.HighsLp):
         raise ModelError(f"expected a highspy.Highs or highspy.HighsLp, not {type(model).__name__}")
     width, height = lp.num_col_, lp.num_row_
+    if not width:  # HiGHS reads any text without sections as an empty LP file
+        raise ModelError("the model has no variables, expected at least one")
     columns = unique("variables", lp.col_names_ or [f"x{k}" for k in range(width)])
     rows = unique("constraints", lp.row_names_ or [f"c{k}" for k in range(height)])
     kinds = np.array([kind.value for kind in lp.integrality_] or [0] * width, dtype=np.int64)

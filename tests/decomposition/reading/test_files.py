@@ -106,6 +106,8 @@ def test_a_compressed_file_is_the_same_model(tmp_path, name):
         ("a.mps", "NAME t\nROWS\n N o\n E c\nCOLUMNS\n x o 1 c 1e-12\n y o 1 c 1\nRHS\n r c 5\nENDATA\n", "ignored"),
         ("a.mps", "NAME t\nROWS\n N o\n G c\nCOLUMNS\n x o 1 c 1\nBOUNDS\n UP b x -3\nENDATA\n", "inconsistent bounds"),
         ("a.mps.gz", "not compressed", "gzip"),
+        ("a.lp", "no model", r"a\.lp: the model has no variables"),
+        ("a.mps", "NAME t\nROWS\n N o\nCOLUMNS\nENDATA\n", "no variables"),
         ("a.txt", "", r"\.mps or \.lp"),
     ],
 )
