@@ -21,6 +21,9 @@ _LIMIT, _QUICK = 60.0, 5.0
 _BRIEF = 2.0
 """Seconds below which a run is repeated."""
 
+_NAMED = "TEST0055"
+"""Cutting stock with general integers, whose blocks are identical: it needs branching over component bounds."""
+
 _GIVEN, _DETECTED, _HIGHS, _GCG = "given blocks", "detected blocks", "HiGHS", "GCG"
 
 Runs = Mapping[str, Run]
@@ -40,7 +43,7 @@ def bench_models(options: BenchOptions) -> Sequence[Figure]:
     wrong = 0
     for entry in read_table(data / "optima.csv"):
         path = data / entry["file"]
-        name = path.name.split(".")[0]
+        name = path.name.split(".")[0].replace("-", "_")
         models[name], errors = _solve_in_all_ways(name, path, float(entry["optimum"]), limit, options)
         wrong += errors
     given = [runs for runs in models.values() if _GIVEN in runs]
@@ -64,6 +67,8 @@ def bench_models(options: BenchOptions) -> Sequence[Figure]:
                 figures.append(
                     Figure(f"vs_{way.lower()}_{name}", ratio, "ratio", 1, f"ours over {way}'s; limits count")
                 )
+        if name == _NAMED:
+            figures.append(Figure(f"generic_{name}_seconds", first.counted, "s", 1, "branch and price of the file"))
         for way, label in ((_GIVEN, "given"), (_DETECTED, "detected")):
             if way in runs:
                 seconds, setup = runs[way].counted, runs[way].details["setup"]
