@@ -133,11 +133,12 @@ class RecostedMIP:
         highs, deadline = self._highs, time.monotonic() + time_limit
         check(highs.changeColsCost(self.num_columns, int32(np.arange(self.num_columns)), costs * factor))
         status = self._run(deadline, stopped)
-        if status is None:
-            try:
+        if status is None or (status is LPStatus.INFEASIBLE and self.integer.any()):
+            try:  # with presolve, HiGHS 1.15 reports some feasible programs as infeasible
                 highs.clearSolver()
                 highs.setOptionValue("presolve", "off")
-                set_tolerance(highs, LOOSER)
+                if status is None:
+                    set_tolerance(highs, LOOSER)
                 status = self._run(deadline, stopped)
             finally:
                 highs.setOptionValue("presolve", "choose")

@@ -345,7 +345,10 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims] | Failure:
     size = float(np.median(used)) if len(used) else 1.0
     if point is not None:
         size = max(size, float((costs * np.abs(point)).max(initial=0.0)), float(np.abs(sample.constants).max()))
-    worth = -np.inf if x is None else s * (sample.scale * _worth(sample.arrays, x) + constant)
+    own = -math.inf if x is None else s * _worth(sample.arrays, x)
+    if own > best + 100.0 * _NEAR * size:
+        return UNKNOWN  # the answer satisfies the data and is better: the reference is wrong
+    worth = sample.scale * own + s * constant
     truths = Truths(
         np.array([sample.scale * best + s * constant]), sample.scale * size, np.array([s * constant]), 5.0 * _NEAR
     )

@@ -88,6 +88,8 @@ class MixedIntegerPricing(Pricing):
             return PricingResult(bound=context.sense.hopeless)
         cut_off = found.status is LPStatus.LIMIT
         points = found.points[:, : len(self.sub.costs)]
+        # A rounding error of 1e-18 in a row whose other entries are zero would give the row a dual value of 1e18.
+        points = np.where(np.abs(points) <= _TINY * np.abs(points).max(axis=1, initial=0.0)[:, None], 0.0, points)
         reduced = points @ costs - own - box_earnings(boxes, points)
         order = np.argsort(self._sign * reduced, kind="stable")
         good = order[self._sign * reduced[order] < 0.0]
@@ -163,6 +165,9 @@ class MixedIntegerPricing(Pricing):
             program.add_row(pair, np.array([1.0, value - 1.0 - high]), -math.inf, value - 1.0)
         return known
 
+
+_TINY = 2.0**-44
+"""Smallest value of a variable that is not a rounding error, relative to the largest in its point."""
 
 _PATIENCE = 1.0
 """Seconds of a program after which later ones run in a thread that can be stopped."""

@@ -80,9 +80,13 @@ class Subproblem:
         return cost_rounding(self.costs, self.matrix, self.lower, self.upper, *sides)
 
     def row_entries(self, point: Floats, rows: int) -> Floats:
-        """Return the entries of a point in the linking rows."""
-        linking = self.linking
-        return np.bincount(linking.indices, point[self._owners] * linking.data, minlength=rows).astype(np.float64)
+        """Return the entries of a point in the linking rows; what is left of terms that cancel out is zero."""
+        terms = point[self._owners] * self.linking.data
+        entries = np.bincount(self.linking.indices, terms, minlength=rows).astype(np.float64)
+        if not self.integer.all():
+            sizes = np.bincount(self.linking.indices, np.abs(terms), minlength=rows)
+            entries[np.abs(entries) <= ROUNDING * sizes] = 0.0
+        return entries
 
     def earnings(self, duals: Floats) -> Floats:
         """Return the earnings of a unit of each variable at dual values of the linking rows."""
