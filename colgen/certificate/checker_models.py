@@ -19,6 +19,7 @@ INFINITE = 10**20
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?")
 _INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
+_LIKE_NUMBER = re.compile("inf|nan", re.IGNORECASE)
 _GOALS = {"minimize": 1, "minimum": 1, "min": 1, "maximize": -1, "maximum": -1, "max": -1}
 
 
@@ -317,7 +318,7 @@ class _Lp(_Reader):
                 raise self.unread("the checker does not read semicontinuous variables and special ordered sets")
             if token.kind == "other":
                 raise self.unread(f"the checker reads only linear expressions, not {token.text!r}")
-            if token.kind == "name" and re.match(r"inf|nan", token.text, re.IGNORECASE):
+            if token.kind == "name" and _LIKE_NUMBER.match(token.text):
                 if not _INFINITY.fullmatch(token.text):
                     raise self.unread(f"{token.text[:30]!r} begins with inf or nan, which readers take for a number")
                 token = token._replace(kind="infinity")

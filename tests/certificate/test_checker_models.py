@@ -175,7 +175,11 @@ class Writer:
         if chance.random() < 0.3:
             parts.append("\\ a comment: x + y <= 3\n")
         parts.append(chance.choice(["Minimize", "MAXIMIZE", "min", "Max", "minimum", "maximum"]) + "\n")
-        parts.append(chance.choice([" obj: ", " ", "cost:"]) + self.expression("obj", constant=True) + "\n")
+        parts.append(
+            chance.choice([" obj: ", " ", "cost:"])
+            + (self.expression("obj", constant=True) or ("" if self.rows else "0 x"))
+            + "\n"
+        )
         parts.append(chance.choice(["Subject To", "such that", "st", "s.t.", "ST", "subject to"]) + "\n")
         for r in self.rows:
             parts.append(chance.choice([f" {r}: ", f" {r}: ", f"{r} :\n", " "]) + (self.expression(r) or "0 x"))
@@ -258,9 +262,7 @@ def assert_equal(path):
         assert tuple(model.rows) == rows
         assert (model.sense == "maximize") == program.maximize
         assert math.isclose(model.offset, program.offset, abs_tol=near)
-        costs, lower, upper, kinds = (
-            map(list, zip(*model.variables.values(), strict=True)) if columns else ([], [], [], [])
-        )
+        costs, lower, upper, kinds = map(list, zip(*model.variables.values(), strict=True))
         for ours, theirs in ((costs, program.costs), (lower, program.lower), (upper, program.upper)):
             assert np.allclose(np.array(ours, dtype=float), theirs, rtol=near, atol=near)
         assert kinds == integer.tolist()

@@ -10,6 +10,7 @@ import pytest
 
 from colgen import CompactModel, InputError, Sense, decompose, read, solve
 from colgen.decomposition.detection import find_blocks
+from colgen.decomposition.reading import files
 from colgen.solvers.linear.named import read_program
 
 MIP = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "mip"
@@ -160,6 +161,12 @@ def test_what_highs_ignores_without_a_warning_is_refused(tmp_path, before, after
     assert read_program(path)
     with pytest.raises(InputError, match=reason):
         read(path)
+
+
+def test_large_files_are_read_once(tmp_path, monkeypatch):
+    path = write(tmp_path, "model.lp", KNAPSACKS.replace("maximize", "maximise"))
+    monkeypatch.setattr(files, "_TWICE", path.stat().st_size - 1)
+    assert not read(path).formulation.costs.any()
 
 
 def test_both_readers_must_agree(tmp_path):
