@@ -29,6 +29,9 @@ from colgen.decomposition.reading.subproblems import has_rays, split
 _FAMILIES = 12
 """Maximum number of constraint families for which all pairs are tried as linking rows."""
 
+_MOST_WORK = 20_000_000
+"""Limit on the matrix entries of all families that are tried as linking rows."""
+
 _SIZES = 8
 """Number of row lengths, the longest ones; for each, all rows of at least this length are tried as linking rows."""
 
@@ -40,9 +43,6 @@ _MOST_ENTRIES = 100_000
 
 _MOST_VARIABLES = 50
 """Maximum number of variables that are tried as linking ones."""
-
-_SHARE = 0.2
-"""A row that touches more than this share of the blocks is a linking row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +107,8 @@ def find_blocks(model: pyo.ConcreteModel | CompactModel, by: By = None) -> Found
     """Return the blocks of a model, or None if it does not decompose.
 
     Several sets of linking rows are tried: the set partitioning, packing and covering rows; each family of constraints
-    and each pair of families; and the longest rows.  The other rows form connected components, the blocks.  Rows that
-    touch many blocks then join the linking rows.  Of the decompositions that can pay off, the one with the highest
-    score is returned.
+    and each pair of families; and the longest rows.  The other rows form connected components, the blocks.  Of
+    the decompositions that can pay off, the one with the highest score is returned.
 
     Parameters
     ----------
@@ -163,9 +162,10 @@ def score_blocks(compact: CompactModel, blocks: Partition) -> FoundBlocks:
 def _candidates(compact: CompactModel) -> Iterator[NDArray[np.bool_]]:
     """Yield masks of candidates for linking rows."""
     rows = compact.rows
-    named, typed = _masks(_families_of_rows(compact)), _masks(_types_of_rows(compact))
-    sizes = np.diff(rows.indptr)
-    sums, f = _sums(compact), compact.formulation
+    most = max(_FAMILIES, _MOST_WORK // max(rows.nnz, 1))
+    types, sums = _types_of_rows(compact)
+    named = _masks([_family(compact, row) for row in range(rows.shape[0])], most)
+    typed, sizes, f = _masks(types.tolist(), most), np.diff(rows.indptr), compact.formulation
     partitioning = sums & ((f.row_lower == 1.0) | (f.row_upper == 1.0))
     long_sums = sums & (sizes > 2)
     single = [np.zeros(rows.shape[0], dtype=np.bool_), partitioning, long_sums, *named, *typed]
@@ -214,20 +214,26 @@ def _large_parts(matrix: sparse.csr_array, height: int) -> int:
     return int((np.bincount(labels) >= _LARGE * height).sum()) if rows else 0
 
 
-def _masks(labels: Sequence[Hashable]) -> list[NDArray[np.bool_]]:
-    """Return a mask for each label, in order of appearance."""
-    return [np.array([each == label for each in labels], dtype=np.bool_) for label in dict.fromkeys(labels)]
+def _masks(labels: Sequence[Hashable], most: int) -> list[NDArray[np.bool_]]:
+    """Return a mask for each label, in order of appearance; if there are too many, for those of the most rows."""
+    numbers = {label: k for k, label in enumerate(dict.fromkeys(labels))}
+    codes = np.array([numbers[label] for label in labels], dtype=np.int64)
+    largest = np.argsort(-np.bincount(codes), kind="stable")[:most]
+    return [codes == k for k in np.sort(largest).tolist()]
 
 
-def _families_of_rows(compact: CompactModel) -> list[str]:
-    """Return the name of each row's Pyomo component, or its name without digits."""
+def _family(compact: CompactModel, row: int) -> str:
+    """Return the name of a row's Pyomo component, or its name without digits."""
     if isinstance(compact.source, PyomoSource):
-        return [key[0] for key in compact.formulation.row_keys]
-    return [re.sub(r"\d+", "#", name) for name in compact.source.constraint_names]
+        return str(compact.formulation.row_keys[row][0])
+    return re.sub(r"\d+", "#", compact.constraint_name(row))
 
 
-def _types_of_rows(compact: CompactModel) -> list[tuple[int, int, bool]]:
-    """Return the sides, the kind of coefficients (1, 1 and -1, others) and integrality of each row."""
+def _types_of_rows(compact: CompactModel) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the type of each row, and which rows are sums of integer variables.
+
+    The type is a number for its sides, the kind of its coefficients (1, 1 and -1, others), and its integrality.
+    """
     f, rows = compact.formulation, compact.rows
     filled = np.flatnonzero(np.diff(rows.indptr))
     starts = rows.indptr[:-1][filled]
@@ -236,26 +242,18 @@ def _types_of_rows(compact: CompactModel) -> list[tuple[int, int, bool]]:
         kind[filled] = np.maximum.reduceat(np.where(rows.data == 1.0, 0, np.where(rows.data == -1.0, 1, 2)), starts)
         integral[filled] = np.logical_and.reduceat(f.integer[rows.indices], starts)
     sides = np.isfinite(f.row_lower) + 2 * np.isfinite(f.row_upper) + (f.row_lower == f.row_upper)
-    return list(zip(sides.tolist(), kind.tolist(), integral.tolist(), strict=True))
-
-
-def _sums(compact: CompactModel) -> NDArray[np.bool_]:
-    """Return a mask of the rows with coefficients 1 over integer variables."""
-    return np.array([kind == 0 and integral for _, kind, integral in _types_of_rows(compact)], dtype=np.bool_)
+    return (sides * 3 + kind) * 2 + integral, (kind == 0) & integral
 
 
 def _components(compact: CompactModel, linking: NDArray[np.bool_]) -> Partition | None:
     """Return the components without linking rows, or None if fewer than two have rows."""
     labels = _labels(compact, linking)
-    reach = _reach(compact, labels)
-    wide = ~linking & (reach > max(_SHARE * (labels.max(initial=-1) + 1), 1))
-    labels = _labels(compact, linking | wide)
     count = int(labels.max(initial=-1)) + 1
     if count < 2:
         return None
     rows = np.full(len(linking), MASTER)
     matrix = compact.rows
-    own = ~(linking | wide) & (np.diff(matrix.indptr) > 0)
+    own = ~linking & (np.diff(matrix.indptr) > 0)
     rows[own] = labels[matrix.indices[matrix.indptr[:-1][own]]]
     return Partition(tuple(range(count)), labels, rows)
 
@@ -267,18 +265,14 @@ def _labels(compact: CompactModel, linking: NDArray[np.bool_]) -> Ints:
     graph = sparse.coo_array(matrix)
     edges = (np.ones(graph.nnz), (graph.row + size, graph.col))
     adjacency = sparse.csr_array(edges, shape=(size + matrix.shape[0], size + matrix.shape[0]))
-    labels = connected_components(adjacency, directed=False)[1][:size].astype(np.int64)
+    labels: Ints = connected_components(adjacency, directed=False)[1][:size].astype(np.int64)
     alone = np.bincount(graph.col, minlength=size) == 0
     labels[alone] = MASTER
-    order = {label: k for k, label in enumerate(dict.fromkeys(labels[~alone].tolist()))}
-    return np.array([order.get(label, MASTER) for label in labels.tolist()], dtype=np.int64)
-
-
-def _reach(compact: CompactModel, labels: Ints) -> Ints:
-    """Return the number of components that each row touches."""
-    matrix = sparse.coo_array(compact.rows)
-    pairs = np.unique(np.stack([matrix.row, labels[matrix.col]]), axis=1)
-    return np.bincount(pairs[0], minlength=matrix.shape[0])
+    found, first, places = np.unique(labels[~alone], return_index=True, return_inverse=True)
+    numbers = np.empty(len(found), dtype=np.int64)
+    numbers[np.argsort(first)] = np.arange(len(found))
+    labels[~alone] = numbers[places.reshape(-1)]
+    return labels
 
 
 def _score(compact: CompactModel, partition: Partition) -> float:
@@ -292,8 +286,7 @@ def _score(compact: CompactModel, partition: Partition) -> float:
 
 
 def _families(compact: CompactModel, partition: Partition) -> tuple[str, ...]:
-    names = _families_of_rows(compact)
-    return tuple(dict.fromkeys(names[row] for row in partition.linking.tolist()))
+    return tuple(dict.fromkeys(_family(compact, row) for row in partition.linking.tolist()))
 
 
 def _span(counts: Ints | Sequence[int], noun: str) -> str:

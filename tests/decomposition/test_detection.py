@@ -91,6 +91,23 @@ def test_a_decomposition_that_cannot_pay_has_remarks():
     assert "hull" in str(find_blocks(m))
 
 
+def test_blocks_that_can_pay_are_preferred_to_a_higher_share_of_zeros():
+    m = models.assignment(0, 4, 12)
+    compact = CompactModel.from_pyomo(m)
+    by_task = np.array([name == "room" for name, _ in compact.formulation.row_keys])
+    cannot, found = detection._components(compact, by_task), find_blocks(m)
+    assert detection._score(compact, cannot) > found.score > 0.0
+    assert detection._score_blocks(compact, cannot).score == 0.0
+    assert found.linking == ("assign",)
+    assert np.array_equal(find_blocks(m).partition.of_row, found.partition.of_row)
+
+
+def test_of_many_families_the_largest_are_tried():
+    masks = detection._masks(["b", "a", "c", "a", "c", "c"], 2)
+    assert [np.flatnonzero(mask).tolist() for mask in masks] == [[1, 3], [2, 4, 5]]
+    assert len(detection._masks(["b", "a", "c"], 9)) == 3
+
+
 def test_a_model_of_one_piece_has_no_blocks():
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(3), domain=pyo.Binary)
