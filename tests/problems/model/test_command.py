@@ -105,3 +105,16 @@ def test_bad_input_is_one_sentence(capsys, model, tmp_path, words, expected):
     assert out == ""
     assert expected in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_run_with_a_decomposition_is_resumed_from_another_folder(capsys, model, tmp_path, monkeypatch):
+    tasks = "\n".join(f"BLOCK {j + 1}\nc_e_assign({j})_" for j in range(6))
+    (tmp_path / "plan.dec").write_text(f"NBLOCKS\n6\n{tasks}\n")
+    monkeypatch.chdir(tmp_path)
+    limited = ["--checkpoint", "run", "--node-limit", "1"]
+    assert solved(capsys, "plan.lp", "--dec", "plan.dec", *limited)[0] in (0, 3)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert main(["resume", "../run", "--quiet", "--solution", "plan.sol"]) == 0
+    assert "read as     6 blocks" in capsys.readouterr().out
+    assert (tmp_path / "other" / "plan.sol").read_text().startswith("=obj= ")
