@@ -129,11 +129,18 @@ class Subproblem:
 
 
 def block_bounds(compact: CompactModel, partition: Partition) -> tuple[Floats, Floats]:
-    """Return the bounds of variables, for integer ones those that the rows of blocks imply."""
-    f, own_rows = compact.formulation, np.flatnonzero(partition.of_row != MASTER)
-    sides = (f.row_lower[own_rows], f.row_upper[own_rows])
-    general = f.integer & (f.upper - f.lower > 1.0)  # binary variables stay free: networks are recognized by them
-    return tighten_bounds(compact.rows[own_rows, :], *sides, f.lower, f.upper, general)
+    """Return the bounds of variables, for integer ones those that the rows of blocks imply.
+
+    A row of one binary variable is a bound of it.
+    """
+    f, rows, own = compact.formulation, compact.rows, partition.of_row != MASTER
+    lower, upper = f.lower, f.upper
+    # Other rows leave binary variables free, and so do equations: networks are recognized by these.
+    single = own & (np.diff(rows.indptr) == 1) & (f.row_lower != f.row_upper)
+    for mask, integer in ((single, f.integer), (own, f.integer & (f.upper - f.lower > 1.0))):
+        mine = np.flatnonzero(mask)
+        lower, upper = tighten_bounds(rows[mine, :], f.row_lower[mine], f.row_upper[mine], lower, upper, integer)
+    return lower, upper
 
 
 def split(compact: CompactModel, partition: Partition, bounds: tuple[Floats, Floats] | None = None) -> list[Subproblem]:
