@@ -253,20 +253,26 @@ def _components(compact: CompactModel, linking: NDArray[np.bool_]) -> Partition 
         return None
     rows = np.full(len(linking), MASTER)
     matrix = compact.rows
-    own = ~linking & (np.diff(matrix.indptr) > 0)
-    rows[own] = labels[matrix.indices[matrix.indptr[:-1][own]]]
+    filled = np.diff(matrix.indptr) > 0
+    own = ~linking & filled
+    if own.any():
+        rows[own] = np.maximum.reduceat(labels[matrix.indices], matrix.indptr[:-1][filled])[own[filled]]
     return Partition(tuple(range(count)), labels, rows)
 
 
 def _labels(compact: CompactModel, linking: NDArray[np.bool_]) -> Ints:
-    """Return the component of each variable, numbered in order; :data:`MASTER` for variables in linking rows only."""
-    matrix = sparse.csr_array(compact.rows[np.flatnonzero(~linking), :])
-    size = matrix.shape[1]
-    graph = sparse.coo_array(matrix)
-    edges = (np.ones(graph.nnz), (graph.row + size, graph.col))
+    """Return the component of each variable, numbered in order; :data:`MASTER` for variables in linking rows only.
+
+    A fixed variable connects nothing; blocks get copies of it.
+    """
+    f, matrix = compact.formulation, sparse.csr_array(compact.rows[np.flatnonzero(~linking), :])
+    graph, size = sparse.coo_array(matrix), matrix.shape[1]
+    free = (f.lower != f.upper)[graph.col]
+    rows, columns = graph.row[free], graph.col[free]
+    edges = (np.ones(len(rows)), (rows + size, columns))
     adjacency = sparse.csr_array(edges, shape=(size + matrix.shape[0], size + matrix.shape[0]))
     labels: Ints = connected_components(adjacency, directed=False)[1][:size].astype(np.int64)
-    alone = np.bincount(graph.col, minlength=size) == 0
+    alone = np.bincount(columns, minlength=size) == 0
     labels[alone] = MASTER
     found, first, places = np.unique(labels[~alone], return_index=True, return_inverse=True)
     numbers = np.empty(len(found), dtype=np.int64)

@@ -97,9 +97,21 @@ def test_blocks_that_can_pay_are_preferred_to_a_higher_share_of_zeros():
     by_task = np.array([name == "room" for name, _ in compact.formulation.row_keys])
     cannot, found = detection._components(compact, by_task), find_blocks(m)
     assert detection._score(compact, cannot) > found.score > 0.0
-    assert detection._score_blocks(compact, cannot).score == 0.0
+    assert detection.score_blocks(compact, cannot).score == 0.0
     assert found.linking == ("assign",)
     assert np.array_equal(find_blocks(m).partition.of_row, found.partition.of_row)
+
+
+def test_a_fixed_variable_links_no_blocks():
+    m, plain = models.assignment(0), solve(decompose(models.assignment(0)))
+    m.one = pyo.Var(bounds=(1, 1))
+    bodies = {j: (m.room[j].body, m.room[j].upper) for j in m.machine}
+    m.own = pyo.Constraint(m.machine, rule=lambda m, j: bodies[j][0] <= bodies[j][1] * m.one)
+    m.room.deactivate()
+    found = find_blocks(m)
+    assert (len(found.partition.names), found.linking) == (3, ("assign",))
+    assert solve(decompose(m, found)).objective == plain.objective
+    assert m.one.value == 1.0
 
 
 def test_of_many_families_the_largest_are_tried():
