@@ -136,7 +136,7 @@ class _Mps(_Reader):
             return
         name = words[0].upper()
         if name not in _SECTIONS:
-            raise self.unread(f"the checker does not read the section {name[:30]!r}")
+            raise self.unread(f"the section {name[:30]!r} is not read")
         if name in self.seen:
             raise self.unread(f"expected each section once, not {name} again")
         self.section = name
@@ -221,7 +221,7 @@ class _Mps(_Reader):
     def _take_bounds(self, words: list[str]) -> None:
         kind, *words = words
         if kind not in _BOUNDS:
-            raise self.unread(f"the checker does not read bounds of the type {kind[:30]!r}")
+            raise self.unread(f"bounds of the type {kind[:30]!r} are not read")
         variables, needs = self.model.variables, kind in ("UP", "LO", "FX", "LI", "UI")
         has_set = len(words) == 3 or (len(words) == 2 and not needs and words[1] in variables)
         name, *rest = self._without_set(words, has_set, variables) or [""]
@@ -296,7 +296,7 @@ class _Lp(_Reader):
     def take(self, line: str) -> None:
         line = line.partition("\\")[0].rstrip(" \t")
         if "->" in line:
-            raise self.unread("the checker does not read indicator constraints")
+            raise self.unread("indicator constraints are not read")
         matches = _TOKEN.finditer(line)
         tokens = [_Token(kind := match.lastgroup or "", match.group(kind), self.line) for match in matches]
         k = 0
@@ -315,9 +315,11 @@ class _Lp(_Reader):
             if not self.section or self.section == "end":
                 raise self.unread(f"expected nothing outside the sections, not {token.text[:30]!r}")
             if self.section == "unread":
-                raise self.unread("the checker does not read semicontinuous variables and special ordered sets")
+                raise self.unread(
+                    f"{token.text!r}: semicontinuous variables and special ordered sets (SOS) are not read"
+                )
             if token.kind == "other":
-                raise self.unread(f"the checker reads only linear expressions, not {token.text!r}")
+                raise self.unread(f"expected a linear expression, not {token.text!r}; quadratic terms are not read")
             if token.kind == "name" and _LIKE_NUMBER.match(token.text):
                 if not _INFINITY.fullmatch(token.text):
                     raise self.unread(f"{token.text[:30]!r} begins with inf or nan, which readers take for a number")

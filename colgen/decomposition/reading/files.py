@@ -80,15 +80,16 @@ def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
 def _read_twice(path: Path) -> NamedProgram:
     """Read a file by HiGHS; raise ModelError if the checker's reader refuses it or reads another program.
 
-    HiGHS ignores, for example, the whole objective after the word ``maximise``.
+    HiGHS ignores, for example, the whole objective after the word ``maximise``, and does not end if names of rows have
+    spaces.
     """
-    named = read_program(path)
     if path.stat().st_size > _TWICE:
-        return named
+        return read_program(path)
     try:
         model = read_model(text_of(str(path)), float)
     except UnreadError as error:
         raise ModelError(str(error)) from None
+    named = read_program(path)
     program, places = named.program, {name: k for k, name in enumerate(model.variables)}
     entries = [(r, places[v], a) for r, (*_, terms) in enumerate(model.rows.values()) for v, a in terms.items()]
     row, column, data = zip(*entries, strict=True) if entries else ((), (), ())

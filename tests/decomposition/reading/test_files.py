@@ -97,17 +97,21 @@ def test_a_compressed_file_is_the_same_model(tmp_path, name):
         (
             "a.lp",
             "min\n obj: x\nst\n c: x + y >= 1\nbounds\n 2 <= x <= 5\nsemi-continuous\n x\nend\n",
-            "'x' is semicont",
+            "line 8 of the file: 'x': semicont",
         ),
         ("a.lp", "min\n obj: x + [ x^2 ]/2\nst\n c1: x + y >= 1\nend\n", "quadratic"),
-        ("a.lp", "min\n obj: x\nst\n c1: x + y + [ x^2 ] >= 1\nend\n", "Quadratic"),
+        ("a.lp", "min\n obj: x\nst\n c1: x + y + [ x^2 ] >= 1\nend\n", "line 4 .* quadratic"),
         ("a.lp", "min\n obj: x\nst\n c1: b = 1 -> x + y >= 1\nbin\n b\nend\n", "a.lp"),
-        ("a.lp", "min\n obj: x\nst\n c1: x + y >= 1\n c1: x <= 3\nend\n", "two constraints have the name 'c1'"),
-        ("a.lp", "min\n obj: x\nst\n c1: x + y + x >= 1\nend\n", "values summed"),
+        ("a.lp", "min\n obj: x\nst\n c1: x + y >= 1\n c1: x <= 3\nend\n", "line 5 .* two rows have the name 'c1'"),
+        ("a.lp", "min\n obj: x\nst\n c1: x + y + x >= 1\nend\n", "line 4 .* two terms"),
         ("a.mps", "NAME t\nROWS\n N o\n E c\nCOLUMNS\n x o 1 c 1e-12\n y o 1 c 1\nRHS\n r c 5\nENDATA\n", "ignored"),
-        ("a.mps", "NAME t\nROWS\n N o\n G c\nCOLUMNS\n x o 1 c 1\nBOUNDS\n UP b x -3\nENDATA\n", "inconsistent bounds"),
+        (
+            "a.mps",
+            "NAME t\nROWS\n N o\n G c\nCOLUMNS\n x o 1 c 1\nBOUNDS\n UP b x -3\nENDATA\n",
+            "line 8 .* negative upper bound",
+        ),
         ("a.mps.gz", "not compressed", "gzip"),
-        ("a.lp", "no model", r"a\.lp: the model has no variables"),
+        ("a.lp", "no model", r"a\.lp: line 1 of the file"),
         ("a.mps", "NAME t\nROWS\n N o\nCOLUMNS\nENDATA\n", "no variables"),
         ("a.txt", "", r"\.mps or \.lp"),
     ],
@@ -161,6 +165,12 @@ def test_what_highs_ignores_without_a_warning_is_refused(tmp_path, before, after
     assert read_program(path)
     with pytest.raises(InputError, match=reason):
         read(path)
+
+
+def test_names_with_spaces_are_refused(tmp_path):
+    text = RANGES.replace(" G atleast", " G at least")  # HiGHS would not end
+    with pytest.raises(InputError, match="line 5 of the file: expected N, L, G or E and a name without spaces"):
+        read(write(tmp_path, "model.mps", text))
 
 
 def test_large_files_are_read_once(tmp_path, monkeypatch):
