@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 from tests.amounts import examples
 from tests.sweeps import thin
 
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it in its workers, and messages would be wrapped
+
 # derandomize: the same examples in every run, so that a failing test keeps failing until it is fixed.
 settings.register_profile(
     "fast",
