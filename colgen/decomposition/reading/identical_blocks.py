@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from colgen.decomposition.reading.compact_model import CompactModel, Floats, Ints, Partition
 from colgen.decomposition.reading.subproblems import Subproblem, block_bounds, has_rays, permuted, split
 
-_MOST_WORK = 10_000_000
+_MOST_WORK = 4_000_000
 """Limit on the entries that are coloured in a model while tied variables are paired; then blocks stay separate."""
 
 _OVERHEAD = 1_000
