@@ -245,7 +245,7 @@ def _pair(one: _Colouring, other: _Colouring, work: list[int], depth: int = 0) -
         columns[one.order], rows[one.row_order] = other.order, other.row_order
         same = _fingerprint(permuted(other.block, columns, rows)) == _fingerprint(one.block)
         return (columns, rows) if same else None
-    if depth < _DEEPEST:
+    if depth < _DEEPEST and work[0] >= 0:
         first = one.fixed(int(one.tied[0]))
         for column in other.tied.tolist():
             work[0] -= other.graph.size + _OVERHEAD
