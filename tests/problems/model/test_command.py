@@ -30,7 +30,7 @@ def test_the_answer_has_the_names_of_the_file_and_other_solvers_read_it(capsys, 
     assert code == 0
     assert len(answer.splitlines()) == 6
     assert all(line.startswith("takes(") and line.endswith(") 1") for line in answer.splitlines())
-    assert report.startswith("Proved optimal.\nread as     3 blocks of 1 row and 6 variables")
+    assert report.startswith("Proved optimal.\nread as     3 blocks of 1 row and 5 variables")
     highs = highspy.Highs()
     highs.setOptionValue("log_to_console", False)
     highs.readModel(str(model))
