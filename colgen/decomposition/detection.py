@@ -257,13 +257,19 @@ def _components(compact: CompactModel, linking: NDArray[np.bool_]) -> Partition 
     own = ~linking & filled
     if own.any():
         rows[own] = np.maximum.reduceat(labels[matrix.indices], matrix.indptr[:-1][filled])[own[filled]]
-    return Partition(tuple(range(count)), labels, rows)
+    # A fixed variable belongs to the only block that has it; several get copies.
+    entries = sparse.coo_array(matrix)
+    loose = (rows[entries.row] != MASTER) & (labels[entries.col] == MASTER)
+    least, most = np.full(len(labels), count), np.full(len(labels), MASTER)
+    np.minimum.at(least, entries.col[loose], rows[entries.row[loose]])
+    np.maximum.at(most, entries.col[loose], rows[entries.row[loose]])
+    return Partition(tuple(range(count)), np.where(least == most, least, labels), rows)
 
 
 def _labels(compact: CompactModel, linking: NDArray[np.bool_]) -> Ints:
     """Return the component of each variable, numbered in order; :data:`MASTER` for variables in linking rows only.
 
-    A fixed variable connects nothing; blocks get copies of it.
+    A fixed variable connects nothing.
     """
     f, matrix = compact.formulation, sparse.csr_array(compact.rows[np.flatnonzero(~linking), :])
     graph, size = sparse.coo_array(matrix), matrix.shape[1]

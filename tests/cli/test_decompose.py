@@ -6,10 +6,7 @@ from colgen import read
 from colgen.problems.model.command import TEMPLATE
 from tests.cli.stub import run
 
-LINE = (
-    "3 blocks of 1 row and 5 variables, linked by 6 rows (c_e_assign(#)_), with 3 variables in the master, "
-    "priced as 3 knapsacks; score 0.19"
-)
+LINE = "3 blocks of 1 row and 6 variables, linked by 6 rows (c_e_assign(#)_), priced as 3 knapsacks; score 0.22"
 
 HULLS = "Minimize\n x + y\nSubject To\n a: x >= 1\n b: y >= 1\n c: x + y >= 3\nGenerals\n x y\nEnd\n"
 """Each block has one row over one integer variable: no decomposition pays."""

@@ -114,6 +114,13 @@ def test_a_fixed_variable_links_no_blocks():
     assert m.one.value == 1.0
 
 
+def test_a_fixed_variable_of_one_block_belongs_to_it():
+    m = models.assignment(0)
+    m.x[1, 2].setub(0)
+    assert find_blocks(m).recognized == "3 knapsacks"
+    assert np.bincount(find_blocks(m).partition.of_column).tolist() == [8, 8, 8]
+
+
 def test_of_many_families_the_largest_are_tried():
     masks = detection._masks(["b", "a", "c", "a", "c", "c"], 2)
     assert [np.flatnonzero(mask).tolist() for mask in masks] == [[1, 3], [2, 4, 5]]

@@ -30,7 +30,7 @@ def test_the_answer_has_the_names_of_the_file_and_other_solvers_read_it(capsys, 
     assert code == 0
     assert len(answer.splitlines()) == 6
     assert all(line.startswith("takes(") and line.endswith(") 1") for line in answer.splitlines())
-    assert report.startswith("Proved optimal.\nread as     3 blocks of 1 row and 5 variables")
+    assert report.startswith("Proved optimal.\nread as     3 blocks of 1 row and 6 variables")
     highs = highspy.Highs()
     highs.setOptionValue("log_to_console", False)
     highs.readModel(str(model))
@@ -76,7 +76,7 @@ def test_an_answer_is_drawn_by_blocks_or_as_one(capsys, model, tmp_path):
     [
         (["model", "DIR/missing.lp"], "missing.lp cannot be read"),
         (["model", "DIR/plan.txt"], "plan.txt: expected a model with the ending .mps or .lp"),
-        (["model", "DIR/broken.mps"], "broken.mps: HiGHS cannot read the file"),
+        (["model", "DIR/broken.mps"], "broken.mps: line 4 of the file"),
         (
             ["model", "DIR/hulls.lp"],
             "hulls.lp: none of the blocks that are found can pay; give a decomposition with --dec",
