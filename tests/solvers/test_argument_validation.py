@@ -213,6 +213,7 @@ TRUSTING = {
     "subsets": "takes validated searches",
     "highs": "models are validated by the engine",
     "mip": "models are validated by the engine",
+    "named": "takes models of HiGHS and files; tests of its own",
     "options": "tests of its own",
     "scaling": "models are validated by the engine",
     "exchanges": "columns are validated by the engine",

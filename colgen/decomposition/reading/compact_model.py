@@ -115,6 +115,15 @@ class CompactModel:
         Unit of each column, by which its values are multiplied for the user; None: all are 1.
     copied
         Columns of which the last columns are copies; a user's model has none.
+
+    Examples
+    --------
+    >>> m = pyo.ConcreteModel()
+    >>> m.x = pyo.Var([1, 2], domain=pyo.Binary)
+    >>> m.room = pyo.Constraint(expr=2 * m.x[1] + 3 * m.x[2] <= 4)
+    >>> m.profit = pyo.Objective(expr=3 * m.x[1] + 2 * m.x[2], sense=pyo.maximize)
+    >>> CompactModel.from_pyomo(m).names
+    ('x[1]', 'x[2]')
     """
 
     formulation: Rows

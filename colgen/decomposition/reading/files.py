@@ -27,7 +27,7 @@ _TWICE = 1 << 22
 
 
 def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
-    """Return the model in a file, with the decomposition in another.
+    r"""Return the model in a file, with the decomposition in another.
 
     Parameters
     ----------
@@ -48,6 +48,13 @@ def read(path: str | Path, dec: str | Path | None = None) -> CompactModel:
     InputError
         If a file cannot be read, if HiGHS warns about it or reads it differently from the checker of certificates, or
         if it has semicontinuous variables, special ordered sets, indicator constraints or quadratic terms.
+
+    Examples
+    --------
+    >>> lines = "max", "profit: 3 x + 2 y", "st", "room: 2 x + 3 y <= 4", "bin", "x", "y", "end"
+    >>> _ = Path("plan.lp").write_text("\n".join(lines))
+    >>> read("plan.lp").names
+    ('x', 'y')
     """
     place = Path(path)
     if place.suffix.lower() == ".cor":

@@ -282,7 +282,7 @@ def test_score_instance(folder, model, scorer):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"score": "x"}, "there is no option 'score'; there are scores: "),
+        ({"score": "x"}, "there is no option 'score'; did you mean 'scores'?"),
         ({"scores": "odds"}, "option scores: expected probability or log_odds, not 'odds'"),
         ({"bias": "much"}, "option bias: expected tuned or a number, not 'much'"),
         ({"bias": "nan"}, "option bias: expected tuned or a number, not 'nan'"),
