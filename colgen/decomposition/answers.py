@@ -60,8 +60,7 @@ class Values(Mapping[str, float]):
         for name in self:
             if name.split() != [name]:
                 raise InputError(f"{path}: a .sol file cannot hold names with blanks, such as {name!r}")
-        f = self.compact.formulation
-        objective = math.fsum((f.costs * self.array).tolist()) + f.offset
+        objective = _objective(self.compact.formulation, self.array)
         values = [f"{name} {_decimal(value)}\n" for name, value in self.items()]
         write_text(path, "".join([f"=obj= {_decimal(objective)}\n", *values]))
 
@@ -104,6 +103,10 @@ def recompute_objective(compact: CompactModel, answer: Values) -> float:
             f"constraint {compact.constraint_name(r)!r} has the body {activity[r]:.10g}, expected "
             f"{f.row_lower[r]:.10g} to {f.row_upper[r]:.10g}"
         )
+    return _objective(f, x)
+
+
+def _objective(f: Rows, x: Floats) -> float:
     return math.fsum((f.costs * x).tolist()) + f.offset
 
 

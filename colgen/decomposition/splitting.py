@@ -15,7 +15,7 @@ from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, unused_name
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.model.rows import Rows
 
@@ -68,10 +68,7 @@ class Splitting:
     @cached_property
     def convexity(self) -> str:
         """Name of the convexity rows; their index is the number of the subproblem."""
-        name, taken = "convexity", {key[0] for key in self.compact.formulation.row_keys}
-        while name in taken:
-            name += "_"
-        return name
+        return unused_name("convexity", self.compact.formulation.row_keys)
 
     @cached_property
     def row_keys(self) -> tuple[Key, ...]:
@@ -97,9 +94,7 @@ class Splitting:
         signs = np.concatenate([np.ones(len(short)), -np.ones(len(over))])
         shape = (rows, count)
         more = sparse.csc_array((signs, (np.concatenate([short, over]), np.arange(count))), shape=shape)
-        name, taken = "missing", {key[0] for key in f.column_keys}
-        while name in taken:
-            name += "_"
+        name = unused_name("missing", f.column_keys)
         column_keys = (*(f.column_keys[k] for k in self.static.tolist()), *((name, k) for k in range(count)))
         flags = np.concatenate([np.zeros(width, dtype=np.bool_), np.ones(count, dtype=np.bool_)])
         return Rows.of_arrays(
@@ -172,10 +167,7 @@ class Splitting:
 
     @cached_property
     def _points(self) -> str:
-        name, taken = "point", {key[0] for key in self.compact.formulation.column_keys}
-        while name in taken:
-            name += "_"
-        return name
+        return unused_name("point", self.compact.formulation.column_keys)
 
     # --- answers -----------------------------------------------------------------------------------------------------
 

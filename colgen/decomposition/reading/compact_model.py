@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ import pyomo.environ as pyo
 from numpy.typing import NDArray
 from scipy import sparse
 
+from colgen.core.columns import Key
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import ROUNDING
@@ -278,6 +279,14 @@ class CompactModel:
 def as_compact(model: Any) -> CompactModel:
     """Return a compact model, or a Pyomo model as one."""
     return model if isinstance(model, CompactModel) else CompactModel.from_pyomo(model)
+
+
+def unused_name(name: str, keys: Sequence[Key]) -> str:
+    """Return a name for a block of rows or columns, with underscores appended until no key has it."""
+    taken = {key[0] for key in keys}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def cost_rounding(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Ints, Names, Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Ints, Names, Partition, unused_name
 from colgen.model.rows import Rows
 
 
@@ -50,8 +50,8 @@ def copy_linking(compact: CompactModel, partition: Partition) -> tuple[CompactMo
         matrices.append(sparse.csc_array((own.data, (own.row, place)), shape=(len(rows), width + count)))
     taken = np.concatenate([rows for rows, _ in again]) if again else np.empty(0, dtype=np.int64)
     of_taken = np.repeat([block for _, block in again], [len(rows) for rows, _ in again]).astype(np.int64)
-    keys = [_new_name(name, {key[0] for key in f.row_keys}) for name in ("equal_copies", "copied_rows")]
-    copy = _new_name("copy", {key[0] for key in f.column_keys})
+    keys = [unused_name(name, f.row_keys) for name in ("equal_copies", "copied_rows")]
+    copy = unused_name("copy", f.column_keys)
     formulation = Rows.of_arrays(
         f.sense,
         sparse.csc_array(sparse.vstack(matrices)),
@@ -119,9 +119,3 @@ def _parts_of_master(compact: CompactModel, partition: Partition) -> tuple[Ints,
 def _in_blocks(names: tuple[str, ...], chosen: Ints, blocks: Ints, partition: Partition) -> list[str]:
     """Return the names of copies."""
     return [f"{names[k]} in block {partition.names[b]}" for k, b in zip(chosen.tolist(), blocks.tolist(), strict=True)]
-
-
-def _new_name(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
