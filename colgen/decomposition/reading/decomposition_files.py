@@ -26,6 +26,9 @@ from colgen.decomposition.reading.subproblems import split
 LINKING = -2
 """Block number of a variable that a file calls linking."""
 
+_OPEN = -3
+"""Block number of a constraint that is not assigned yet."""
+
 _SECTIONS = {
     "CONSDEFAULTMASTER": "CONSDEFAULTMASTER",
     "INCOMPLETE": "INCOMPLETE",
@@ -331,12 +334,12 @@ def _add(found: Statement, names: _Names, name: Any, block: int, where: str) -> 
 def _complete(found: Statement, compact: CompactModel) -> Partition:
     """Return the block of each row and column; of a linking column, its first block."""
     matrix = compact.rows
-    rows = np.full(matrix.shape[0], LINKING)  # not assigned yet
+    rows = np.full(matrix.shape[0], _OPEN)
     blocks: list[set[int]] = [set() for _ in compact.names]
     for name, number in found.of_variable.items():
         blocks[compact.place_of_name[name]] |= {each for each in number if each >= 0}
     for row, name in enumerate(compact.source.constraint_names):
-        rows[row] = found.of_row.get(name, MASTER if found.rest_in_master else LINKING)
+        rows[row] = found.of_row.get(name, MASTER if found.rest_in_master else _OPEN)
     columns = [matrix.indices[matrix.indptr[r] : matrix.indptr[r + 1]].tolist() for r in range(len(rows))]
     stated = {compact.place_of_name[name]: number for name, number in found.of_variable.items()}
     for row in np.flatnonzero(rows >= 0).tolist():
@@ -382,7 +385,7 @@ def _follow_variables(
     rows: np.ndarray[Any, Any], columns: list[list[int]], blocks: list[set[int]], stated: Mapping[int, set[int]]
 ) -> None:
     """Assign each open row to the only block of its variables, until nothing changes; others stay in the master."""
-    open_rows = [row for row in np.flatnonzero(rows == LINKING).tolist() if columns[row]]
+    open_rows = [row for row in np.flatnonzero(rows == _OPEN).tolist() if columns[row]]
     while True:
         rest = []
         for row in open_rows:
@@ -398,4 +401,4 @@ def _follow_variables(
         if len(rest) == len(open_rows):
             break
         open_rows = rest
-    rows[rows == LINKING] = MASTER
+    rows[rows == _OPEN] = MASTER
