@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
 
@@ -21,6 +20,7 @@ from colgen.core.numbers import real
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
+from colgen.core.text import meant
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, duals_of, recompute_objective
 from colgen.decomposition.benders.template import Benders
@@ -190,9 +190,7 @@ class PyomoSolver:
 def _check_names(options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in _OPTIONS:
-            near = get_close_matches(str(name), _OPTIONS, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"options: expected {', '.join(_OPTIONS)}, not {name!r}{hint}")
+            raise InputError(f"options: expected {', '.join(_OPTIONS)}, not {name!r}{meant(str(name), _OPTIONS)}")
     return dict(options)
 
 

@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,6 +17,7 @@ from scipy import sparse
 
 from colgen.core.errors import InputError
 from colgen.core.files import check_destination, parse_json, read_text, write_text
+from colgen.core.text import meant
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Partition
 from colgen.decomposition.reading.copies import copy_linking
 from colgen.decomposition.reading.identical_blocks import group_identical
@@ -151,9 +151,7 @@ class _Names:
         if self.skips_unknown:
             self.skipped.append(name)
             return False
-        near = get_close_matches(name, known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"{where}: the model has no {kind} {name!r}{hint}")
+        raise InputError(f"{where}: the model has no {kind} {name!r}{meant(name, list(known))}")
 
     def warn(self, path: Path) -> None:
         """Warn about the names of a presolved model that this model does not have."""
