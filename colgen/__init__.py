@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from colgen.cuts.capacity import RoundedCapacity
     from colgen.cuts.rank_one import RankOne
     from colgen.cuts.separation import Separation, SeparationContext
-    from colgen.decomposition.decomposed import decompose
+    from colgen.decomposition.decomposing import decompose
     from colgen.decomposition.reading.compact_model import CompactModel
     from colgen.decomposition.reading.files import read
     from colgen.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from colgen.method import Method
     from colgen.model.marks import artificial, exchange
     from colgen.model.rows import Rows
+    from colgen.networks.statement import Paths
     from colgen.options import Parallel, Record
     from colgen.pricing.labelling import Labelling
     from colgen.pricing.oracles import NO_STRUCTURE, Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
@@ -71,7 +72,7 @@ _HOMES = {
     "cuts.capacity": "RoundedCapacity",
     "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
-    "decomposition.decomposed": "decompose",
+    "decomposition.decomposing": "decompose",
     "decomposition.reading.compact_model": "CompactModel",
     "decomposition.reading.files": "read",
     "heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
@@ -80,6 +81,7 @@ _HOMES = {
     "method": "Method",
     "model.marks": "artificial exchange",
     "model.rows": "Rows",
+    "networks.statement": "Paths",
     "options": "Parallel Record",
     "pricing.labelling": "Labelling",
     "pricing.oracles": "Best NO_STRUCTURE OraclePricing Pricing PricingContext PricingResult Stages",
@@ -169,6 +171,7 @@ __all__ = [
     "OnTemplateVariable",
     "OraclePricing",
     "Parallel",
+    "Paths",
     "Pool",
     "Pricing",
     "PricingContext",

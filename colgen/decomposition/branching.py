@@ -28,7 +28,7 @@ from colgen.decomposition.blocks.decisions import Bounds, ComponentBound, Points
 from colgen.decomposition.blocks.mixed_integer import in_box
 from colgen.decomposition.reading.compact_model import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
-from colgen.decomposition.splitting import Splitting
+from colgen.decomposition.splitting import BlockPoint, Splitting
 
 
 class OnBlockVariables(BranchingRule):
@@ -96,7 +96,8 @@ class OnBlockVariables(BranchingRule):
         """Return the points in use and their amounts for each subproblem."""
         used: dict[int, list[tuple[Floats, float]]] = {}
         for column, amount in solution.columns:
-            used.setdefault(column.structure.number, []).append((column.structure.values, amount))
+            if isinstance(column.structure, BlockPoint):
+                used.setdefault(column.structure.number, []).append((column.structure.values, amount))
         return [
             (
                 self.splitting.subproblems[number],
@@ -144,7 +145,8 @@ def _within(box: Box, number: int) -> Callable[[Column], float]:
 
     def value(column: Column) -> float:
         point = column.structure
-        return float(in_box(box, point.values[None, :])[0]) if point.number == number else 0.0
+        mine = isinstance(point, BlockPoint) and point.number == number
+        return float(in_box(box, point.values[None, :])[0]) if mine else 0.0
 
     return value
 

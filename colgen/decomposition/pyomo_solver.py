@@ -24,7 +24,8 @@ from colgen.core.text import meant
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, duals_of, recompute_objective
 from colgen.decomposition.benders.template import Benders
-from colgen.decomposition.decomposed import Decomposed, decompose
+from colgen.decomposition.decomposed import Decomposed
+from colgen.decomposition.decomposing import decompose
 from colgen.decomposition.reading.compact_model import PyomoSource
 from colgen.solving import solve
 

@@ -18,6 +18,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, unused_name
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.model.rows import Rows
+from colgen.networks.block import Path, PathBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +50,15 @@ class BlockPoint:
 
 @dataclass(frozen=True, eq=False)
 class Splitting:
-    """A model and its blocks, as used by the master and the oracles; subproblem k owns convexity row k."""
+    """A model and its blocks, as used by the master and the oracles; subproblem k owns convexity row k.
+
+    Path blocks have a row with the number of their paths.
+    """
 
     compact: CompactModel
     partition: Partition
     subproblems: tuple[Subproblem, ...]
+    paths: tuple[PathBlock, ...] = ()
 
     @cached_property
     def linking(self) -> Ints:
@@ -63,7 +68,10 @@ class Splitting:
     @cached_property
     def static(self) -> Ints:
         """Variables of the model that stay in the master."""
-        return np.flatnonzero(self.partition.of_column == MASTER)
+        kept = self.partition.of_column == MASTER
+        for block in self.paths:
+            kept[block.columns[block.columns >= 0]] = False
+        return np.flatnonzero(kept)
 
     @cached_property
     def convexity(self) -> str:
@@ -74,18 +82,31 @@ class Splitting:
     def row_keys(self) -> tuple[Key, ...]:
         """Keys of the master's rows, in order."""
         keys = self.compact.formulation.row_keys
-        return (*(keys[k] for k in self.linking.tolist()), *(self.convexity_key(sub) for sub in self.subproblems))
+        return (
+            *(keys[k] for k in self.linking.tolist()),
+            *(self.convexity_key(sub) for sub in self.subproblems),
+            *(self.count_key(block) for block in self.paths),
+        )
 
     def convexity_key(self, sub: Subproblem) -> Key:
         """Return the key of the row that fixes the number of points of a subproblem."""
         return (self.convexity, sub.number)
 
+    @cached_property
+    def _counts(self) -> str:
+        return unused_name("number of paths", self.compact.formulation.row_keys)
+
+    def count_key(self, block: PathBlock) -> Key:
+        """Return the key of the row with the number of paths of a block."""
+        return (self._counts, block.number)
+
     def master(self) -> Rows:
-        """Return the linking rows over the static variables, the convexity rows, and artificial variables if needed."""
+        """Return the linking rows over the static variables, the rows of blocks, and artificial variables if needed."""
         f = self.compact.formulation
-        counts = np.array([sub.count for sub in self.subproblems], dtype=float)
-        lower = np.concatenate([f.row_lower[self.linking], counts])
-        upper = np.concatenate([f.row_upper[self.linking], counts])
+        counts = [(sub.count, sub.count) for sub in self.subproblems] + [block.count for block in self.paths]
+        least, most = np.array(counts, dtype=float).reshape(-1, 2).T
+        lower = np.concatenate([f.row_lower[self.linking], least])
+        upper = np.concatenate([f.row_upper[self.linking], most])
         rows, width = len(lower), len(self.static)
         own = sparse.csc_array(self.compact.rows[self.linking, :][:, self.static])
         own.resize(rows, width)
@@ -196,7 +217,9 @@ class Splitting:
             x[k] = solution.variables.get(keys[k], 0.0)
         points: dict[int, list[tuple[Floats, float]]] = {}
         for column, amount in solution.columns:
-            if column.structure.values.any():  # x is zero already
+            if isinstance(column.structure, Path):
+                np.add.at(x, self.paths[column.structure.number].columns[list(column.structure.arcs)], amount)
+            elif column.structure.values.any():  # x is zero already
                 points.setdefault(column.structure.number, []).append((column.structure.values, amount))
         for number, used in points.items():
             sub = self.subproblems[number]

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +32,91 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-class Labelling(Pricing):
+class PathOracle(Pricing):
+    """Base of oracles whose columns are paths: heuristic searches, then an exact one; marginals; lists of paths.
+
+    Subclasses implement :meth:`reduced_costs`, :meth:`arguments` and :meth:`batch`.  It supports minimisation only.
+
+    Attributes
+    ----------
+    solver
+        A labelling solver with its network, resources and neighbourhoods; see ``colgen.solvers.paths.labelling``.
+    costs
+        Cost of each arc, shape (num_arcs,).
+    routes
+        Maximum number of columns per call.
+    modes
+        The solver's searches, in order.  The last is ``"exact"``.
+    """
+
+    solver: Any
+    costs: Floats
+    routes: int
+    modes: tuple[str, ...]
+
+    @abstractmethod
+    def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
+        """Return the cost of each arc minus its dual values."""
+
+    @abstractmethod
+    def arguments(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
+        """Return the solver's arguments apart from the arcs' reduced costs."""
+
+    @abstractmethod
+    def batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
+        """Return the routes as columns, and the solver's reduced costs of them."""
+
+    def through_arcs(self, values: Floats) -> PricedMarginals:
+        """Return the least reduced costs of paths through the arcs as marginals; by default the names are numbers."""
+        return PricedMarginals(values, np.arange(len(values)))
+
+    def exactly(self) -> Self:
+        """Return a copy that runs the exact search only, as marginals require."""
+        other = copy.copy(self)
+        other.modes = ("exact",)
+        return other
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        if context.sense is not Sense.MINIMIZE:
+            raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
+        reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
+        for mode in self.modes:
+            found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **given)
+            columns, stated = self.batch(found, duals)
+            improving = context.reduced_costs(columns, duals)
+            if mode != "exact" and any(
+                context.improves(float(cost)) and (context.find is None or context.is_new(columns[k]))
+                for k, cost in enumerate(improving)
+            ):
+                return PricingResult(columns, None, stated)
+            if not found.finished:
+                return PricingResult(columns, None, stated, cut_off=True)
+
+        def marginals() -> PricedMarginals | None:
+            cutoff = context.slack - min(found.bound or 0.0, 0.0)
+            through = self.solver.completion(reduced, cutoff=cutoff, **given)
+            return self.through_arcs(through.arcs) if through.finished else None
+
+        return PricingResult(columns, found.bound, stated, marginals=marginals)
+
+    def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
+        """Return all useful paths, the cheapest for each set of vertices.
+
+        ``context.slack`` bounds their reduced costs.  For ``limit`` and ``effort`` see
+        :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice.
+        """
+        reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
+        best = self.solver.price(reduced, **given)
+        if best.bound is None:
+            return None
+        # Other paths of the solution may have negative reduced costs, unless the duals are optimal.
+        found = self.solver.enumerate(
+            reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, effort=effort, **given
+        )
+        return self.batch(found, duals)[0] if found.finished else None
+
+
+class Labelling(PathOracle):
     """Find paths of minimum reduced cost by heuristic searches, then by an exact one.
 
     It uses dual values of rows of vertices and arcs, branching rows and cuts.  It prices ``Linear`` terms over vertices
@@ -144,61 +229,16 @@ class Labelling(Pricing):
         """Return the original variable for branching on the number of paths."""
         return {"number": 1.0}
 
-    def exactly(self) -> Labelling:
-        """Return a copy that runs the exact search only, as marginals require."""
-        other = copy.copy(self)
-        other.modes = ("exact",)
-        return other
-
-    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        if context.sense is not Sense.MINIMIZE:
-            raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
-        reduced, given = self.reduced_costs(duals, context), self._solver_arguments(duals, context)
-        for mode in self.modes:
-            found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **given)
-            columns, stated = self._batch(found, duals)
-            improving = context.reduced_costs(columns, duals)
-            if mode != "exact" and any(
-                context.improves(float(cost)) and (context.find is None or context.is_new(columns[k]))
-                for k, cost in enumerate(improving)
-            ):
-                return PricingResult(columns, None, stated)
-            if not found.finished:
-                return PricingResult(columns, None, stated, cut_off=True)
-
-        def marginals() -> PricedMarginals | None:
-            cutoff = context.slack - min(found.bound or 0.0, 0.0)
-            through = self.solver.completion(reduced, cutoff=cutoff, **given)
-            if not through.finished:
-                return None
-            network = self.solver.network
-            names: dict[Hashable, float] = {}
-            for tail, head, value in zip(network.tails.tolist(), network.heads.tolist(), through.arcs, strict=True):
-                names[tail, head] = min(names.get((tail, head), math.inf), float(value))
-            return PricedMarginals(np.array(list(names.values())), list(names))
-
-        return PricingResult(columns, found.bound, stated, marginals=marginals)
-
-    def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
-        """Return all useful paths, the cheapest for each set of vertices.
-
-        ``context.slack`` bounds their reduced costs.  For ``limit`` and ``effort`` see
-        :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice.
-        """
-        reduced, given = self.reduced_costs(duals, context), self._solver_arguments(duals, context)
-        best = self.solver.price(reduced, **given)
-        if best.bound is None:
-            return None
-        # Other paths of the solution may have negative reduced costs, unless the duals are optimal.
-        found = self.solver.enumerate(
-            reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, effort=effort, **given
-        )
-        return self._batch(found, duals)[0] if found.finished else None
+    def through_arcs(self, values: Floats) -> PricedMarginals:
+        network = self.solver.network
+        names: dict[Hashable, float] = {}
+        for tail, head, value in zip(network.tails.tolist(), network.heads.tolist(), values, strict=True):
+            names[tail, head] = min(names.get((tail, head), math.inf), float(value))
+        return PricedMarginals(np.array(list(names.values())), list(names))
 
     # --- dual values -------------------------------------------------------------------------------------------------
 
-    def _solver_arguments(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
-        """Return the solver's arguments apart from the arcs' reduced costs."""
+    def arguments(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
         return {
             "rank_one": self._visits.rank_one_cuts(duals.terms(Count)),
             "boxes": self._visits.boxes(duals.terms(Box), context.decisions),
@@ -248,8 +288,7 @@ class Labelling(Pricing):
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
-    def _batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
-        """Return the routes as columns, and the solver's reduced costs of them."""
+    def batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
         count, size = len(found), len(self._keys)
         owners = np.repeat(np.arange(count), np.diff(found.starts))
         visited = self._row_of[found.vertices]

@@ -19,6 +19,7 @@ from colgen.core.sense import Sense
 from colgen.core.tolerances import ROUNDING
 from colgen.decomposition.reading.layers import gurobi_program, linopy_program
 from colgen.model.rows import Rows, compile_model, free_variables
+from colgen.networks.statement import Paths
 from colgen.solvers.linear.named import ModelError, NamedProgram, named_program
 from colgen.solvers.linear.scaling import column_units
 
@@ -116,6 +117,8 @@ class CompactModel:
         Unit of each column, by which its values are multiplied for the user; None: all are 1.
     copied
         Columns of which the last columns are copies; a user's model has none.
+    paths
+        Path blocks of a Pyomo model, whose flow conservation the arrays lack.
 
     Examples
     --------
@@ -132,6 +135,7 @@ class CompactModel:
     blocks: Partition | None = None
     units: Floats | None = None
     copied: Ints = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    paths: tuple[Paths, ...] = ()
 
     @classmethod
     def from_pyomo(cls, model: pyo.ConcreteModel) -> CompactModel:
@@ -144,10 +148,17 @@ class CompactModel:
         """
         if not isinstance(model, pyo.ConcreteModel):
             raise InputError(f"expected a pyomo ConcreteModel or a CompactModel, not {type(model).__name__}")
+        blocks = model.component_objects(pyo.Block, active=True)
+        paths = tuple(block for block in blocks if isinstance(block, Paths) and not block.is_filled)
+        for block in paths:
+            block.deactivate()
         try:
             formulation = compile_model(model)
         except FormulationError as error:
             raise InputError(f"to decompose a model it must be linear with one objective: {error}") from None
+        finally:
+            for block in paths:
+                block.activate()
         variables = tuple(free_variables(model)[2])
         if not variables:
             raise InputError("the model has no variables that are not fixed, expected at least one to decompose")
@@ -156,7 +167,7 @@ class CompactModel:
             low, high = variables[k].bounds
             if low > high:
                 raise InputError(f"variable {variables[k].name!r} has lower bound {low:g} above upper bound {high:g}")
-        return cls(formulation, PyomoSource(model, variables, formulation.row_keys))
+        return cls(formulation, PyomoSource(model, variables, formulation.row_keys), paths=paths)
 
     @classmethod
     def from_highspy(cls, model: Any, name: str = "model") -> CompactModel:
@@ -279,6 +290,18 @@ class CompactModel:
 def as_compact(model: Any) -> CompactModel:
     """Return a compact model, or a Pyomo model as one."""
     return model if isinstance(model, CompactModel) else CompactModel.from_pyomo(model)
+
+
+def without_paths(model: Any) -> CompactModel:
+    """Return a compact model; raise InputError if it has path blocks, whose flow conservation is not written."""
+    compact = as_compact(model)
+    if compact.paths:
+        name = compact.paths[0].name
+        raise InputError(
+            f"the model has the path block {name!r} without flow conservation: pass it to colgen.decompose without "
+            f"other arguments, or call {name}.compact() first"
+        )
+    return compact
 
 
 def unused_name(name: str, keys: Sequence[Key]) -> str:

@@ -1,0 +1,380 @@
+"""Models with path blocks: branch, price and cut over paths that labelling prices."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from colgen.branching.rules import BranchingRule, RyanFoster
+from colgen.branching.strong_branching import StrongBranching
+from colgen.certificate.certifier import Certifier
+from colgen.core.budget import Budget
+from colgen.core.columns import Codec, Column, Key
+from colgen.core.errors import InputError
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.warm_start import WarmStart
+from colgen.cuts.separation import Separation
+from colgen.decomposition.answers import Values
+from colgen.decomposition.decomposed import Decomposed
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, PyomoSource
+from colgen.decomposition.reading.identical_blocks import subproblems
+from colgen.decomposition.splitting import Splitting
+from colgen.heuristics import Diving, RestrictedMIP
+from colgen.method import Method
+from colgen.networks.block import Path, PathBlock
+from colgen.networks.branching import ArcFixing, PathRules
+from colgen.networks.enumeration import BlockEnumeration
+from colgen.networks.pricing import PathPricing
+from colgen.networks.separation import ArcBounds, rank_one
+from colgen.networks.statement import Paths, flow_columns
+from colgen.networks.visits import VisitRows, visit_rows
+from colgen.pricing.oracles import Pricing
+from colgen.problem import Problem
+from colgen.stabilization import Wentges
+
+_ROUNDING = 1e-9
+"""A side that misses an integer by at most this is that integer."""
+
+
+class PathValues(Values):
+    """Values of a model's variables by name, and the paths that they are the sum of.
+
+    Attributes
+    ----------
+    paths
+        The paths in use, each with its number of uses and the levels of its resources at each vertex.
+    """
+
+    def __init__(self, compact: CompactModel, array: Floats, kept: Ints, paths: Sequence[UsedPath]) -> None:
+        super().__init__(compact, array, kept)
+        self.paths = tuple(paths)
+
+    def __repr__(self) -> str:
+        return f"PathValues({list(self.paths)})"
+
+
+@dataclasses.dataclass(frozen=True)
+class UsedPath:
+    """A path of an answer.
+
+    Attributes
+    ----------
+    graph
+        Name of the path block.
+    vertices
+        Names of the visited vertices, with source and sink.
+    arcs
+        Numbers of the arcs in the user's graph.
+    amount
+        How often the path is used.
+    levels
+        Levels of each resource at the vertices after the source.
+    """
+
+    graph: str
+    vertices: tuple[Hashable, ...]
+    arcs: tuple[int, ...]
+    amount: float
+    levels: dict[str, tuple[float, ...]]
+
+    def __repr__(self) -> str:
+        times = "" if self.amount == 1.0 else f"{self.amount:g} × "
+        return f"{times}{self.graph}: {' → '.join(map(str, self.vertices))}"
+
+
+class NetworkModel(Decomposed):
+    """A model with path blocks; other blocks of the model are priced as in :class:`Decomposed`.
+
+    The answer maps the names of the model's variables to values; its attribute ``paths`` lists the paths in use.
+    """
+
+    def __init__(self, splitting: Splitting, compact: CompactModel, *, recognize: bool = True) -> None:
+        super().__init__(splitting, compact, recognize=recognize)
+        self.blocks = splitting.paths
+        self._paths = PathRules(self.blocks)
+
+    # --- structure of the rows ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def visits(self) -> VisitRows:
+        """The rows that count visits of vertices."""
+        return visit_rows(self.blocks, len(self.splitting.linking))
+
+    @cached_property
+    def _keys(self) -> list[Key]:
+        return list(self.splitting.row_keys[: len(self.splitting.linking)])
+
+    @cached_property
+    def _packing(self) -> dict[Key, float]:
+        """Upper sides of the rows that count visits and have no negative term; integers if the paths are."""
+        splitting, f = self.splitting, self.compact.formulation
+        negative = self._rows_with_negative_terms()
+        found: dict[Key, float] = {}
+        for row in self.visits.rows.tolist():
+            side = float(f.row_upper[splitting.linking[row]])
+            if math.isfinite(side) and side >= 0.0 and not negative[row]:
+                found[self._keys[row]] = float(math.floor(side + _ROUNDING)) if self._all_integer else side
+        return found
+
+    def _rows_with_negative_terms(self) -> np.ndarray:
+        """Return which linking rows have a term of another variable that may be negative."""
+        splitting, f = self.splitting, self.compact.formulation
+        others = np.ones(len(f.costs), dtype=np.bool_)
+        for block in self.blocks:
+            others[block.columns[block.columns >= 0]] = False
+        entries = csr_array(self.compact.rows[splitting.linking, :])
+        owner = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
+        columns, data = entries.indices, entries.data
+        least = np.where(data > 0.0, data * f.lower[columns], data * np.where(data < 0.0, f.upper[columns], 0.0))
+        bad = others[columns] & (data != 0.0) & ~(least >= 0.0)
+        return np.bincount(owner[bad], minlength=entries.shape[0]) > 0
+
+    def _most(self, block: PathBlock, of_vertex: Ints) -> float:
+        """Return an upper bound on the number of paths of a block: its count, or the visits that they share."""
+        network = block.network
+        sides = np.array([*(self._packing.get(key, -1.0) for key in self._keys), -1.0])
+        tracked = (of_vertex >= 0) & (sides[of_vertex] >= 0)
+        free = ~tracked[network.heads]
+        graph = csr_array(
+            (np.ones(int(free.sum()), dtype=np.int8), (network.tails[free], network.heads[free])),
+            shape=(network.num_vertices, network.num_vertices),
+        )
+        from scipy.sparse.csgraph import breadth_first_order
+
+        if network.sink in breadth_first_order(graph, network.source, return_predecessors=False):
+            return block.count[1]
+        return min(block.count[1], float(sides[np.unique(of_vertex[tracked])].sum()))
+
+    @cached_property
+    def _needed_bounds(self) -> tuple[Floats, ...]:
+        """For each block the upper bounds of arcs that rows do not imply; infinite for the others."""
+        found = []
+        for block, of_vertex in zip(self.blocks, self.visits.of_vertex, strict=True):
+            network = block.network
+            side = np.full(network.num_vertices, math.inf)
+            for vertex in np.flatnonzero(of_vertex >= 0).tolist():
+                side[vertex] = self._packing.get(self._keys[of_vertex[vertex]], math.inf)
+            implied = np.minimum(np.minimum(side[network.tails], side[network.heads]), block.count[1])
+            upper = np.full(len(block.graph.tails), math.inf)
+            needed = block.upper < implied
+            upper[block.arc_of[needed]] = block.upper[needed]
+            found.append(upper)
+        return tuple(found)
+
+    @property
+    def _are_bounded(self) -> bool:
+        return any(np.isfinite(upper).any() for upper in self._needed_bounds)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def oracles(self) -> tuple[PathPricing, ...]:
+        """The oracles of the path blocks."""
+        found = []
+        for block, of_vertex in zip(self.blocks, self.visits.of_vertex, strict=True):
+            visits = {int(v): self._keys[of_vertex[v]] for v in np.flatnonzero(of_vertex >= 0)}
+            key = self.splitting.count_key(block)
+            found.append(PathPricing(block, self._keys, key, visits, self._most(block, of_vertex)))
+        return tuple(found)
+
+    def pricing(self) -> Sequence[Pricing]:
+        return (*super().pricing(), *self.oracles)
+
+    def separation(self) -> Sequence[Separation]:
+        found: list[Separation] = []
+        if self._are_bounded:
+            found.append(ArcBounds(self.blocks, self._needed_bounds))
+        if self._all_integer:
+            for name in dict.fromkeys(key[0] for key in self._packing):
+                sides = {key[1]: int(side) for key, side in self._packing.items() if key[0] == name and side > 0.0}
+                if len(sides) > 2:
+                    found.append(rank_one(name, sides, self._visited(name)))
+        return found
+
+    @property
+    def _all_integer(self) -> bool:
+        return all(block.integer for block in self.blocks)
+
+    def _visited(self, name: str) -> Any:
+        """Return the function that lists the rows of one constraint that a path visits, in order."""
+        of: list[dict[int, Hashable]] = []
+        for block, of_vertex in zip(self.blocks, self.visits.of_vertex, strict=True):
+            mine = {}
+            for vertex in np.flatnonzero(of_vertex >= 0).tolist():
+                key = self._keys[of_vertex[vertex]]
+                if key[0] == name:
+                    mine[int(block.vertex_of[vertex])] = key[1]
+            of.append(mine)
+
+        def visited(column: Column) -> Sequence[Hashable]:
+            path = column.structure
+            if not isinstance(path, Path):
+                return ()
+            mine = of[path.number]
+            heads = self.blocks[path.number].graph.heads[list(path.arcs)].tolist()
+            return [mine[head] for head in heads if head in mine]
+
+        return visited
+
+    def branching(self) -> Sequence[BranchingRule]:
+        rules = [*super().branching(), *self._paths.rules()]
+        for name in dict.fromkeys(key[0] for key in self._packing):
+            keys = [key for key in self.splitting.compact.formulation.row_keys if key[0] == name]
+            if self._all_integer and all(self._packing.get(key) == 1 for key in keys):
+                rules.append(RyanFoster(name))
+        return rules
+
+    def method(self) -> Method:
+        """Return smoothing, strong branching, fixing of arcs, and enumeration where paths differ by visits alone."""
+        if not self._all_integer:
+            return Method(heuristics=(Diving(2), RestrictedMIP(1.0)))
+        others = {}
+        if self._lists_paths:
+            others["enumeration"] = BlockEnumeration(self.oracles)
+        return Method(
+            stabilization=Wentges(0.5, after_rows=False),
+            choice=StrongBranching(),
+            heuristics=(RestrictedMIP(5.0), Diving(2)),
+            reductions=(ArcFixing(self.oracles),),
+            **others,  # type: ignore[arg-type]
+        )
+
+    @property
+    def _lists_paths(self) -> bool:
+        """Whether a path can be replaced by any other with the same visits."""
+        once = all(side <= 1 for side in self._packing.values()) and len(self._packing) == len(self.visits.rows)
+        inner = all(
+            block.graph.is_acyclic or (np.delete(of, [block.network.source, block.network.sink]) >= 0).all()
+            for block, of in zip(self.blocks, self.visits.of_vertex, strict=True)
+        )
+        return self.visits.complete and once and inner and not self._are_bounded and not self.splitting.subproblems
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        return super().warm_start(budget) if self.splitting.subproblems else WarmStart()
+
+    def certifier(self) -> Certifier:
+        return Problem.certifier(self)
+
+    # --- paths and answers -------------------------------------------------------------------------------------------
+
+    def path(self, graph: str | Paths, vertices: Sequence[Hashable]) -> Column:
+        """Return the column of a path, for ``WarmStart(columns=[...])``.
+
+        Parameters
+        ----------
+        graph
+            The path block or its name.
+        vertices
+            The vertices of the path from source to sink.  The cheapest of parallel arcs is taken.
+
+        Raises
+        ------
+        InputError
+            If the block does not contain the path; the message gives the reason.
+        """
+        name = graph if isinstance(graph, str) else graph.name
+        block = next((block for block in self.blocks if block.name == name), None)
+        if block is None:
+            raise InputError(f"path: expected one of {', '.join(block.name for block in self.blocks)}, not {name!r}")
+        numbers = block.arcs_through(vertices)
+        fault = "it uses an arc that the graph does not have" if numbers is None else block.fault(numbers)
+        if numbers is None or fault:
+            raise InputError(f"path {tuple(vertices)} of {name!r}: {fault}")
+        return self.oracles[block.number].encode(block.path(numbers))
+
+    def answer(self, solution: Solution) -> PathValues:
+        splitting = self.splitting
+        values = splitting.compact.to_user(splitting.values(solution))
+        used = []
+        for column, amount in solution.columns:
+            if isinstance(column.structure, Path):
+                used.append(self._used(column.structure, amount))
+        return PathValues(self.compact, values, splitting.linking, used)
+
+    def _used(self, path: Path, amount: float) -> UsedPath:
+        block = self.blocks[path.number]
+        steps = block.follow(path.arcs)
+        assert steps is not None
+        levels = {name: tuple(each[1] for each in values) for name, values in block.levels(steps).items()}
+        return UsedPath(block.name, path.vertices, path.arcs, amount, levels)
+
+    def check(self, answer: Values) -> float:
+        """Return the objective, after checking the paths, their sum, and all constraints of the model."""
+        objective = super().check(answer)
+        assert isinstance(answer, PathValues)
+        flow = np.zeros(len(answer.array))
+        by_name = {block.name: block for block in self.blocks}
+        for path in answer.paths:
+            block = by_name[path.graph]
+            fault = block.fault(path.arcs)
+            if fault:
+                raise InputError(f"{path}: {fault}")
+            np.add.at(flow, block.columns[list(path.arcs)], path.amount)
+        for block in self.blocks:
+            mine = block.columns[block.columns >= 0]
+            if (np.abs(flow[mine] - answer.array[mine]) > 1e-6 * np.maximum(1.0, np.abs(flow[mine]))).any():
+                raise InputError(f"{block.name}: the variables of arcs are not the sum of the paths")
+        return objective
+
+    @property
+    def identity(self) -> Any:
+        return (*super().identity, [(b.name, b.count, b.costs, b.network.tails, b.network.heads) for b in self.blocks])
+
+    def codec(self) -> Codec:
+        """Store paths as the number of their block and their arcs, and points of other blocks as usual."""
+        other = super().codec()
+
+        def write(structure: Any) -> Any:
+            if isinstance(structure, Path):
+                return structure.number, structure.arcs
+            return structure if other.write is None else other.write(structure)
+
+        return Codec(lambda data: self._read_path(*data) if len(data) == 2 else other.read(data), write)
+
+    def _read_path(self, number: int, arcs: Sequence[int]) -> Column | None:
+        """Return the column of a path, or None if no block contains it."""
+        if not 0 <= number < len(self.blocks) or self.blocks[number].fault(arcs):
+            return None
+        return self.oracles[number].encode(self.blocks[number].path(arcs))
+
+
+def network_model(
+    compact: CompactModel,
+    statements: Sequence[Paths],
+    others: Partition | None,
+    *,
+    aggregate: bool = True,
+    recognize: bool = True,
+) -> NetworkModel:
+    """Return a model with path blocks and, if given, other blocks as a problem."""
+    f, source = compact.formulation, compact.source
+    if f.sense is not Sense.MINIMIZE:
+        raise InputError("the model has path blocks: expected an objective to minimise; negate it")
+    position = {id(v): k for k, v in enumerate(source.variables)} if isinstance(source, PyomoSource) else {}
+    width, height = len(f.costs), compact.rows.shape[0]
+    blocks, owner = list[PathBlock](), np.full(width, -1)
+    partition = others or Partition((), np.full(width, MASTER), np.full(height, MASTER))
+    for number, paths in enumerate(statements):
+        name = paths.name if paths.parent_block() is not None else f"paths {number + 1}"
+        columns = flow_columns(paths, position, width, name)
+        mine = columns[columns >= 0]
+        taken = (owner[mine] >= 0) | (partition.of_column[mine] != MASTER)
+        if taken.any():
+            raise InputError(f"{name}: the variable {compact.names[mine[np.argmax(taken)]]!r} is in two blocks")
+        owner[mine] = number
+        low = mine[f.lower[mine] != 0.0]
+        if len(low):
+            raise InputError(
+                f"{name}: the variable {compact.names[low[0]]!r} has the lower bound {f.lower[low[0]]:g}, expected 0: "
+                "state it as a constraint"
+            )
+        blocks.append(PathBlock(number, paths, name, columns, f, partition.linking))
+    subs = subproblems(compact, partition, aggregate=aggregate) if others is not None else ()
+    return NetworkModel(Splitting(compact, partition, subs, tuple(blocks)), compact, recognize=recognize)

@@ -1,0 +1,272 @@
+"""A path block as arrays: its network, its labelling solver, and the columns and rows that its arcs touch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.errors import InputError
+from colgen.model.rows import Rows
+from colgen.networks.expanded import expand
+from colgen.networks.rules import Consecutive, Elementary, Neighbourhoods, NoCycles, Resource
+from colgen.networks.statement import Floats, Graph, Ints, Paths, levels
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.paths import labelling
+
+_ROUNDING = 1e-9
+"""Relative tolerance for limits of resources of given paths, as in :class:`colgen.solvers.paths.labelling.Resource`."""
+
+
+_NOTHING: Ints = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path of a block: the structure of a column.
+
+    Attributes
+    ----------
+    graph
+        Name of the block.
+    number
+        Index of the block.
+    arcs
+        Numbers of the arcs, in the order of the graph that the user states.
+    vertices
+        Names of the visited vertices, with source and sink.
+    """
+
+    graph: str = field(compare=False)
+    number: int
+    arcs: tuple[int, ...]
+    vertices: tuple[Hashable, ...] = field(compare=False)
+
+    def __repr__(self) -> str:
+        shown = " → ".join(map(str, self.vertices[:12])) + (" ..." if len(self.vertices) > 12 else "")
+        return f"{self.graph}: {shown}"
+
+
+class PathBlock:
+    """The paths of one statement, over the rows of a model.
+
+    Attributes
+    ----------
+    number
+        Index of the block.
+    columns
+        Column of each arc of the user's graph, -1 for closed arcs.
+    network, solver
+        The network of the labelling solver, and the solver.  Its vertices and arcs may be copies.
+    arc_of, vertex_of
+        Original arc and vertex of each arc and vertex of the network.
+    costs
+        Cost of each arc of the network.
+    linking
+        Coefficients in the master's rows, shape (arcs of the network, rows).
+    integer
+        Whether each path is used an integer number of times.
+    """
+
+    def __init__(self, number: int, paths: Paths, name: str, columns: Ints, rows: Rows, linking: Ints) -> None:
+        self.number, self.name, self.statement, self.columns = number, name, paths, columns
+        self.graph: Graph = paths._graph
+        open_arcs = np.flatnonzero((columns >= 0) & (rows.upper[columns] > 0.0))
+        expanded = expand(self.graph, open_arcs, [rule for rule in paths._rules if isinstance(rule, Consecutive)])
+        self.arc_of, self.vertex_of = expanded.arc_of, expanded.vertex_of
+        mine = columns[columns >= 0]
+        integer = rows.integer[mine]
+        if integer.any() and not integer.all():
+            raise InputError(f"{name}: flow: expected all variables integer or all continuous")
+        self.integer = bool(integer.all())
+        of_arc = columns[self.arc_of]
+        self.costs: Floats = rows.costs[of_arc]
+        self.upper: Floats = rows.upper[of_arc]
+        matrix = sparse.csr_array(sparse.csc_array(rows.matrix)[:, of_arc].T)
+        self.linking = sparse.csr_array(matrix[:, linking])
+        self.linking.sort_indices()
+        try:
+            self.network = labelling.Network(
+                len(self.vertex_of), expanded.tails, expanded.heads, expanded.source, expanded.sink
+            )
+            self.solver = self._solver()
+        except ArrayError as error:
+            raise InputError(f"{name}: {error}") from None
+        lower, upper = paths._count
+        out = (self.network.tails == self.network.source) & (columns[self.arc_of] >= 0)
+        self.count = lower, min(upper, float(self.upper[out].sum()))
+
+    # --- resources and rules -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def resources(self) -> tuple[Any, ...]:
+        """The resources over the network."""
+        graph, found = self.graph, []
+        for resource in self.statement._resources:
+            if not isinstance(resource, Resource):
+                found.append(resource)
+                continue
+            consumption = graph.per_arc(resource.consumption, "consumption")[self.arc_of]
+            upper = graph.per_vertex(resource.upper, "upper", math.inf)[self.vertex_of]
+            given = -math.inf if resource.lower is None else resource.lower
+            lower = graph.per_vertex(given, "lower", -math.inf)[self.vertex_of]
+            found.append(
+                labelling.Resource(
+                    consumption, upper, lower, waiting=resource.waiting, start=resource.start, name=resource.name
+                )
+            )
+        return tuple(found)
+
+    def _solver(self) -> labelling.Labelling:
+        memory: Any = None
+        cycle = 0
+        resources = list(self.resources)
+        for rule in self.statement._rules:
+            if self.graph.is_acyclic:
+                break
+            if isinstance(rule, Elementary):
+                memory = "elementary"
+            elif isinstance(rule, Neighbourhoods) and memory is None:
+                memory = self._remembered(rule)
+            elif isinstance(rule, NoCycles):
+                cycle = max(cycle, rule.arcs)
+        cycle = cycle if memory is None else 0
+        if not isinstance(memory, str) and not self._progresses():
+            resources.append(self._length())
+        return labelling.Labelling(self.network, resources, neighbourhoods=memory, cycle=cycle)
+
+    def _length(self) -> labelling.Resource:
+        """Return a resource that every arc consumes, so that walks end.
+
+        An elementary path has at most one arc per vertex.  In an acyclic network the level of a vertex is its greatest
+        number of arcs from the source, so all labels of a vertex have the same value.
+        """
+        network = self.network
+        level = levels(network.num_vertices, network.tails, network.heads)
+        if level is None:
+            return labelling.Resource(np.ones(network.num_arcs), float(len(self.graph.vertices)), name="length")
+        return labelling.Resource(level[network.heads] - level[network.tails], float(level.max()), name="length")
+
+    def _progresses(self) -> bool:
+        """Return whether a resource limits the length of all walks."""
+        from colgen.solvers.paths.labelling.resources import limits, progresses
+
+        limited = limits(self.network, tuple(r for r in self.resources if isinstance(r, labelling.Resource)))
+        own = any(isinstance(r, labelling.CustomResource) and r.order is not None for r in self.resources)
+        consumed = limited.consumption[:, limited.critical]
+        return own or (limited.critical < limited.compared and progresses(self.network, consumed))
+
+    def _remembered(self, rule: Neighbourhoods) -> NDArray[np.bool_]:
+        if rule.remembered is None:
+            return labelling.nearest(self.network, self.costs, rule.size)
+        known = {vertex: k for k, vertex in enumerate(self.graph.vertices)}
+        original = np.zeros((len(known) + 1, len(known) + 1), dtype=np.bool_)
+        for vertex, others in rule.remembered.items():
+            for other in others:
+                if vertex not in known or other not in known:
+                    raise InputError(f"Neighbourhoods: {vertex!r} or {other!r} is not a vertex of the graph")
+                original[known[vertex], known[other]] = True
+        return original[np.ix_(self.vertex_of, self.vertex_of)]
+
+    # --- paths -------------------------------------------------------------------------------------------------------
+
+    def path(self, arcs: Sequence[int]) -> Path:
+        """Return a path by its arcs in the user's graph."""
+        graph, used = self.graph, list(arcs)
+        vertices = (graph.vertices[graph.tails[used[0]]], *(graph.vertices[k] for k in graph.heads[used].tolist()))
+        return Path(self.name, self.number, tuple(int(arc) for arc in used), vertices)
+
+    @cached_property
+    def _leaving(self) -> dict[tuple[int, int], int]:
+        """Arc of the network by its tail and its original arc."""
+        return {
+            (int(tail), int(arc)): k
+            for k, (tail, arc) in enumerate(zip(self.network.tails.tolist(), self.arc_of.tolist(), strict=True))
+        }
+
+    def between(self, ends: Any) -> Ints:
+        """Return the network's arcs between two vertices, by the names of these."""
+        return self._by_ends.get(ends, _NOTHING)
+
+    def copies(self, arc: Any) -> Ints:
+        """Return the network's arcs of ``(block, arc)``, an arc of the user's graph; none for another block."""
+        return np.flatnonzero(self.arc_of == arc[1]) if arc[0] == self.number else _NOTHING
+
+    @cached_property
+    def _by_ends(self) -> dict[Hashable, Ints]:
+        """Arcs of the network by the names of their ends in the user's graph."""
+        names, graph = self.graph.vertices, self.graph
+        found: dict[Hashable, list[int]] = {}
+        for k, arc in enumerate(self.arc_of.tolist()):
+            found.setdefault((names[graph.tails[arc]], names[graph.heads[arc]]), []).append(k)
+        return {ends: np.array(arcs, dtype=np.int64) for ends, arcs in found.items()}
+
+    def follow(self, arcs: Sequence[int]) -> list[int] | None:
+        """Return the network's arcs of a path, or None if a rule about runs or a closed arc forbids it."""
+        at, found = self.network.source, []
+        for arc in arcs:
+            step = self._leaving.get((at, int(arc)))
+            if step is None:
+                return None
+            found.append(step)
+            at = int(self.network.heads[step])
+        return found if at == self.network.sink else None
+
+    def arcs_through(self, vertices: Sequence[Hashable]) -> list[int] | None:
+        """Return the arcs between consecutive vertices, the cheapest of parallel ones; None if one is missing."""
+        found = []
+        for ends in pairwise(vertices):
+            arcs = self.between(ends)
+            if not len(arcs):
+                return None
+            found.append(int(self.arc_of[arcs[np.argmin(self.costs[arcs])]]))
+        return found
+
+    def fault(self, arcs: Sequence[int]) -> str | None:
+        """Return why the block does not contain a path, or None."""
+        steps = self.follow(arcs)
+        if steps is None:
+            return "it is not a path from source to sink over open arcs, or a rule forbids it"
+        names = self.graph.vertices
+        for resource, values in self.levels(steps).items():
+            for vertex, level, lower, upper in values:
+                if not lower <= level <= upper:
+                    return f"{resource} is {level:g} at {names[vertex]!r}, expected {lower:g} to {upper:g}"
+        visited = self.vertex_of[self.network.heads[steps]].tolist()
+        if any(isinstance(rule, Elementary) for rule in self.statement._rules) and len(set(visited)) < len(visited):
+            return "it visits a vertex twice"
+        for rule in self.statement._rules:
+            if isinstance(rule, NoCycles):
+                for k, vertex in enumerate(visited):
+                    if vertex in visited[max(0, k - rule.arcs) : k]:
+                        return f"it returns to {names[vertex]!r} within {rule.arcs} arcs"
+        return None
+
+    def levels(self, steps: Sequence[int]) -> dict[str, list[tuple[int, float, float, float]]]:
+        """Return original vertex, level and limits at each head of a path's arcs, by resource."""
+        found: dict[str, list[tuple[int, float, float, float]]] = {}
+        for resource in self.resources:
+            if not isinstance(resource, labelling.Resource):
+                continue
+            lower = np.broadcast_to(resource.lower, (self.network.num_vertices,))
+            upper = np.broadcast_to(resource.upper, (self.network.num_vertices,))
+            level, levels = resource.start, []
+            if resource.waiting:
+                level = max(level, float(lower[self.network.source]))
+            for arc in steps:
+                head = int(self.network.heads[arc])
+                level += float(resource.consumption[arc])
+                if resource.waiting:
+                    level = max(level, float(lower[head]))
+                room = _ROUNDING * max(1.0, abs(level))
+                low = -math.inf if resource.waiting else float(lower[head]) - room
+                levels.append((int(self.vertex_of[head]), level, low, float(upper[head]) + room))
+            found[resource.name] = levels
+        return found

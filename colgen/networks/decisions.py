@@ -1,0 +1,41 @@
+"""Decisions on the arcs of a path block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.columns import Column
+from colgen.core.decision import Decision
+from colgen.core.text import plural
+from colgen.networks.block import PathBlock
+
+
+@dataclass(frozen=True, eq=False)
+class ArcsForbidden(Decision):
+    """No path of a block uses certain arcs of its network.
+
+    Attributes
+    ----------
+    number
+        Index of the block.
+    closed
+        Mask of the network's arcs.
+    """
+
+    number: int
+    closed: NDArray[np.bool_] = field(repr=False)
+    blocks: tuple[PathBlock, ...] = field(repr=False)
+    exhaustive: bool = False
+
+    def allows(self, column: Column) -> bool:
+        path = column.structure
+        if getattr(path, "number", None) != self.number or not hasattr(path, "arcs"):
+            return True
+        steps = self.blocks[self.number].follow(path.arcs)
+        return steps is not None and not self.closed[steps].any()
+
+    def __str__(self) -> str:
+        return f"{plural(int(self.closed.sum()), 'arc')} of {self.blocks[self.number].name} forbidden"

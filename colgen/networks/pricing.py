@@ -1,0 +1,159 @@
+"""Pricing of a path block: labelling over its network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.column_batch import Columns
+from colgen.core.columns import Column, Key
+from colgen.core.duals import Duals
+from colgen.core.terms import Box, Count, Linear, Term
+from colgen.networks.block import Path, PathBlock
+from colgen.networks.decisions import ArcsForbidden
+from colgen.networks.statement import Floats, Ints
+from colgen.pricing.labelling import PathOracle
+from colgen.pricing.oracles import PricingContext
+from colgen.pricing.visits import Visits
+
+ARC = "arc of all networks"
+"""Block of rows on arcs by the names of their ends, over all graphs."""
+
+ARC_OF_GRAPH = "arc of one network"
+"""Block of rows on arcs of one graph, by block and number of the arc."""
+
+PATHS = "paths of one network"
+"""Block of rows on the number of paths of a graph."""
+
+Mask = NDArray[np.bool_]
+
+
+class PathPricing(PathOracle):
+    """Paths of least reduced cost of one block.
+
+    Parameters
+    ----------
+    block
+        The block.
+    keys
+        Keys of the master's rows in the order of ``block.linking``.
+    count_key
+        Key of the row with the number of paths.
+    visits
+        Key of the row that counts visits of each vertex, by vertex.
+    most
+        Maximum number of paths in a solution.
+    """
+
+    prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
+
+    def __init__(
+        self, block: PathBlock, keys: Sequence[Key], count_key: Key, visits: Mapping[int, Key], most: float
+    ) -> None:
+        self.block_of_paths = block
+        self.solver, self.costs = block.solver, block.costs
+        self.routes, self.modes = 50, ("sparse", "relaxed", "exact")
+        self.keys, self.count_key = tuple(keys), count_key
+        self.multiplicity = most
+        self._rows = len(self.keys)
+        others = {key for key in self.keys if key not in set(visits.values())} | {count_key}
+        self._visits = Visits(self.name, visits, others, ARC, block.solver)
+        self._forbidden: tuple[object, Mask | None] = (None, None)
+        self._first = block.network.tails == block.network.source
+
+    @property
+    def name(self) -> str:
+        return f"{type(self).__name__} of {self.block_of_paths.name}"
+
+    # --- dual values -------------------------------------------------------------------------------------------------
+
+    def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
+        block = self.block_of_paths
+        reduced = context.cost_weight * self.costs - block.linking @ duals.values[: self._rows]
+        for ends, value in duals.items(ARC):
+            reduced[block.between(ends)] -= value
+        for name, value in duals.items(ARC_OF_GRAPH):
+            reduced[block.copies(name)] -= value
+        leaving = duals.get(self.count_key)
+        for number, value in duals.items(PATHS):
+            leaving += value * (number == block.number)
+        if leaving:
+            reduced[self._first] -= leaving
+        return np.asarray(reduced)
+
+    def arguments(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
+        return {
+            "rank_one": self._visits.rank_one_cuts(duals.terms(Count)),
+            "boxes": self._visits.boxes(duals.terms(Box), context.decisions),
+            "forbidden": self.forbidden(context),
+            "expired": context.expired,
+        }
+
+    # --- arcs --------------------------------------------------------------------------------------------------------
+
+    def forbidden(self, context: PricingContext) -> Mask | None:
+        """Return the mask of arcs that the decisions forbid, if any; it is cached for each node."""
+        known, mask = self._forbidden
+        if known is not context.decisions:
+            block = self.block_of_paths
+            closed = np.zeros(len(self.costs), dtype=np.bool_)
+            for ends in context.forbidden(ARC):
+                closed[block.between(ends)] = True
+            for name in context.forbidden(ARC_OF_GRAPH):
+                closed[block.copies(name)] = True
+            if block.number in context.forbidden(PATHS):
+                closed[:] = True
+            for decision in context.decisions:
+                if isinstance(decision, ArcsForbidden) and decision.number == block.number:
+                    closed |= decision.closed
+            mask = closed if closed.any() else None
+            self._forbidden = context.decisions, mask
+        return mask
+
+    @staticmethod
+    def row_names(duals: Duals) -> tuple[Sequence[Key], Mapping[Key, int]]:
+        """Return the keys of the master's rows, and their positions."""
+        return duals.names.keys, duals.names.position
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
+        paths = [found.arcs_of(k) for k in range(len(found))]
+        return self.columns(paths, duals.names.position[self.count_key]), np.asarray(found.costs, dtype=np.float64)
+
+    def columns(self, paths: Sequence[Ints], count_row: int) -> Columns:
+        """Return the columns of paths, each given by its arcs in the network."""
+        block, size = self.block_of_paths, len(paths)
+        lengths = np.array([len(path) for path in paths], dtype=np.int64)
+        arcs = np.concatenate(paths) if size else np.empty(0, dtype=np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        used = sparse.csr_array((np.ones(len(arcs)), arcs, starts), shape=(size, len(self.costs)))
+        entries = sparse.csr_array(used @ block.linking)
+        entries.sum_duplicates()
+        entries.eliminate_zeros()
+        ends = entries.indptr[1:]
+        rows = np.insert(entries.indices.astype(np.int64), ends, count_row)
+        values = np.insert(entries.data, ends, 1.0)
+        meanings = [block.path(block.arc_of[path].tolist()) for path in paths]
+        owners = np.repeat(np.arange(size), lengths)
+        return Columns(
+            np.bincount(owners, self.costs[arcs], minlength=size)[:size],
+            (entries.indptr + np.arange(size + 1)).astype(np.int64),
+            rows,
+            values,
+            meanings,
+            [("path", (path.number, path.arcs)) for path in meanings],
+            integer=[block.integer] * size,
+        )
+
+    def encode(self, path: Path) -> Column:
+        """Return the column of a path by keys of rows."""
+        steps = self.block_of_paths.follow(path.arcs)
+        assert steps is not None
+        batch = self.columns([np.array(steps, dtype=np.int64)], self._rows)
+        keys = (*self.keys, self.count_key)
+        return batch.over(keys, {key: k for k, key in enumerate(keys)})[0]

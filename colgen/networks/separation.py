@@ -1,0 +1,74 @@
+"""Rows over path blocks that are separated: bounds of arcs, rank-1 cuts over visits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from colgen.core.columns import Column, Key, Row
+from colgen.core.solution import Solution
+from colgen.core.terms import Linear
+from colgen.core.tolerances import TOLERANCES
+from colgen.cuts.cut import Cuts
+from colgen.cuts.rank_one import RankOne
+from colgen.cuts.separation import Separation, SeparationContext
+from colgen.networks.block import Path, PathBlock
+from colgen.networks.pricing import ARC_OF_GRAPH
+from colgen.networks.statement import Floats
+
+
+class ArcBounds(Separation):
+    """Upper bounds of arc variables that no other row implies, generated when violated.
+
+    Parameters
+    ----------
+    blocks
+        The path blocks.
+    upper
+        For each block the upper bounds that must hold, by arc of the user's graph; infinite for implied ones.
+    """
+
+    def __init__(self, blocks: Sequence[PathBlock], upper: Sequence[Floats]) -> None:
+        self.blocks, self.upper = blocks, upper
+        self.family = Cuts("bound of arcs", components=used_arcs, idle_after=None)
+
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+        flow = [np.zeros(len(upper)) for upper in self.upper]
+        for column, value in solution.columns:
+            path = column.structure
+            if isinstance(path, Path):
+                np.add.at(flow[path.number], list(path.arcs), value)
+        found = []
+        for number, (amounts, upper) in enumerate(zip(flow, self.upper, strict=True)):
+            excess = amounts - upper
+            for arc in np.flatnonzero(excess > TOLERANCES.feasibility).tolist():
+                found.append((excess[arc], self._row((number, arc))))
+        found.sort(key=lambda pair: -pair[0])
+        return [row for _, row in found]
+
+    def restated(self, key: Key) -> Row | None:
+        term = key[1]
+        if key[0] != self.family.block or not isinstance(term, Linear) or len(term.members) != 1:
+            return None
+        number, arc = cast(tuple[int, int], term.members[0])
+        known = 0 <= number < len(self.upper) and 0 <= arc < len(self.upper[number])
+        return self._row((number, arc)) if known and np.isfinite(self.upper[number][arc]) else None
+
+    def _row(self, arc: tuple[int, int]) -> Row:
+        return self.family.cut(Linear(ARC_OF_GRAPH, (arc,), (1.0,)), upper=float(self.upper[arc[0]][arc[1]]))
+
+
+def used_arcs(column: Column) -> Mapping[Hashable, float]:
+    """Return how often a path uses each arc, by block and number of the arc."""
+    path, found = column.structure, dict[Hashable, float]()
+    if isinstance(path, Path):
+        for arc in path.arcs:
+            found[path.number, arc] = found.get((path.number, arc), 0.0) + 1.0
+    return found
+
+
+def rank_one(name: str, sides: Mapping[Hashable, int], visited: Callable[[Column], Sequence[Hashable]]) -> RankOne:
+    """Return the rank-1 cuts over the rows of one constraint that count visits."""
+    return RankOne(name, order=visited, block=f"rank_one over {name}", sides=sides)

@@ -1,0 +1,347 @@
+"""The statement that variables over the arcs of a graph are a sum of paths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import ArrayLike, NDArray
+from pyomo.core.base.block import ScalarBlock
+from pyomo.core.expr.numvalue import NumericValue
+
+from colgen.core.errors import InputError
+from colgen.networks.rules import Resource, Rule, Vertex
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Graph:
+    """A directed graph with numbered vertices, a source and a sink.
+
+    A source that is also the sink, such as a depot, becomes two vertices: the last one is the sink.
+
+    Attributes
+    ----------
+    vertices
+        Names of the vertices, in the order of their numbers.
+    tails, heads
+        Numbers of the ends of each arc.
+    names
+        Names of the arcs: tail, head and, for graphs with keys, the key.
+    """
+
+    def __init__(self, graph: Sequence[Any], source: Vertex, sink: Vertex) -> None:
+        if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
+            raise InputError("graph: expected (tails, heads) or (tails, heads, keys), one entry per arc each")
+        tails, heads = (_listed(ends) for ends in graph[:2])
+        self.keys: list[Hashable] | None = _listed(graph[2]) if len(graph) == 3 else None
+        if len(tails) != len(heads) or (self.keys is not None and len(self.keys) != len(tails)):
+            raise InputError(f"graph: expected as many heads and keys as tails, got {len(heads)} for {len(tails)}")
+        if not tails:
+            raise InputError("graph: expected at least one arc")
+        self.vertices, number = _number([source, sink], tails, heads)
+        self.tails: Ints = np.fromiter(map(number.__getitem__, tails), np.int64, len(tails))
+        self.heads: Ints = np.fromiter(map(number.__getitem__, heads), np.int64, len(heads))
+        self._ends = tails, heads
+        self.source = self.sink = number[source]
+        if source == sink:
+            self.sink = len(self.vertices)
+            self.vertices = (*self.vertices, sink)
+            self.heads = np.where(self.heads == self.source, self.sink, self.heads)
+        else:
+            self.sink = number[sink]
+        self._check()
+
+    @cached_property
+    def names(self) -> list[tuple[Hashable, ...]]:
+        """The arcs' names: tail, head and, for graphs with keys, the key."""
+        keys = () if self.keys is None else (self.keys,)
+        return list(zip(*self._ends, *keys, strict=True))
+
+    def _check(self) -> None:
+        for wrong, what in (
+            (self.tails == self.heads, "no arc from a vertex to itself"),
+            (self.heads == self.source, "no arc into the source"),
+            (self.tails == self.sink, "no arc out of the sink"),
+        ):
+            if wrong.any():
+                raise InputError(f"graph: expected {what}, got {self.names[int(np.argmax(wrong))]}")
+        forward = _reached(len(self.vertices), self.tails, self.heads, self.source)
+        backward = _reached(len(self.vertices), self.heads, self.tails, self.sink)
+        for reached, where in ((forward, "is not reached from the source"), (backward, "does not reach the sink")):
+            if not reached.all():
+                vertex = self.vertices[int(np.argmin(reached))]
+                raise InputError(f"graph: vertex {vertex!r} {where}: remove it, or add arcs")
+
+    @cached_property
+    def is_acyclic(self) -> bool:
+        """Whether the graph has no directed cycle."""
+        return levels(len(self.vertices), self.tails, self.heads) is not None
+
+    def per_vertex(self, values: Any, name: str, default: float) -> Floats:
+        """Return a number, an array over vertices or a mapping from vertices as an array."""
+        count = len(self.vertices)
+        if not isinstance(values, Mapping):
+            return _array(values, name, (count,), "vertex")
+        unknown = [vertex for vertex in values if vertex not in set(self.vertices)]
+        if unknown:
+            raise InputError(f"{name}: {unknown[0]!r} is not a vertex of the graph")
+        return _array([values.get(vertex, default) for vertex in self.vertices], name, (count,), "vertex")
+
+    def per_arc(self, values: Any, name: str) -> Floats:
+        """Return an array over arcs, or a mapping from vertices to the value of each arc into them."""
+        if isinstance(values, Mapping):
+            return self.per_vertex(values, name, 0.0)[self.heads]
+        return _array(values, name, (len(self.tails),), "arc")
+
+
+class Paths(ScalarBlock):  # type: ignore[misc]
+    """A path block: variables over the arcs of a graph are a sum of paths from source to sink.
+
+    It is a component of a Pyomo model, ``model.routes = Paths(...)``, or an element of ``by`` in
+    :func:`colgen.decompose`.  Flow conservation is not written.  Until :meth:`compact` writes it, other solvers refuse
+    the model.
+
+    Parameters
+    ----------
+    graph
+        ``(tails, heads)`` or, with parallel arcs, ``(tails, heads, keys)``: one entry per arc each.  Vertices have any
+        hashable names.
+    flow
+        The number of paths over each arc: a Pyomo ``Var`` with the index ``(tail, head)`` or ``(tail, head, key)``, a
+        sequence of variables in the order of the arcs, or an array of columns of a
+        :class:`~colgen.decomposition.reading.compact_model.CompactModel`.  Integer variables mean an integer number of
+        each path.
+    source, sink
+        The ends of all paths.  They may be the same vertex, such as a depot.
+    count
+        The number of paths: ``(lower, upper)``, or one number.
+    resources
+        :class:`colgen.networks.Resource` objects, and at most one
+        :class:`colgen.solvers.paths.labelling.CustomResource`.
+    rules
+        Rules of :mod:`colgen.networks`.
+
+    Raises
+    ------
+    InputError
+        If the graph has loops, or vertices that are on no path from source to sink, or a limit is contradictory.
+
+    Examples
+    --------
+    >>> m = pyo.ConcreteModel()
+    >>> arcs = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t")]
+    >>> m.x = pyo.Var(arcs, domain=pyo.Binary)
+    >>> m.visit = pyo.Constraint(["a", "b"], rule=lambda m, v: sum(m.x[i, j] for i, j in arcs if j == v) == 1)
+    >>> m.length = pyo.Objective(expr=sum((3 + (i == "s")) * m.x[i, j] for i, j in arcs))
+    >>> load = Resource({"a": 2, "b": 2}, upper=3, name="load")
+    >>> m.routes = Paths(tuple(zip(*arcs)), m.x, "s", "t", resources=[load])
+    >>> solve(decompose(m)).objective
+    14.0
+    """
+
+    def __init__(
+        self,
+        graph: Sequence[Any],
+        flow: Any,
+        source: Vertex,
+        sink: Vertex,
+        *,
+        count: float | tuple[float, float] = (0, math.inf),
+        resources: Iterable[Any] = (),
+        rules: Iterable[Rule] = (),
+    ) -> None:
+        super().__init__()
+        self._graph = Graph(graph, source, sink)
+        self._flow = _FlowOf(flow, self._graph)
+        lower, upper = count if isinstance(count, tuple) else (count, count)
+        if not 0 <= lower <= upper:
+            raise InputError(f"count: expected 0 ≤ lower ≤ upper, got {count!r}")
+        self._count = float(lower), float(upper)
+        self._resources, self._rules = tuple(resources), tuple(rules)
+        for resource in self._resources:
+            if isinstance(resource, Resource):
+                check_limits(self._graph, resource)
+        self.refuses_other_solvers = pyo.Expression(rule=lambda block: _Unfilled(block.name))
+        self.call_compact_first = pyo.Constraint(expr=self.refuses_other_solvers <= 0)
+
+    @property
+    def vertices(self) -> tuple[Vertex, ...]:
+        """The names of the vertices in the order of arrays over vertices; source and sink are last if they are one."""
+        return self._graph.vertices
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether :meth:`compact` has written flow conservation."""
+        return self.component("call_compact_first") is None
+
+
+def flow_columns(paths: Paths, position: Mapping[int, int], width: int, name: str) -> Ints:
+    """Return the column of each arc, -1 for arcs whose variable is fixed to 0.
+
+    ``position`` has the columns of Pyomo variables by ``id``; ``width`` is the number of columns.
+    """
+    flow = paths._flow
+    if flow.columns is not None:
+        columns = flow.columns
+        if len(columns) and not (columns.min() >= 0 and columns.max() < width):
+            raise InputError(f"{name}: flow: expected columns from 0 to {width - 1}, got {int(columns.max())}")
+    else:
+        columns = np.full(len(flow.variables), -1, dtype=np.int64)
+        for k, variable in enumerate(flow.variables):
+            if not variable.fixed:
+                found = position.get(id(variable))
+                if found is None:
+                    raise InputError(f"{name}: flow: {variable.name!r} is not an active variable of the model")
+                columns[k] = found
+            elif variable.value != 0.0:
+                raise InputError(
+                    f"{name}: flow: {variable.name!r} is fixed to {variable.value}; expected 0 or a free variable: "
+                    "state the value as a constraint"
+                )
+    open_columns = columns[columns >= 0]
+    repeated = np.flatnonzero(np.bincount(open_columns, minlength=1) > 1)
+    if len(repeated):
+        first, second = np.flatnonzero(columns == repeated[0])[:2]
+        names = paths._graph.names
+        raise InputError(f"{name}: flow: the arcs {names[first]} and {names[second]} have the same variable")
+    return columns
+
+
+class _FlowOf:
+    """The variables or columns of the arcs."""
+
+    def __init__(self, flow: Any, graph: Graph) -> None:
+        self.columns: Ints | None = None
+        self.variables: list[Any] = []
+        count = len(graph.tails)
+        if isinstance(flow, np.ndarray) and flow.dtype.kind in "iu":
+            self.columns = flow.astype(np.int64)
+            given = len(flow)
+        elif hasattr(flow, "is_indexed") and flow.is_indexed():
+            self.variables = [_member(flow, name) for name in graph.names]
+            given = count
+        else:
+            try:
+                self.variables = list(flow)
+            except TypeError:
+                raise InputError(
+                    f"flow: expected a Pyomo Var over the arcs or an array of columns, not {flow!r}"
+                ) from None
+            given = len(self.variables)
+        if given != count:
+            raise InputError(f"flow: expected one variable per arc, got {given} for {count} arcs")
+
+
+def _member(flow: Any, name: tuple[Hashable, ...]) -> Any:
+    flat = tuple(part for end in name for part in (end if isinstance(end, tuple) else (end,)))
+    if flat not in flow:
+        raise InputError(f"flow: {flow.name!r} has no variable of the arc {name}")
+    return flow[flat]
+
+
+class _Unfilled(NumericValue):  # type: ignore[misc]
+    """A body that no writer of models accepts: it raises an InputError that explains what to do."""
+
+    __slots__ = ("block",)
+
+    def __init__(self, block: str) -> None:
+        self.block = block
+
+    def __getstate__(self) -> str:
+        return self.block
+
+    def __setstate__(self, state: str) -> None:
+        self.block = state
+
+    def _refuse(self, *_arguments: Any, **_options: Any) -> Any:
+        raise InputError(
+            f"the path block {self.block!r} has no flow conservation yet: solve the model with colgen.decompose, or "
+            f"call {self.block}.compact() before other solvers"
+        )
+
+    is_potentially_variable = is_fixed = is_constant = is_expression_type = polynomial_degree = __call__ = _refuse
+
+    def getname(self, *_arguments: Any, **_options: Any) -> str:
+        return "no flow conservation"
+
+    to_string = getname
+
+
+def check_limits(graph: Graph, resource: Resource) -> None:
+    """Raise an InputError for limits that no path satisfies at a vertex, or arrays of the wrong length."""
+    name = f"resource {resource.name!r}"
+    graph.per_arc(resource.consumption, f"consumption of {name}")
+    upper = graph.per_vertex(resource.upper, f"upper of {name}", math.inf)
+    if resource.lower is not None:
+        lower = graph.per_vertex(resource.lower, f"lower of {name}", -math.inf)
+        if (lower > upper).any():
+            k = int(np.argmax(lower > upper))
+            raise InputError(
+                f"{name}: the limits of vertex {graph.vertices[k]!r} are {lower[k]:g} to {upper[k]:g}, expected lower "
+                "≤ upper"
+            )
+    if upper[graph.source] < resource.start:
+        raise InputError(
+            f"{name}: the upper limit {upper[graph.source]:g} of the source is below the start {resource.start:g}"
+        )
+
+
+# --- graphs as arrays ------------------------------------------------------------------------------------------------
+
+
+def levels(count: int, tails: Ints, heads: Ints) -> Ints | None:
+    """Return the greatest number of arcs on a walk to each vertex, or None if there is a cycle."""
+    order = np.argsort(tails, kind="stable")
+    starts = np.searchsorted(tails[order], np.arange(count + 1))
+    targets = heads[order]
+    left = np.bincount(heads, minlength=count)
+    level = np.zeros(count, dtype=np.int64)
+    layer, done, number = np.flatnonzero(left == 0), 0, 0
+    while len(layer):
+        level[layer] = number
+        done, number = done + len(layer), number + 1
+        sizes = starts[layer + 1] - starts[layer]
+        places = np.repeat(starts[layer] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        ended, times = np.unique(targets[places], return_counts=True)
+        left[ended] -= times
+        layer = ended[left[ended] == 0]
+    return level if done == count else None
+
+
+def _reached(count: int, tails: Ints, heads: Ints, start: int) -> NDArray[np.bool_]:
+    """Return which vertices a search from ``start`` along arcs reaches."""
+    from scipy.sparse import csr_array  # a slow import
+    from scipy.sparse.csgraph import breadth_first_order
+
+    graph = csr_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(count, count))
+    reached = np.zeros(count, dtype=np.bool_)
+    reached[breadth_first_order(graph, start, return_predecessors=False)] = True
+    return reached
+
+
+def _listed(values: Any) -> list[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def _number(ends: list[Any], tails: list[Any], heads: list[Any]) -> tuple[tuple[Any, ...], dict[Any, int]]:
+    """Return the names of vertices and their numbers: sorted if all are integers, else in order of appearance."""
+    names = dict.fromkeys([ends[0], *tails, *heads, ends[1]])
+    ordered = tuple(sorted(names)) if all(isinstance(name, int) for name in names) else tuple(names)
+    return ordered, {name: k for k, name in enumerate(ordered)}
+
+
+def _array(values: ArrayLike, name: str, shape: tuple[int], what: str) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+        array = np.broadcast_to(array, shape) if array.ndim == 0 else array
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected numbers, not {values!r}") from None
+    if array.shape != shape or np.isnan(array).any():
+        raise InputError(f"{name}: expected {shape[0]} numbers, one per {what}, got {array.shape}")
+    return np.ascontiguousarray(array)

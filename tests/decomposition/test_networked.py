@@ -1,0 +1,61 @@
+"""Models with path blocks against enumeration of all paths."""
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import InputError, Paths, WarmStart, decompose, solve
+from colgen.networks import Neighbourhoods
+from tests.networks.programs import routing
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("graphs", [1, 2])
+def test_routes_of_vehicle_types_are_optimal(seed, graphs):
+    model, best = routing(seed, graphs=graphs)
+    result = solve(decompose(model))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(best)
+    assert pyo.value(model.cost) == pytest.approx(best)
+    assert sorted(v for path in result.answer.paths for v in path.vertices if v) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neighbourhoods_give_the_same_optimum(seed):
+    model, best = routing(seed, rules=(Neighbourhoods(3),))
+    assert solve(decompose(model)).objective == pytest.approx(best)
+
+
+def test_an_answer_shows_the_levels_of_resources():
+    model, _ = routing(3)
+    for path in solve(decompose(model)).answer.paths:
+        assert max(path.levels["load"]) <= 6
+        assert path.levels["load"][-1] == path.levels["load"][-2]
+
+
+def test_a_run_starts_from_given_paths():
+    model, best = routing(1)
+    problem = decompose(model)
+    paths = [path.vertices for path in solve(problem).answer.paths]
+    again = decompose(model)
+    start = WarmStart(columns=[again.path("type_0", vertices) for vertices in paths])
+    result = solve(again, start=start)
+    assert result.objective == pytest.approx(best)
+    with pytest.raises(InputError, match="load is"):
+        again.path("type_0", (0, 1, 2, 3, 4, 5, 0))
+    with pytest.raises(InputError, match="does not have"):
+        again.path("type_0", (0, 7, 0))
+
+
+def test_a_variable_of_two_graphs_is_refused():
+    model, _ = routing(0)
+    model.other = Paths(([0], [1]), [model.x[0, 0, 1]], 0, 1)
+    with pytest.raises(InputError, match="is in two blocks"):
+        decompose(model)
+
+
+def test_other_solvers_refuse_the_model():
+    model, _ = routing(0)
+    with pytest.raises(InputError, match="no flow conservation yet"):
+        pyo.SolverFactory("appsi_highs").solve(model)
+    with pytest.raises(InputError, match="no flow conservation yet"):
+        model.write("model.lp")

@@ -1,0 +1,26 @@
+"""Bounds of arc variables are generated; cuts over visits keep the optimum."""
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import Paths, decompose, solve
+from tests.networks.programs import routing
+
+
+def test_bounds_of_arcs_hold():
+    m = pyo.ConcreteModel()
+    arcs = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
+    m.x = pyo.Var(arcs, domain=pyo.NonNegativeIntegers, bounds=lambda m, i, j: (0, 2 if (i, j) == (1, 2) else 3))
+    m.cost = pyo.Objective(expr=3 * m.x[0, 1] + 9 * m.x[0, 2] + 0 * m.x[1, 2] + 9 * m.x[1, 3] + m.x[2, 3])
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 3, count=4)
+    result = solve(decompose(m))
+    assert result.is_optimal
+    assert result.objective == 2 * 4 + 10 + 12  # arcs into and out of vertex 2 are full
+    assert m.x[1, 2].value == 2
+
+
+@pytest.mark.parametrize("seed", range(10, 16))
+def test_cuts_over_visits_keep_the_optimum(seed):
+    model, best = routing(seed, customers=6, fixed=0)
+    result = solve(decompose(model))
+    assert result.objective == pytest.approx(best)

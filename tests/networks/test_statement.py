@@ -1,0 +1,118 @@
+"""Statements of path blocks: vertices, flows, and what bad input gets."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import InputError, Paths, decompose, solve
+from colgen.networks import Resource
+from colgen.networks.statement import Graph, levels
+
+
+def test_vertices_are_sorted_integers_or_in_order_of_appearance():
+    assert Graph(([3, 1], [1, 2]), 3, 2).vertices == (1, 2, 3)
+    assert Graph((["s", "a"], ["a", "t"]), "s", "t").vertices == ("s", "a", "t")
+    depot = Graph(([0, 1], [1, 0]), 0, 0)
+    assert depot.vertices == (0, 1, 0)
+    assert (depot.source, depot.sink) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (([0], [0, 1]), "as many heads"),
+        (([], []), "at least one arc"),
+        ([1, 2, 3, 4], "expected \\(tails, heads\\)"),
+        (([0, 1, 1], [1, 1, 2]), "no arc from a vertex to itself, got \\(1, 1\\)"),
+        (([0, 1, 1], [1, 0, 2]), "no arc into the source"),
+        (([0, 2, 1], [1, 1, 2]), "no arc out of the sink"),
+        (([0, 1, 3], [1, 2, 2]), "vertex 3 is not reached from the source"),
+        (([0, 1, 1], [1, 2, 3]), "vertex 3 does not reach the sink"),
+    ],
+)
+def test_an_invalid_graph_is_refused(graph, message):
+    with pytest.raises(InputError, match=message):
+        Graph(graph, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"count": (3, 2)}, "count: expected 0 ≤ lower ≤ upper"),
+        ({"count": (-1, 2)}, "count: expected 0 ≤ lower ≤ upper"),
+        ({"resources": [Resource({1: 1}, upper={1: 2}, lower={1: 3}, name="time")]}, "'time': the limits of vertex 1"),
+        ({"resources": [Resource({1: 1}, upper=-1.0, name="load")]}, "'load': the upper limit -1 of the source"),
+        ({"resources": [Resource([1.0], upper=1.0, name="load")]}, "expected 2 numbers, one per arc"),
+        ({"resources": [Resource({5: 1.0}, upper=1.0, name="load")]}, "5 is not a vertex"),
+    ],
+)
+def test_contradictory_limits_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Paths(([0, 1], [1, 2]), np.arange(2), 0, 2, **options)
+
+
+def test_flow_has_one_variable_per_arc():
+    with pytest.raises(InputError, match="one variable per arc, got 3 for 2"):
+        Paths(([0, 1], [1, 2]), np.arange(3), 0, 2)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([(0, 1)])
+    with pytest.raises(InputError, match="'x' has no variable of the arc \\(1, 2\\)"):
+        Paths(([0, 1], [1, 2]), m.x, 0, 2)
+
+
+def model(domain=pyo.Binary):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([(0, 1), (1, 2), (0, 2)], domain=domain)
+    m.some = pyo.Constraint(expr=m.x[0, 1] + m.x[0, 2] >= 1)
+    m.cost = pyo.Objective(expr=m.x[0, 1] + m.x[1, 2] + 3 * m.x[0, 2])
+    m.routes = Paths(([0, 1, 0], [1, 2, 2]), m.x, 0, 2)
+    return m
+
+
+def test_fixed_variables_close_arcs():
+    m = model()
+    assert solve(decompose(m)).objective == 2
+    m.x[1, 2].fix(0)
+    assert solve(decompose(m)).objective == 3
+    m.x[0, 2].fix(1)
+    with pytest.raises(InputError, match="is fixed to 1"):
+        decompose(m)
+
+
+def test_a_lower_bound_is_refused_with_advice():
+    m = model(pyo.NonNegativeIntegers)
+    m.x[0, 2].setlb(1)
+    with pytest.raises(InputError, match="has the lower bound 1, expected 0: state it as a constraint"):
+        decompose(m)
+
+
+def test_a_clone_has_paths_of_its_own():
+    m = model()
+    other = m.clone()
+    other.x[1, 2].fix(0)
+    assert solve(decompose(other)).objective == 3
+    assert solve(decompose(m)).objective == 2
+
+
+def test_columns_of_arrays_are_the_same_statement():
+    from colgen import CompactModel
+
+    m = model()
+    m.del_component("routes")
+    compact = CompactModel.from_pyomo(m)
+    paths = Paths(([0, 1, 0], [1, 2, 2]), np.arange(3), 0, 2)
+    assert solve(decompose(compact, [paths])).objective == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_level_of_a_vertex_is_its_longest_walk(seed):
+    rng = np.random.default_rng(seed)
+    count = 30
+    tails, heads = rng.integers(0, count, (2, 60))
+    forward = tails < heads
+    tails, heads = tails[forward], heads[forward]
+    expected = np.zeros(count, dtype=int)
+    for _ in range(count):
+        np.maximum.at(expected, heads, expected[tails] + 1)
+    assert levels(count, tails, heads).tolist() == expected.tolist()
+    assert levels(3, np.array([0, 1, 2]), np.array([1, 2, 0])) is None
