@@ -15,6 +15,7 @@ from scipy import sparse
 
 from colgen.core.errors import InputError
 from colgen.model.rows import Rows
+from colgen.networks.clipping import clipped
 from colgen.networks.expanded import expand
 from colgen.networks.rules import Consecutive, Elementary, Neighbourhoods, NoCycles, Resource
 from colgen.networks.statement import Floats, Graph, Ints, Paths, levels
@@ -124,6 +125,11 @@ class PathBlock:
             )
         return tuple(found)
 
+    @cached_property
+    def level(self) -> Ints | None:
+        """The greatest number of arcs from the source to each vertex of the network; None if it has cycles."""
+        return levels(self.network.num_vertices, self.network.tails, self.network.heads)
+
     def _solver(self) -> labelling.Labelling:
         memory: Any = None
         cycle = 0
@@ -138,7 +144,9 @@ class PathBlock:
             elif isinstance(rule, NoCycles):
                 cycle = max(cycle, rule.arcs)
         cycle = cycle if memory is None else 0
-        if not isinstance(memory, str) and not self._progresses():
+        if self.level is not None:
+            resources = [self._length(), *clipped(self.network, self.level, resources)]
+        elif not isinstance(memory, str) and not self._progresses():
             resources.append(self._length())
         return labelling.Labelling(self.network, resources, neighbourhoods=memory, cycle=cycle)
 
@@ -148,11 +156,10 @@ class PathBlock:
         An elementary path has at most one arc per vertex.  In an acyclic network the level of a vertex is its greatest
         number of arcs from the source, so all labels of a vertex have the same value.
         """
-        network = self.network
-        level = levels(network.num_vertices, network.tails, network.heads)
+        network, level = self.network, self.level
         if level is None:
             return labelling.Resource(np.ones(network.num_arcs), float(len(self.graph.vertices)), name="length")
-        return labelling.Resource(level[network.heads] - level[network.tails], float(level.max()), name="length")
+        return labelling.Resource(level[network.heads] - level[network.tails], level, level, name="length")
 
     def _progresses(self) -> bool:
         """Return whether a resource limits the length of all walks."""

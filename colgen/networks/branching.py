@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from colgen.branching.rules import OnOriginalVariable
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
-from colgen.fixing import ReducedCostFixing
+from colgen.fixing import ReducedCostFixing, ReductionContext
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.decisions import ArcsForbidden
 from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, PathPricing
@@ -58,14 +59,30 @@ class PathRules:
 
 
 class ArcFixing(ReducedCostFixing):
-    """Forbid arcs of networks that no improving solution uses."""
+    """Forbid arcs of networks that no improving solution uses.
+
+    A search for such arcs takes as long as several rounds.  It is repeated below a node only when the gap is smaller
+    than at the last search by a share ``narrower``.
+    """
 
     makes: Sequence[type[Decision]] = (ArcsForbidden,)
 
-    def __init__(self, oracles: Sequence[PathPricing], share: float = 0.02) -> None:
+    def __init__(self, oracles: Sequence[PathPricing], share: float = 0.02, narrower: float = 0.1) -> None:
         super().__init__([oracle.exactly() for oracle in oracles], share=share, decide=self._close)
         self.blocks = tuple(oracle.block_of_paths for oracle in oracles)
+        self.narrower = narrower
+        self._slack = self._tried = math.inf
+
+    def reduce(self, context: ReductionContext) -> Sequence[Decision]:
+        self._slack = context.slack
+        known = min((each.slack for each in context.decisions if isinstance(each, ArcsForbidden)), default=self._tried)
+        if not self._slack < (1.0 - self.narrower) * known:
+            return ()
+        found = super().reduce(context)
+        if not found:
+            self._tried = min(self._tried, self._slack)
+        return found
 
     def _close(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
         block = self.blocks[number]
-        return (ArcsForbidden(block.number, worse, self.blocks),)
+        return (ArcsForbidden(block.number, worse, self._slack, self.blocks),)

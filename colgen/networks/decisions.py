@@ -23,10 +23,13 @@ class ArcsForbidden(Decision):
         Index of the block.
     closed
         Mask of the network's arcs.
+    slack
+        How much a solution of interest could be worse than the bound when the arcs were closed.
     """
 
     number: int
     closed: NDArray[np.bool_] = field(repr=False)
+    slack: float
     blocks: tuple[PathBlock, ...] = field(repr=False)
     exhaustive: bool = False
 

@@ -11,7 +11,7 @@ def test_only_paths_of_the_block_over_closed_arcs_are_forbidden():
     problem = decompose(routing(0, graphs=2)[0])
     closed = np.zeros(problem.blocks[0].network.num_arcs, dtype=bool)
     closed[problem.blocks[0].between((0, 1))] = True
-    decision = ArcsForbidden(0, closed, problem.blocks)
+    decision = ArcsForbidden(0, closed, 1.0, problem.blocks)
     assert not decision.allows(problem.path("type_0", (0, 1, 0)))
     assert decision.allows(problem.path("type_0", (0, 2, 0)))
     assert decision.allows(problem.path("type_1", (0, 1, 0)))

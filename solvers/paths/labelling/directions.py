@@ -68,13 +68,15 @@ def direction(
     width = min(max(step, length / _FINEST), length / _COARSEST) if length > 0 else 1.0
     if cycle:
         common, returning, joint = neighbour_sets.cyclic_bits(own, tails[order], heads[order], cycle - 1)
-    else:
+    elif neighbourhoods.any():
         common, returning = neighbour_sets.arc_bits(neighbourhoods, own, tails[order], heads[order])
         joint = common
+    else:  # paths remember nothing; the loops over all vertices below would take long in large networks
+        common = returning = joint = np.zeros((len(order), own.shape[1]), dtype=np.uint64)
     come_from, partner = neighbour_sets.places(own.shape[1], max(cycle - 1, 1))
     unreachable = np.zeros((0, n, own.shape[1]), dtype=np.uint64)
     buckets = int(length / width) + 1
-    if mine.critical < mine.compared and (custom is None or custom.order is None):
+    if neighbourhoods.any() and mine.critical < mine.compared and (custom is None or custom.order is None):
         c = mine.critical
         between = neighbour_sets.distances(n, tails, heads, mine.consumption[:, c])
         slack = 1e-9 * (abs(lowest) + abs(highest))
