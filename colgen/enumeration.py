@@ -13,8 +13,16 @@ from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.cuts.separation import SeparationContext
 from colgen.fixing import ReductionContext
-from colgen.pricing.labelling import Labelling
+from colgen.pricing.labelling import Labelling, PathOracle, list_paths
+from colgen.pricing.oracles import PricingContext
+
+_NARROWER = 0.9
+"""After a failed enumeration, try again once the gap is below this share of the former gap."""
+
+_EFFORT = 1e9
+"""Effort limit of the enumeration, about ten seconds."""
 
 _NO_SIDES: Mapping[Key, tuple[float, float]] = {}
 
@@ -75,8 +83,8 @@ class PathEnumeration(Enumeration):
 
     Parameters
     ----------
-    oracle
-        The oracle of the paths, which have coefficients only in rows of vertices and in the row of the number of paths.
+    oracles
+        The oracles of the paths, which have coefficients only in rows of vertices and of numbers of paths.
     limit
         Maximum number of paths.
     seconds
@@ -95,25 +103,58 @@ class PathEnumeration(Enumeration):
     partitioning formulation with additional cuts*, Mathematical Programming 115 (2008).
     """
 
-    def __init__(self, oracle: Labelling, limit: int = 20_000, seconds: float = 30.0, effort: float = 5e9) -> None:
-        if oracle.arc_rows:
+    def __init__(
+        self,
+        oracles: PathOracle | Sequence[PathOracle],
+        limit: int = 20_000,
+        seconds: float = 30.0,
+        effort: float = 5e9,
+    ) -> None:
+        self.oracles = (oracles,) if isinstance(oracles, PathOracle) else tuple(oracles)
+        if any(isinstance(oracle, Labelling) and oracle.arc_rows for oracle in self.oracles):
             raise InputError(
                 "PathEnumeration: expected an oracle without arc_rows, which distinguish paths over the same vertices"
             )
-        self.oracle = oracle
         self.limit = limit
         self.seconds = seconds
         self.effort = effort
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
-        pricing = replace(context.pricing, slack=context.slack + rounding)
-        columns = self.oracle.listed(context.duals, pricing, self.limit, self.effort)
+        pricing = replace(context.pricing, slack=context.slack + rounding, budget=context.budget)
+        columns = list_paths(self.oracles, context.duals, pricing, self.limit, self.effort)
         if columns is None:
             return None
+        blocks = {block for oracle in self.oracles for block in oracle.arc_blocks}
         sides: dict[Key, tuple[float, float]] = {
             decision.key: (-math.inf, math.inf)
             for decision in context.decisions
-            if isinstance(decision, Bound) and decision.key[0] == self.oracle.block and decision.row() is not None
+            if isinstance(decision, Bound) and decision.key[0] in blocks and decision.row() is not None
         }
         return Enumerated(columns, sides)
+
+
+class FewPathsLeft:
+    """Tests whether the paths within the gap are so few that a mixed-integer program over them is quick.
+
+    Parameters
+    ----------
+    limit
+        Maximum number of paths.
+    gap
+        Largest relative gap at which the enumeration is tried.
+    """
+
+    def __init__(self, oracles: Sequence[PathOracle], limit: int = 3_000, gap: float = 0.01) -> None:
+        self.oracles, self.limit, self.gap = tuple(oracles), limit, gap
+        self._too_wide = math.inf
+
+    def __call__(self, context: SeparationContext) -> bool:
+        slack = context.incumbent - context.bound
+        if not context.gap <= self.gap or context.duals is None or slack > _NARROWER * self._too_wide:
+            return False
+        pricing = PricingContext(context.sense, budget=context.budget, slack=slack)
+        if list_paths(self.oracles, context.duals, pricing, self.limit, _EFFORT) is not None:
+            return True
+        self._too_wide = slack
+        return False

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,19 +21,20 @@ from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
+from colgen.cuts.in_turn import InTurn
 from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values
 from colgen.decomposition.decomposed import Decomposed
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, PyomoSource
 from colgen.decomposition.reading.identical_blocks import subproblems
 from colgen.decomposition.splitting import Splitting
+from colgen.enumeration import FewPathsLeft, PathEnumeration
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.branching import ArcFixing, PathRules
-from colgen.networks.enumeration import BlockEnumeration
 from colgen.networks.pricing import PathPricing
-from colgen.networks.separation import ArcBounds, rank_one
+from colgen.networks.separation import ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
 from colgen.networks.visits import VisitRows, visit_rows
 from colgen.pricing.oracles import Pricing
@@ -188,14 +190,33 @@ class NetworkModel(Decomposed):
         return (*super().pricing(), *self.oracles)
 
     def separation(self) -> Sequence[Separation]:
-        found: list[Separation] = []
-        if self._are_bounded:
-            found.append(ArcBounds(self.blocks, self._needed_bounds))
-        if self._all_integer:
-            for name in dict.fromkeys(key[0] for key in self._packing):
-                sides = {key[1]: int(side) for key, side in self._packing.items() if key[0] == name and side > 0.0}
-                if len(sides) > 2:
-                    found.append(rank_one(name, sides, self._visited(name)))
+        found: list[Separation] = [ArcBounds(self.blocks, self._needed_bounds)] if self._are_bounded else []
+        if not self._all_integer:
+            return found
+        cuts: list[Separation] = [*rounded_capacities(self.blocks, self._once, self._paths.between)]
+        for name in dict.fromkeys(key[0] for key in self._packing):
+            sides = {key[1]: int(side) for key, side in self._packing.items() if key[0] == name and side > 0.0}
+            if len(sides) > 2:
+                cuts.append(rank_one(name, sides, self._visited(name)))
+        if cuts and self._lists_paths:
+            return [*found, InTurn(*cuts, enough=FewPathsLeft(self.oracles))]
+        return [*found, InTurn(*cuts)] if cuts else found
+
+    @cached_property
+    def _once(self) -> list[frozenset[Hashable]]:
+        """For each block the names of its vertices that all paths visit exactly once, each by a row of its own."""
+        f, linking = self.compact.formulation, self.splitting.linking
+        exact = (f.row_lower[linking] == 1.0) & (f.row_upper[linking] == 1.0)
+        found, static = [], set(self.splitting.static.tolist())
+        entries = csr_array(self.compact.rows[linking, :])
+        pure = [static.isdisjoint(entries.indices[i:j].tolist()) for i, j in pairwise(entries.indptr.tolist())]
+        for block, of_vertex in zip(self.blocks, self.visits.of_vertex, strict=True):
+            names = [block.graph.vertices[k] for k in block.vertex_of.tolist()]
+            rows: dict[int, set[Hashable]] = {}
+            for vertex in np.flatnonzero(of_vertex >= 0).tolist():
+                if exact[of_vertex[vertex]] and pure[of_vertex[vertex]]:
+                    rows.setdefault(int(of_vertex[vertex]), set()).add(names[vertex])
+            found.append(frozenset(next(iter(each)) for each in rows.values() if len(each) == 1))
         return found
 
     @property
@@ -237,7 +258,7 @@ class NetworkModel(Decomposed):
             return Method(heuristics=(Diving(2), RestrictedMIP(1.0)))
         others = {}
         if self._lists_paths:
-            others["enumeration"] = BlockEnumeration(self.oracles)
+            others["enumeration"] = PathEnumeration(self.oracles)
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),

@@ -50,6 +50,7 @@ class PathPricing(PathOracle):
     """
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
+    arc_blocks = (ARC, ARC_OF_GRAPH)
 
     def __init__(
         self, block: PathBlock, keys: Sequence[Key], count_key: Key, visits: Mapping[int, Key], most: float
@@ -113,11 +114,6 @@ class PathPricing(PathOracle):
             mask = closed if closed.any() else None
             self._forbidden = context.decisions, mask
         return mask
-
-    @staticmethod
-    def row_names(duals: Duals) -> tuple[Sequence[Key], Mapping[Key, int]]:
-        """Return the keys of the master's rows, and their positions."""
-        return duals.names.keys, duals.names.position
 
     # --- columns -----------------------------------------------------------------------------------------------------
 

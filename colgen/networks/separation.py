@@ -1,9 +1,10 @@
-"""Rows over path blocks that are separated: bounds of arcs, rank-1 cuts over visits."""
+"""Rows over path blocks that are separated: bounds of arcs, rank-1 cuts over visits, rounded capacity cuts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from colgen.core.columns import Column, Key, Row
 from colgen.core.solution import Solution
 from colgen.core.terms import Linear
 from colgen.core.tolerances import TOLERANCES
+from colgen.cuts.capacity import RoundedCapacity
 from colgen.cuts.cut import Cuts
 from colgen.cuts.rank_one import RankOne
 from colgen.cuts.separation import Separation, SeparationContext
 from colgen.networks.block import Path, PathBlock
-from colgen.networks.pricing import ARC_OF_GRAPH
+from colgen.networks.pricing import ARC, ARC_OF_GRAPH
+from colgen.networks.rules import Resource
 from colgen.networks.statement import Floats
 
 
@@ -72,3 +75,45 @@ def used_arcs(column: Column) -> Mapping[Hashable, float]:
 def rank_one(name: str, sides: Mapping[Hashable, int], visited: Callable[[Column], Sequence[Hashable]]) -> RankOne:
     """Return the rank-1 cuts over the rows of one constraint that count visits."""
     return RankOne(name, order=visited, block=f"rank_one over {name}", sides=sides)
+
+
+def rounded_capacities(
+    blocks: Sequence[PathBlock], once: Sequence[frozenset[Hashable]], between: Callable[[Column], Mapping[Any, float]]
+) -> list[RoundedCapacity]:
+    """Return the rounded capacity cuts of each resource that all blocks consume by visits alone.
+
+    Parameters
+    ----------
+    once
+        Names of the vertices of each block that all paths together visit exactly once.
+    between
+        The arcs of a column by the names of their ends.
+    """
+    if any(names != once[0] for names in once) or len(once[0]) < 2:
+        return []
+    found = []
+    for resource in (r for r in blocks[0].statement._resources if isinstance(r, Resource)):
+        each = [_load(block, once[0], resource.name) for block in blocks]
+        loads = [load for load in each if load is not None]
+        if len(loads) == len(blocks) and all(demands == loads[0][0] for demands, _ in loads):
+            demands, capacity = loads[0][0], max(most for _, most in loads)
+            if 0.0 < max(demands.values()) <= capacity < math.inf:
+                cuts = f"capacity of {resource.name}"
+                found.append(RoundedCapacity(between, demands, capacity, block=ARC, cuts=cuts))
+    return found
+
+
+def _load(block: PathBlock, names: frozenset[Hashable], resource: str) -> tuple[dict[Hashable, float], float] | None:
+    """Return what a visit of each vertex consumes, and the most that a path may consume; None if arcs decide."""
+    mine = [r for r in block.statement._resources if isinstance(r, Resource) and r.name == resource]
+    if len(mine) != 1 or mine[0].lower is not None or mine[0].start:
+        return None
+    graph = block.graph
+    used, upper = graph.per_arc(mine[0].consumption, resource), graph.per_vertex(mine[0].upper, resource, math.inf)
+    least, most = np.full(len(graph.vertices), math.inf), np.full(len(graph.vertices), -math.inf)
+    np.minimum.at(least, graph.heads, used)
+    np.maximum.at(most, graph.heads, used)
+    if (used < 0.0).any() or any(least[k] != most[k] for k, name in enumerate(graph.vertices) if name in names):
+        return None
+    demands = {name: float(most[k]) for k, name in enumerate(graph.vertices) if name in names}
+    return demands, float(upper.max())

@@ -47,12 +47,15 @@ class PathOracle(Pricing):
         Maximum number of columns per call.
     modes
         The solver's searches, in order.  The last is ``"exact"``.
+    arc_blocks
+        Blocks of branching rows on arcs.
     """
 
     solver: Any
     costs: Floats
     routes: int
     modes: tuple[str, ...]
+    arc_blocks: tuple[str, ...] = ()
 
     @abstractmethod
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
@@ -114,6 +117,20 @@ class PathOracle(Pricing):
             reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, effort=effort, **given
         )
         return self.batch(found, duals)[0] if found.finished else None
+
+
+def list_paths(
+    oracles: Sequence[PathOracle], duals: Duals, context: PricingContext, limit: int, effort: float = math.inf
+) -> Columns | None:
+    """Return all useful paths of several oracles as one batch, see :meth:`PathOracle.listed`; None beyond a limit."""
+    found: list[Columns] = []
+    for oracle in oracles:
+        columns = oracle.listed(duals, context, limit - sum(map(len, found)), effort / len(oracles))
+        if columns is None:
+            return None
+        found.append(columns)
+    names = duals.names
+    return found[0] if len(found) == 1 else Columns.concatenate(found, names.keys, names.position)
 
 
 class Labelling(PathOracle):
@@ -183,6 +200,7 @@ class Labelling(PathOracle):
     ) -> None:
         network = solver.network
         self.solver, self.routes, self.modes, self.block = solver, routes, tuple(modes), arcs
+        self.arc_blocks = (arcs,)
         self.paths = paths
         self.costs: Floats = np.array(costs, dtype=np.float64)
         if self.costs.shape != (network.num_arcs,):

@@ -100,8 +100,7 @@ class RouteArcFixing(ReducedCostFixing):
     makes: Sequence[type[Decision]] = (RouteArcsForbidden,)
 
     def __init__(self, oracle: RouteOracle, share: float = 0.02) -> None:
-        exact = RouteOracle(oracle.layout, ("exact",), routes=oracle.routes)
-        super().__init__(exact, share=share, decide=self._arcs)
+        super().__init__(oracle.exactly(), share=share, decide=self._arcs)
         self.layout = oracle.layout
 
     def _arcs(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Columns, Decision, Duals, Pricing, PricingContext, PricingResult
+from colgen import Column, Columns, Decision, Duals, PricingContext
 from colgen.branching.rules import Bound
 from colgen.core.terms import Count, Linear
 from colgen.core.text import plural
-from colgen.pricing.oracles import PricedMarginals
+from colgen.pricing.labelling import PathOracle
 from colgen.problems.vehicle_routing.instance import Route
 from colgen.problems.vehicle_routing.layout import Arc, RouteLayout
-from colgen.solvers.paths.labelling import RankOneDuals, Routes
+from colgen.solvers.paths.labelling import Labelling, RankOneDuals, Routes
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def visits(column: Column) -> Route:
     return route
 
 
-class RouteOracle(Pricing):
+class RouteOracle(PathOracle):
     """Oracle for routes of least reduced cost under capacity and time windows: elementary routes or ng-routes.
 
     Heuristic modes of labelling run first.  If they find no improving route, exact labelling runs and gives the bound.
@@ -79,6 +79,7 @@ class RouteOracle(Pricing):
 
     cost_bound = 0.0
     prices = frozenset({Linear, Count})
+    arc_blocks = (EDGE,)
 
     def __init__(
         self, layout: RouteLayout, modes: Sequence[Mode] = ("sparse", "relaxed", "exact"), *, routes: int = 60
@@ -90,44 +91,24 @@ class RouteOracle(Pricing):
         self._terms: dict[Linear, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
         self._open: tuple[object, NDArray[np.bool_] | None] = ((), None)
 
-    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        layout, costs = self.layout, self.arc_costs(duals, context)
-        forbidden, rank_one = self.forbidden(context), self.rank_one(duals)
-        for mode in self.modes:
-            found = layout.solver.price(
-                costs,
-                rank_one=rank_one,
-                forbidden=forbidden,
-                mode=mode,
-                routes=self.routes,
-                cutoff=0.0,
-                expired=context.expired,
-            )
-            columns, reduced = self.batch(found, duals)
-            if mode != "exact" and self._any_improves(columns, duals, context):
-                return PricingResult(columns, None, reduced)
-            if not found.finished:
-                return PricingResult(columns, None, reduced, cut_off=True)
+    @property
+    def solver(self) -> Labelling:
+        """The labelling solver, built on first use."""
+        return self.layout.solver
 
-        def marginals() -> PricedMarginals | None:
-            through = layout.solver.completion(
-                costs,
-                rank_one=rank_one,
-                forbidden=forbidden,
-                cutoff=context.slack - min(found.bound or 0.0, 0.0),
-                expired=context.expired,
-            )
-            return PricedMarginals(through.arcs, np.arange(len(costs))) if through.finished else None
+    @property
+    def costs(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """The distances of arcs."""
+        return self.layout.distances
 
-        return PricingResult(columns, found.bound, reduced, marginals=marginals)
+    def arguments(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
+        return {
+            "rank_one": self.rank_one(duals),
+            "forbidden": self.forbidden(context),
+            "expired": context.expired,
+        }
 
-    @staticmethod
-    def _any_improves(columns: Columns, duals: Duals, context: PricingContext) -> bool:
-        """Return whether a route improves the master and is not in it."""
-        reduced = context.reduced_costs(columns, duals)  # of the encoded columns, not labelling's own costs
-        return any(context.improves(float(cost)) and context.is_new(columns[k]) for k, cost in enumerate(reduced))
-
-    def arc_costs(self, duals: Duals, context: PricingContext) -> NDArray[np.float64]:
+    def reduced_costs(self, duals: Duals, context: PricingContext) -> NDArray[np.float64]:
         """Return the reduced costs of arcs: distances minus the dual values of heads, the fleet and arc rows."""
         layout = self.layout
         earned = np.zeros(layout.instance.num_customers + 1)

@@ -24,8 +24,8 @@ from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import real
 from colgen.core.warm_start import WarmStart
+from colgen.enumeration import PathEnumeration
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
-from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
 from colgen.problems.vehicle_routing.heuristics import first_routes
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.layout import RouteLayout
@@ -76,7 +76,7 @@ class VehicleRouting(Problem[list[Route]]):
             choice=StrongBranching(),
             heuristics=(RestrictedMIP(5.0),),
             reductions=(RouteArcFixing(self.oracle),),
-            enumeration=RouteEnumeration(self.oracle),
+            enumeration=PathEnumeration(self.oracle),
         )
 
     def branching(self) -> Sequence[BranchingRule]:

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from colgen.networks.clipping import clipped
 from colgen.networks.statement import levels
 from colgen.solvers.paths.labelling import Labelling, Network, Resource

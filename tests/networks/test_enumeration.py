@@ -4,7 +4,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import Method, decompose, solve
-from colgen.networks.enumeration import BlockEnumeration
+from colgen.enumeration import PathEnumeration
 from tests.networks.programs import routing
 
 
@@ -13,7 +13,7 @@ def test_a_node_is_closed_by_enumeration(seed):
     model, best = routing(seed, graphs=2)
     problem = decompose(model)
     problem.separation = lambda: ()
-    assert isinstance(problem.method().enumeration, BlockEnumeration)
+    assert isinstance(problem.method().enumeration, PathEnumeration)
     result = solve(problem, method=Method(heuristics=(), reductions=()))
     assert result.objective == pytest.approx(best)
 

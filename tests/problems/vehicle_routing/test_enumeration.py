@@ -4,15 +4,14 @@ import math
 
 import pytest
 
-from colgen import PricingContext, Record, Sense, SeparationContext, solve
+from colgen import PricingContext, Record, Sense, SeparationContext, enumeration, solve
 from colgen.branching.rules import Bound
 from colgen.core.budget import Budget
+from colgen.enumeration import FewPathsLeft, PathEnumeration
 from colgen.fixing import ReductionContext
-from colgen.problems.vehicle_routing import VehicleRouting, random, separation
+from colgen.problems.vehicle_routing import VehicleRouting, random
 from colgen.problems.vehicle_routing.branching import OnRouteArcs
-from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
 from colgen.problems.vehicle_routing.pricing import EDGE
-from colgen.problems.vehicle_routing.separation import FewRoutesLeft
 from tests.sweeps import seeds
 from tests.twins.vehicle_routing import all_routes
 
@@ -30,7 +29,7 @@ def test_every_route_within_the_gap_is_listed(seed):
     problem = VehicleRouting(instance, cuts=False, neighbours=None)
     context = context_of(problem, math.inf)
     for slack in (0.0, 20.0, 1000.0):
-        found = RouteEnumeration(problem.oracle).enumerate(
+        found = PathEnumeration(problem.oracle).enumerate(
             ReductionContext(
                 context.sense, context.duals, context.bound, context.bound + slack, (), pricing_context=context.pricing
             )
@@ -51,7 +50,7 @@ def test_too_many_routes_return_none():
     wide = ReductionContext(
         context.sense, context.duals, context.bound, context.bound + 1e3, (), pricing_context=context.pricing
     )
-    assert RouteEnumeration(problem.oracle, limit=3).enumerate(wide) is None
+    assert PathEnumeration(problem.oracle, limit=3).enumerate(wide) is None
 
 
 def test_enumeration_respects_its_effort_limit(monkeypatch):
@@ -63,9 +62,9 @@ def test_enumeration_respects_its_effort_limit(monkeypatch):
     bounds = {"bound": context.bound, "incumbent": context.bound + 1e3}
     told = SeparationContext(Sense.MINIMIZE, duals=context.duals, **bounds)
     for effort in (1e7, 10.0):
-        monkeypatch.setattr(separation, "_EFFORT", effort)
-        assert (RouteEnumeration(problem.oracle, effort=effort).enumerate(wide) is None) is (effort == 10.0)
-        assert FewRoutesLeft(problem.oracle, gap=math.inf)(told) is (effort == 1e7)
+        monkeypatch.setattr(enumeration, "_EFFORT", effort)
+        assert (PathEnumeration(problem.oracle, effort=effort).enumerate(wide) is None) is (effort == 10.0)
+        assert FewPathsLeft((problem.oracle,), gap=math.inf)(told) is (effort == 1e7)
 
 
 def test_enumeration_stops_without_a_deadline():
@@ -81,8 +80,8 @@ def test_enumeration_stops_without_a_deadline():
             budget=budget,
             pricing_context=context.pricing,
         )
-        assert (RouteEnumeration(problem.oracle).enumerate(wide) is None) is heard
-        few = FewRoutesLeft(problem.oracle, gap=math.inf)
+        assert (PathEnumeration(problem.oracle).enumerate(wide) is None) is heard
+        few = FewPathsLeft((problem.oracle,), gap=math.inf)
         bounds = {"bound": context.bound, "incumbent": context.bound + 1e3}
         told = SeparationContext(Sense.MINIMIZE, duals=context.duals, budget=budget, **bounds)
         assert few(told) is not heard
@@ -96,4 +95,4 @@ def test_rows_on_edges_are_left_out():
     wide = ReductionContext(
         context.sense, context.duals, context.bound, context.bound + 50.0, (row,), pricing_context=context.pricing
     )
-    assert RouteEnumeration(problem.oracle).enumerate(wide).sides == {(EDGE, (1, 2)): (-math.inf, math.inf)}
+    assert PathEnumeration(problem.oracle).enumerate(wide).sides == {(EDGE, (1, 2)): (-math.inf, math.inf)}

@@ -11,7 +11,7 @@ def test_a_batch_equals_its_encoded_routes(windows):
     instance = random(4, customers=7, windows=windows)
     problem = VehicleRouting(instance, cuts=False, neighbours=2)
     duals = solve(problem, relaxation=True, record=Record(duals=True)).iterations[-1].duals
-    costs = problem.oracle.arc_costs(duals, PricingContext(Sense.MINIMIZE))
+    costs = problem.oracle.reduced_costs(duals, PricingContext(Sense.MINIMIZE))
     found = problem.layout.solver.price(costs, routes=200, cutoff=1e4)
     batch, reduced = problem.oracle.batch(found, duals)
     assert len(batch) == len(reduced) > 10
