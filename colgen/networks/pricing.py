@@ -29,6 +29,9 @@ ARC_OF_GRAPH = "arc of one network"
 PATHS = "paths of one network"
 """Block of rows on the number of paths of a graph."""
 
+_FEW, _MANY, _FEWER_THAN_ROWS = 50, 500, 4
+"""Maximum number of columns per call: a quarter of the rows, between limits; large masters need more of them."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -57,11 +60,14 @@ class PathPricing(PathOracle):
     ) -> None:
         self.block_of_paths = block
         self.solver, self.costs = block.solver, block.costs
-        self.routes, self.modes = 50, ("sparse", "relaxed", "exact")
+        self.routes = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
+        self.modes = ("sparse", "relaxed", "exact")
         self.keys, self.count_key = tuple(keys), count_key
         self.multiplicity = most
         self._rows = len(self.keys)
-        others = {key for key in self.keys if key not in set(visits.values())} | {count_key}
+        tracked = set(visits.values())
+        touched = [self.keys[row] for row in np.unique(block.linking.indices).tolist()]
+        others = {key for key in touched if key not in tracked} | {count_key}
         self._visits = Visits(self.name, visits, others, ARC, block.solver)
         self._forbidden: tuple[object, Mask | None] = (None, None)
         self._first = block.network.tails == block.network.source

@@ -1,9 +1,11 @@
 """The oracle of a path block: reduced costs, columns and bounds."""
 
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 
 from colgen import Paths, decompose, solve
+from colgen.core.terms import Count, PricedTerms
 from colgen.networks import Elementary, Resource
 from colgen.testing import check_problem
 from tests.networks.programs import routing
@@ -39,3 +41,25 @@ def test_continuous_flows_have_fractional_paths():
     result = solve(decompose(m))
     assert result.objective == pytest.approx(1.5 + 2 * 0.75)
     assert {path.amount for path in result.answer.paths} == {1.5, 0.75}
+
+
+def test_cuts_over_visits_that_a_graph_does_not_touch_are_no_error():
+    """Two depots serve different customers: labels of one ignore rank-1 cuts over customers of the other."""
+    m = pyo.ConcreteModel()
+    places = {"a": (0, 0), "b": (9, 1), 1: (1, 4), 2: (3, 3), 3: (4, 4), 4: (5, 1), 5: (7, 3), 6: (8, 5)}
+    reach = {"a": [1, 2, 3, 4], "b": [3, 4, 5, 6]}
+    arcs = {d: [(i, j) for i in (d, *mine) for j in (d, *mine) if i != j] for d, mine in reach.items()}
+    m.x = pyo.Var([(d, i, j) for d in arcs for i, j in arcs[d]], domain=pyo.Binary)
+    m.visit = pyo.Constraint(range(1, 7), rule=lambda m, v: sum(m.x[k] for k in m.x if k[2] == v) == 1)
+    distance = {(i, j): abs(places[i][0] - places[j][0]) + abs(places[i][1] - places[j][1]) for _, i, j in m.x}
+    m.cost = pyo.Objective(expr=sum(distance[i, j] * m.x[d, i, j] for d, i, j in m.x))
+    for d, mine in arcs.items():
+        load = Resource(dict.fromkeys(reach[d], 1), upper=2, name="load")
+        flow = [m.x[d, i, j] for i, j in mine]
+        m.add_component(d, Paths(tuple(zip(*mine, strict=True)), flow, d, d, resources=[load], rules=[Elementary()]))
+    problem = decompose(m)
+    cut = Count("visit", (1, 2, 3), (1, 1, 1), 2)
+    for oracle in problem.oracles:
+        numerators, *_ = oracle._visits.rank_one_cuts(PricedTerms([cut], np.array([-1.0])))
+        assert numerators.sum() == (3 if oracle.block_of_paths.name == "a" else 1)
+    assert solve(problem).is_optimal
