@@ -1,4 +1,4 @@
-"""Blocks of compact models: pricing by a dynamic program over variables and sums of rows."""
+"""Blocks of compact models: pricing by a dynamic program over variables and sums of rows, or by a tree of bounds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from colgen.certificate.checker_block_trees import Box, Limits, Row, finite, gain_of_tree, span, tighten
 from colgen.certificate.checker_pricing import (
     NO,
     TABLE_LIMIT,
     WORK_LIMIT,
     CheckerState,
     Place,
-    Sides,
     UnreadableError,
     WrongError,
     exact,
@@ -23,16 +23,6 @@ from colgen.certificate.checker_pricing import (
     sides,
 )
 
-Limits = tuple[Any, Any]
-"""Lower and upper limit of a variable, possibly infinite."""
-
-Row = tuple[Sides, dict[int, Any]]
-"""Sides of a row, and its entries by variable."""
-
-
-Box = tuple[tuple[int, int | None, int | None], ...]
-"""Bounds on variables: variable, lower, upper."""
-
 
 class BlockPricing:
     """Bounded variables, and the rows that contain only these.
@@ -40,6 +30,9 @@ class BlockPricing:
     A column assigns a value to each variable. Its entries in the rows of the master follow from ``entries``, and its
     cost is ``cost`` plus the costs of the variables.
     """
+
+    with_potentials = True
+    """Whether claims contain data besides dual values: for each pricing problem null or a tree of bounds."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         fields(data, ("cost", "variables", "rows", "entries"), ("kind", "uses"))
@@ -56,12 +49,14 @@ class BlockPricing:
         self._ends = [_ends(*limits, is_integer) for limits, is_integer in zip(self.bounds, self.integer, strict=True)]
         rows = [(limits, terms) for limits, terms in self.rows if limits != (None, None)]
         self._constrained = {v for _, terms in rows for v in terms}
-        self._rows = sorted(map(_scale_to_integers, rows), key=lambda row: -len(row[1]))
+        scaled = (_scale_to_integers(row, all(self.integer[v] for v in row[1])) for row in rows)
+        self._rows = sorted(scaled, key=lambda row: -len(row[1]))
+        self._ends = tighten(self._rows, self._ends, self.integer)
         # Costs and entries times a common denominator: integers are faster.
         numbers = (*self.costs, *(entry for terms in self.entries for entry in terms.values()))
-        self._over = math.lcm(*(number.denominator for number in numbers))
+        self.over = math.lcm(*(number.denominator for number in numbers))
         self._gains = [
-            (int(self._over * cost), [(row, int(self._over * entry)) for row, entry in terms.items()])
+            (int(self.over * cost), [(row, int(self.over * entry)) for row, entry in terms.items()])
             for cost, terms in zip(self.costs, self.entries, strict=True)
         ]
         self.limit: int | None = None  # on the number of sums, for callers that prefer an error
@@ -106,23 +101,42 @@ class BlockPricing:
         return box
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
-        """Return the least reduced cost. Without costs it is 1 if there are no columns."""
-        boxes: list[tuple[Box, Any]] = [
-            (box, self._over * dual) for (k, box, *_), dual in counts.items() if k == self.number
-        ]
-        boxes += [(box, NO) for k, box in state.without if k == self.number]
-        times = int(unit)
-        gains = [sum(duals[row] * entry for row, entry in terms) - times * cost for cost, terms in self._gains]
-        best = self._best(gains, boxes, state)
+        """Return the least reduced cost, or the bound of a given tree. Without costs it is 1 if no column exists."""
+        gains, boxes, limits = self.gains(duals, unit), self.boxes(counts, state), self.limits(state)
+        tree = None if state.given is None else state.given[self.number]
+        best = (
+            self._best(gains, boxes, limits)
+            if tree is None
+            else gain_of_tree(self.rows, self.integer, gains, boxes, limits, tree)
+        )
         if best != NO:
-            return unit * self.cost - Fraction(best, self._over)
+            return unit * self.cost - Fraction(best) / self.over
         if unit:
             raise WrongError("a block has no point")
         return Fraction(1)
 
-    def _best(self, gains: Sequence[int], boxes: Sequence[tuple[Box, Any]], state: CheckerState) -> Any:
+    def gains(self, duals: Sequence[int], unit: Fraction) -> list[int]:
+        """Return the negative reduced cost of each variable, times ``over``."""
+        times = int(unit)
+        return [sum(duals[row] * entry for row, entry in terms) - times * cost for cost, terms in self._gains]
+
+    def boxes(self, counts: Mapping[Place, int], state: CheckerState) -> list[tuple[Box, Any]]:
+        """Return bounds with the gain of the points within them; it is ``NO`` if there is none."""
+        found: list[tuple[Box, Any]] = [
+            (box, self.over * dual) for (k, box, *_), dual in counts.items() if k == self.number
+        ]
+        return found + [(box, NO) for k, box in state.without if k == self.number]
+
+    def limits(self, state: CheckerState) -> list[Limits]:
+        """Return the limits of each variable at a node."""
+        found = []
+        for v, (low, high) in enumerate(self._ends):
+            least, most = state.bounds.get((self.number, v), (NO, -NO))
+            found.append((max(low, least), min(high, most)))
+        return found
+
+    def _best(self, gains: Sequence[int], boxes: Sequence[tuple[Box, Any]], limits: Sequence[Limits]) -> Any:
         """Return the maximum gain of a point with the duals of its boxes, or ``NO`` without points."""
-        limits = [self._limits(v, state) for v in range(len(gains))]
         if any(low > high for low, high in limits):
             return NO
         constrained = self._constrained | {v for box, _ in boxes for v, *_ in box}
@@ -131,13 +145,8 @@ class BlockPricing:
         total: Any = 0
         for v, (gain, ends) in enumerate(zip(gains, limits, strict=True)):
             if gain and v not in constrained:  # it occurs in no row or box
-                total += gain * _finite(ends[gain > 0])
+                total += gain * finite(ends[gain > 0])
         return total + _Walk(self._rows, limits, boxes, self.limit).best(gains, sorted(constrained))
-
-    def _limits(self, v: int, state: CheckerState) -> Limits:
-        """Return the limits of a variable at a node."""
-        (low, high), (least, most) = self._ends[v], state.bounds.get((self.number, v), (NO, -NO))
-        return max(low, least), min(high, most)
 
 
 class _Walk:
@@ -156,8 +165,8 @@ class _Walk:
     ) -> None:
         ((low, high), self.longest), *self.others = rows or [((0, 0), {})]
         self.limits, self.boxes, self.limit = limits, boxes, limit
-        spans = [_span(a, limits[v]) for v, a in self.longest.items()]
-        least = _finite(sum(span[0] for span in spans))
+        spans = [span(a, limits[v]) for v, a in self.longest.items()]
+        least = finite(sum(span[0] for span in spans))
         self.room = min(high, sum(span[1] for span in spans)) - least
         self.needed = max(low - least, 0)
         self.last = [max(v for v, *_ in box) for box, _ in boxes]
@@ -204,7 +213,7 @@ class _Walk:
         """Return the values of a variable, and the shift of the longest row's sum for each."""
         (low, high), a = self.limits[v], self.longest.get(v, 0)
         start, step = (low, 1) if a >= 0 else (high, -1)
-        most = _finite(min(high - low, self.room // abs(a)) if a else high - low)
+        most = finite(min(high - low, self.room // abs(a)) if a else high - low)
         self._check_size(most + 1)
         return [(start + step * q, abs(a) * q) for q in range(most + 1)]
 
@@ -212,7 +221,7 @@ class _Walk:
         """Return the ranges by which the remaining variables can change the other rows."""
         found = []
         for _, terms in self.others:
-            spans = [_span(terms[v], self.limits[v]) for v in order if v in terms]
+            spans = [span(terms[v], self.limits[v]) for v in order if v in terms]
             found.append((sum(span[0] for span in spans), sum(span[1] for span in spans)))
         return found
 
@@ -248,21 +257,15 @@ def _terms(record: Sequence[Any], count: int) -> dict[int, Fraction]:
     return terms
 
 
-def _scale_to_integers(row: Row) -> tuple[Limits, dict[int, int]]:
-    """Return a row with integer entries and an upper side."""
+def _scale_to_integers(row: Row, is_integer: bool) -> tuple[Limits, dict[int, int]]:
+    """Return a row with integer entries and an upper side; sides of a row of integer variables are rounded."""
     (low, high), terms = row
     unit = Fraction(math.lcm(*(a.denominator for a in terms.values())))
     unit /= math.gcd(*(int(unit * a) for a in terms.values())) or 1
     if high is None and low is not None:
         low, high, unit = None, low, -unit
-    bottom, top = (-math.inf if low is None else math.ceil(low * unit)), math.floor((high or 0) * unit)
-    return (bottom, top), {v: int(unit * a) for v, a in terms.items()}
-
-
-def _span(a: int, limits: Limits) -> Limits:
-    """Return the range of ``a`` times a variable with these limits."""
-    low, high = (a * limit for limit in limits)
-    return (low, high) if a > 0 else (high, low)
+    limits = _ends(None if low is None else low * unit, (high or 0) * unit, is_integer)
+    return limits, {v: int(unit * a) for v, a in terms.items()}
 
 
 def _ends(low: Any, high: Any, is_integer: bool) -> Limits:
@@ -270,12 +273,6 @@ def _ends(low: Any, high: Any, is_integer: bool) -> Limits:
     if is_integer:
         return NO if low is None else math.ceil(low), -NO if high is None else math.floor(high)
     return NO if low is None else low, -NO if high is None else high
-
-
-def _finite(number: Any) -> Any:
-    if abs(number) == math.inf:
-        raise WrongError("a variable of a block is unbounded")
-    return number
 
 
 def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:

@@ -131,9 +131,13 @@ def bound_of(program: Program, state: CheckerState, claim: Any, claims: Claims) 
     unit, weight = integer(claim["unit"]), integer(claim["weight"])
     if unit < 1 or weight not in (0, 1) or unit > 1 > weight:
         raise WrongError("expected a weight of 0 or 1, and a denominator of at least 1, which is 1 for weight 0")
-    if "potentials" in claim and not any(getattr(problem, "with_potentials", False) for problem in program.pricing):
+    given = claim.get("potentials")
+    readers = [getattr(problem, "with_potentials", False) for problem in program.pricing]
+    if "potentials" in claim and not any(readers):
         raise WrongError("no pricing problem has potentials")
-    point, state = point_of(program, state, claim, unit * weight), replace(state, given=claim.get("potentials"))
+    if isinstance(given, list) and any(each is not None and not k for each, k in zip(given, readers, strict=True)):
+        raise WrongError("a pricing problem without potentials has some")
+    point, state = point_of(program, state, claim, unit * weight), replace(state, given=given)
     total = point.total
     for k, (problem, stated) in enumerate(zip(program.pricing, claim["least"], strict=True)):
         least = exact(stated)

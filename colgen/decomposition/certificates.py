@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from colgen.branching.rules import TemplateBound
 from colgen.certificate import checker_blocks
 from colgen.certificate.certifier import Certifier, Record, Split, as_exact
-from colgen.certificate.checker_bounds import bound_of_uses, point_of
+from colgen.certificate.checker_bounds import CheckedPoint, bound_of_uses, point_of
 from colgen.certificate.checker_pricing import CheckerState, WrongError
 from colgen.certificate.checker_program import Claims, Program, check_answer
 from colgen.certificate.witness import WitnessPoint
@@ -22,6 +23,8 @@ from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.solution import Solution
 from colgen.core.terms import Box
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.block_trees import BoundingTree
 from colgen.decomposition.blocks.decisions import ComponentBound, PointsWithin
 from colgen.decomposition.blocks.shortest_path import shortest_path_of
 from colgen.decomposition.reading.compact_model import Floats, Ints
@@ -31,6 +34,9 @@ from colgen.solvers.arrays import EXACT
 
 _MOST_SUMS = 1 << 21
 """Limit on row sums in the checker's dynamic program for a block; blocks with more are trusted."""
+
+_MOST_NODES = 100_000
+"""Limit on the nodes of all trees of bounds of a certificate."""
 
 _DIGITS = (2.0**20, 2.0**48)
 """Approximate sizes of the largest dual value after scaling to integers, tried in order."""
@@ -48,8 +54,9 @@ _Within = tuple[int, tuple[tuple[int, int | None, int | None], ...]]
 class BlockCertifier(Certifier):
     """Certificates of node bounds by dual values of the linking rows, under which each block is a separate problem.
 
-    The checker recomputes blocks of integer variables.  If a block has rows over continuous variables, leaves are
-    trusted, and so are solutions that hold up to rounding only.
+    The checker enumerates blocks of integer variables.  For blocks that have continuous rows or are too large, a claim
+    contains trees of bounds.  Leaves are trusted if such a tree is too large or a variable of a block is unbounded, and
+    so are solutions that hold up to rounding only.
     """
 
     states_formulation = False
@@ -63,6 +70,7 @@ class BlockCertifier(Certifier):
         self._ranks = [np.argsort(order) for order in self._orders]
         self._last: tuple[Solution, list[Any] | str, Fraction] | None = None
         self.checks_nodes = self._checks_all
+        self._nodes_left = _MOST_NODES
 
     def instance(self) -> Record:
         return self._data
@@ -130,8 +138,19 @@ class BlockCertifier(Certifier):
 
     @property
     def _checks_all(self) -> bool:
-        """Whether the checker can recompute all blocks."""
-        return self._claim(CheckerState(), [0] * len(self._linking), {}, 1, 0) is not None
+        """Whether the checker can bound all blocks, because the variables in their rows are bounded."""
+        for block in self._program.pricing:
+            limits = block.limits(CheckerState())
+            if any(math.inf in map(abs, limits[v]) for _, terms in block.rows for v in terms):
+                return False
+        return True
+
+    @cached_property
+    def _trees(self) -> list[BoundingTree]:
+        """Trees of bounds of all blocks; blocks with the same points share one."""
+        made = dict[str, BoundingTree]()
+        blocks = [(block, str((block.rows, block.bounds, block.integer))) for block in self._program.pricing]
+        return [made.get(points) or made.setdefault(points, BoundingTree(block)) for block, points in blocks]
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
@@ -182,32 +201,113 @@ class BlockCertifier(Certifier):
         return CheckerState()
 
     def claim(self, state: CheckerState, point: WitnessPoint, goal: Fraction | None) -> Record | None:
+        near: tuple[Record, Fraction] | None = None
         for duals, counts, unit in self._rounded(point, state):
-            found = self._claim(state, duals, counts, *((unit, 1) if point.costs_count else (1, 0)))
+            found = self._claim(state, duals, counts, unit, point, goal)
             if found is None:
                 break
             if self._proves(*found, goal):
                 return found[0]
+            if near is None or found[1] / unit > near[1] / near[0]["unit"]:
+                near = found
         # A block may be empty, which needs no dual values.
-        found = self._claim(state, [0] * len(self._linking), {}, 1, 0)
-        return found[0] if found is not None and self._proves(*found, goal) else None
+        found = self._claim(state, [0] * len(self._linking), {}, 1, WitnessPoint(None, 0.0, costs_count=False), goal)
+        if found is not None and self._proves(*found, goal):
+            return found[0]
+        if near is None or goal is None or not point.costs_count or self._program.step is not None:
+            return None
+        # Without a step, rounded dual values prove slightly less.
+        missing = goal - near[1] / near[0]["unit"]
+        return near[0] if missing <= TOLERANCES.diagnostic * max(1.0, abs(float(goal))) else None
 
     def _claim(
-        self, state: CheckerState, duals: Sequence[int], counts: Mapping[_Within, int], unit: int, weight: int
+        self,
+        state: CheckerState,
+        duals: Sequence[int],
+        counts: Mapping[_Within, int],
+        over: int,
+        near: WitnessPoint,
+        goal: Fraction | None,
     ) -> tuple[Record, Fraction] | None:
-        """Return a claim and the total of its dual values; None if the checker would reject it."""
+        """Return a claim and the total of its dual values, over a denominator; None if the checker would reject it."""
         told = [[k, [list(each) for each in box], dual] for (k, box), dual in counts.items()]
+        unit, weight = (over, 1) if near.costs_count else (1, 0)
         record: Record = {"weight": weight, "unit": unit, "duals": list(duals), "counts": told}
         program = self._program
         try:
             point = point_of(program, state, record, unit * weight)
-            least = [problem.least(point.duals, point.unit, point.counts, state) for problem in program.pricing]
+            enumerated = [self._enumerate(k, point, state) for k in range(len(program.pricing))]
+            least = [each for each in enumerated if each is not None]
+            if None in enumerated:
+                trees = self._grow(state, point, enumerated, over, near, goal)
+                if trees is None:
+                    return None
+                record["potentials"] = trees
+                given = replace(state, given=trees)
+                least = [block.least(point.duals, point.unit, point.counts, given) for block in program.pricing]
             total = point.total + sum(bound_of_uses(program, k, each) for k, each in enumerate(least))
         except WrongError:
             return None
         record["least"] = list(map(as_exact, least))
         record["bound"] = as_exact(program.sign * total / unit) if weight else None
         return (record if weight else {**record, "worth": as_exact(total)}), total
+
+    def _enumerate(self, k: int, point: CheckedPoint, state: CheckerState) -> Fraction | None:
+        """Return the least reduced cost of a block by the checker's dynamic program, or None."""
+        try:
+            return self._program.pricing[k].least(point.duals, point.unit, point.counts, state)  # type: ignore[no-any-return]
+        except WrongError:
+            return None
+
+    def _grow(
+        self,
+        state: CheckerState,
+        point: CheckedPoint,
+        least: Sequence[Fraction | None],
+        over: int,
+        near: WitnessPoint,
+        goal: Fraction | None,
+    ) -> list[Any] | None:
+        """Return trees of bounds for the blocks that are not enumerated; they are as coarse as the goal allows.
+
+        The dual values of convexity rows are the least reduced costs of blocks if all prices have converged.
+        """
+        program, counts = self._program, [sub.count for sub in self._splitting.subproblems]
+        open_ = [k for k, each in enumerate(least) if each is None]
+        if open_[-1] >= len(counts):
+            return None
+        needed = 0.0
+        if near.costs_count:
+            if goal is None:
+                return None
+            needed = float(goal - (program.step or 0))
+        others = (bound_of_uses(program, k, each) for k, each in enumerate(least) if each is not None)
+        known, total = float((point.total + sum(others)) / over) - needed, sum(counts[k] for k in open_)
+        best = dict.fromkeys(open_, -1.0)  # without dual values a gain of 0 is that of any point
+        if isinstance(near.duals, Duals):
+            best = {k: -program.sign * float(near.duals.values[len(program.rows) + k]) for k in open_}
+        room = known - sum(counts[k] * gain for k, gain in best.items())
+        if room < 0.0:
+            best, room = dict.fromkeys(open_, -math.inf), 0.0
+        while True:
+            trees: list[Any] = [None] * len(least)
+            grown = list[tuple[Any, Any]]()
+            for k in open_:
+                block = program.pricing[k]
+                arrays = block.gains(point.duals, point.unit), block.boxes(point.counts, state), block.limits(state)
+                asked = self._trees[k], *arrays, over * block.over, best[k]
+                found = next((tree for each, tree in grown if each == asked), None)
+                if found is None:
+                    found = asked[0].grow(*asked[1:], room / (2 * total), self._nodes_left)
+                    if found is None:
+                        return None
+                    grown.append((asked, found))
+                    self._nodes_left -= len(found[0])
+                trees[k], best[k] = found
+            left = known - sum(counts[k] * gain for k, gain in best.items())
+            if not 0.0 < left < room / 2:  # the goal is reached, or out of reach
+                return trees
+            room = left
 
     def _proves(self, claim: Record, total: Fraction, goal: Fraction | None) -> bool:
         if not claim["weight"]:

@@ -51,6 +51,16 @@ CONDITIONS = {
     "compact: a block with a larger cost than its equals": "identical blocks",
     "compact: an entry of 0": "nonzero entries",
     "compact: the type of a variable as a number": "whether it is an integer",
+    # Trees of blocks
+    "compact, continuous: no tree": "a row of a block has a continuous variable",
+    "compact, continuous: a tree more": "shorter",
+    "compact, continuous: a leaf less": "expected a leaf for each part",
+    "compact, continuous: a leaf more": "no part of a tree after its last leaf",
+    "compact, continuous: a split of a continuous variable": "a split of an integer variable",
+    "compact, continuous: a split of a variable from behind": "a split of an integer variable",
+    "compact, continuous: a leaf over a negative denominator": "a denominator of at least 1",
+    "compact, continuous: a dual value of the other side of a row of the block": "a side that it does not have",
+    "compact, continuous: a dual value of a row from behind": "rows of the block",
     # Fixing
     "cutting_stock, tree: a fixing without an answer": "no answer to compare with",
     "cutting_stock, tree: a fixing that closes more": "3 are closed",

@@ -94,6 +94,14 @@ MODEL: Record = {
 }
 """Two identical blocks contribute 2 units each at cost 2 per unit, the third variable 1 unit at cost 3: 11."""
 
+MIXED: Record = {
+    **MODEL,
+    "variables": [[3, 0, 3, True], [0, 0, None, False], [3, 0, 3, True], [0, 0, None, False]],
+    "rows": [[3, None, [[1, 1], [3, 1]]], [None, 0, [[0, -2], [1, 1]]], [None, 0, [[2, -2], [3, 1]]]],
+    "blocks": [[[0, 1], [2, 3]]],
+}
+"""Two identical blocks produce up to 2 units per batch; 3 units take 2 batches at cost 3: 6."""
+
 KNAPSACK: Record = {
     "kind": "knapsack",
     "uses": [1, 1],
@@ -158,6 +166,7 @@ _WORDS = {"words": [2, 6], "sets": [], "root": 0}
 _TRIANGLE = {"over": 1, "triangles": [[0, 2, 1, 2]]}
 _WALKS = {"most": 4, "penalties": [0, 0], "remembered": [0, 1]}
 _UP = {"within": [0, [[0, 1, None]]], "at_most": 1}
+TREE_OF_BLOCK = [{"split": [0, 0]}, {"over": 1, "duals": [[0, 3]]}, {"over": 2, "duals": [[0, 6]]}]
 
 CERTIFICATES: dict[str, list[Record]] = {
     "cutting_stock": certificate(ROLLS, 4, _PLAN, [_ROLLED]),
@@ -261,6 +270,12 @@ CERTIFICATES: dict[str, list[Record]] = {
             claim([3], [-2, 0], 11, node=1, counts=[[0, [[0, 1, None]], 0]]),
             claim([3], [-2, 0], 11, node=2),
         ],
+    ),
+    "compact, continuous": certificate(
+        MIXED,
+        6,
+        [[0, 1, [1, 2]], [0, 1, [1, 1]], [1, 1, []]],
+        [claim([3], [0, 0], "9/2", unit=2, potentials=[TREE_OF_BLOCK, None])],
     ),
     "by hand": certificate(HAND, 9, [[0, 1, [[0, 1]]]], [claim([0], [9], 9)], formulate([KNAPSACK], [[0, 1]], step=1)),
 }
