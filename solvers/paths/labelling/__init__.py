@@ -9,14 +9,18 @@ from colgen.solvers.paths.labelling.network import Network
 from colgen.solvers.paths.labelling.rank_one import RankOneDuals, coefficients
 from colgen.solvers.paths.labelling.resources import Resource
 from colgen.solvers.paths.labelling.routes import Completion, Routes
+from colgen.solvers.paths.labelling.rules import Alternatives, Exclude, Pairs
 
 __all__ = [
+    "Alternatives",
     "BoxDuals",
     "Completion",
     "CustomResource",
+    "Exclude",
     "LabelLimitError",
     "Labelling",
     "Network",
+    "Pairs",
     "RankOneDuals",
     "Resource",
     "Routes",

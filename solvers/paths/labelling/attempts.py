@@ -54,7 +54,7 @@ def price_exactly(task: Task, wanted: int, cutoff: float) -> Found:
         for compared in (0, 1):
             rough = [
                 with_bounds(side, bound, cutoff)._replace(
-                    rule=side.rule._replace(compared=compared, custom=0, words=0, state_words=0, plain=False)
+                    rule=side.rule._replace(compared=compared, custom=0, words=side.opens, state_words=0, plain=False)
                 )
                 for side, bound in zip(sides, bounds, strict=True)
             ]
@@ -64,7 +64,7 @@ def price_exactly(task: Task, wanted: int, cutoff: float) -> Found:
                 known, cutoff = found, found[0][0]
             if not finished:
                 return known, False, labels
-    sizes = [size for size in _SIZES if size < task.neighbourhoods.sum(axis=1).max()]
+    sizes = [size for size in _SIZES if size < task.neighbourhoods.sum(axis=1).max() and task.requests is None]
     for size, worth in zip([*sizes, None], [*_WORTH, math.inf], strict=False):
         if size is None:
             worth = math.inf

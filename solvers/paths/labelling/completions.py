@@ -12,7 +12,7 @@ from colgen.solvers.paths.labelling.directions import with_bounds, without_cuts
 from colgen.solvers.paths.labelling.layout import Floats, Side, start_labels
 from colgen.solvers.paths.labelling.mirror import reflect
 from colgen.solvers.paths.labelling.rank_one import fields
-from colgen.solvers.paths.labelling.runs import FIRST, advance
+from colgen.solvers.paths.labelling.runs import FIRST, advance, to_join
 from colgen.solvers.paths.labelling.task import Task
 from colgen.solvers.paths.labelling.walks import walk_bounds
 
@@ -29,6 +29,8 @@ def bound_sides(task: Task, cutoff: float) -> tuple[Side, Side]:
     mirrored = task.mirror is not None
     second = None if mirrored else walk_bounds(back, task.neighbourhoods, task.network.source)
     sides = [with_bounds(ahead, first, cutoff), with_bounds(back, second, cutoff)]
+    if task.requests is not None:
+        return sides[0], sides[1]
     first, second = tighten(task, sides, _SMALLEST, mirrored)
     return with_bounds(ahead, first, cutoff), with_bounds(back, second, cutoff)
 
@@ -40,10 +42,15 @@ def tighten(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> lis
         network, np.where(task.usable, task.costs, np.inf), size, finite=False
     )
     np.fill_diagonal(matrix, task.neighbourhoods.diagonal())
-    smaller = []
+    for one in np.flatnonzero(np.bincount(task.rules.classes) > 1):
+        members = task.rules.classes == one
+        matrix[:, members] = matrix[:, members].any(axis=1, keepdims=True)
+    remembered, smaller = task.ahead.remembered, []
+    own = np.ascontiguousarray(task.ahead.own[:, remembered])
     for side, ends in zip(sides, ((network.tails, network.heads), (network.heads, network.tails)), strict=True):
         tails, heads = (end[side.numbers] for end in ends)
-        common, returning = neighbourhoods.arc_bits(matrix, task.own, tails, heads)
+        common, returning = side.common.copy(), side.returning.copy()
+        common[:, remembered], returning[:, remembered] = neighbourhoods.arc_bits(matrix, own, tails, heads)
         before = common.shape[1] - task.boxes.own.shape[1]
         common[:, before:], returning[:, before:] = 0, 0  # boxes are relaxed
         smaller.append(
@@ -73,7 +80,7 @@ def completion_bounds(task: Task, cutoff: float) -> Floats:
     ahead, back = bound_sides(task, cutoff)
     mirror = task.mirror
     if mirror is None:
-        other = advance(task, back, start_labels(back, FIRST), back.buckets)
+        other = to_join(task, back, advance(task, back, start_labels(back, FIRST), back.buckets))
     else:
         held = advance(task, ahead, start_labels(ahead, FIRST), ahead.buckets)
         other = reflect(held, mirror, task.costs, task.network, ahead)

@@ -12,10 +12,12 @@ from colgen.solvers.paths.labelling import neighbourhoods as neighbour_sets
 from colgen.solvers.paths.labelling.boxes import Boxes
 from colgen.solvers.paths.labelling.custom import CustomResource
 from colgen.solvers.paths.labelling.layout import VALUES, Floats, Ints, Rule, Side, Words
+from colgen.solvers.paths.labelling.memory import bits_of_rules
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 from colgen.solvers.paths.labelling.network import Network
 from colgen.solvers.paths.labelling.rank_one import Fields
 from colgen.solvers.paths.labelling.resources import Limits
+from colgen.solvers.paths.labelling.rules import Rules
 
 _FINEST, _COARSEST = 512, 64
 """Largest and smallest number of buckets of the critical resource."""
@@ -24,7 +26,8 @@ _FINEST, _COARSEST = 512, 64
 class Direction(NamedTuple):
     """Data of a direction that does not depend on costs.
 
-    ``order`` lists the arcs by tail.  The limits are those of the direction.
+    ``order`` lists the arcs by tail.  The limits are those of the direction.  ``own`` has the words of each vertex:
+    those of open requests (``opens``), of neighbourhoods (``remembered``), and of other rules.
     """
 
     origin: int
@@ -33,12 +36,16 @@ class Direction(NamedTuple):
     heads: Ints
     skipped: Mask
     limits: Limits
+    own: Words
+    opens: int
+    remembered: slice
     common: NDArray[np.uint64]
     returning: NDArray[np.uint64]
     joint: NDArray[np.uint64]
     come_from: Ints
     partner: Ints
     unreachable: NDArray[np.uint64]
+    late: NDArray[np.uint64]
     lowest: float
     width: float
     buckets: int
@@ -48,13 +55,14 @@ class Direction(NamedTuple):
 def direction(
     network: Network,
     neighbourhoods: Mask,
-    own: Words,
+    bits: Words,
+    rules: Rules,
     custom: CustomResource | None,
     mine: Limits,
     forwards: bool,
     cycle: int,
 ) -> Direction:
-    """Return a direction; ``mine`` are the limits of this direction."""
+    """Return a direction; ``mine`` are the limits of this direction, ``bits`` those of neighbourhoods."""
     n = network.num_vertices
     origin, end = (network.source, network.sink) if forwards else (network.sink, network.source)
     tails, heads = (network.tails, network.heads) if forwards else (network.heads, network.tails)
@@ -67,21 +75,53 @@ def direction(
     length = highest - lowest
     width = min(max(step, length / _FINEST), length / _COARSEST) if length > 0 else 1.0
     if cycle:
-        common, returning, joint = neighbour_sets.cyclic_bits(own, tails[order], heads[order], cycle - 1)
+        common, returning, joint = neighbour_sets.cyclic_bits(bits, tails[order], heads[order], cycle - 1)
     elif neighbourhoods.any():
-        common, returning = neighbour_sets.arc_bits(neighbourhoods, own, tails[order], heads[order])
+        common, returning = neighbour_sets.arc_bits(neighbourhoods, bits, tails[order], heads[order])
         joint = common
     else:  # paths remember nothing; the loops over all vertices below would take long in large networks
-        common = returning = joint = np.zeros((len(order), own.shape[1]), dtype=np.uint64)
-    come_from, partner = neighbour_sets.places(own.shape[1], max(cycle - 1, 1))
+        common = returning = joint = np.zeros((len(order), bits.shape[1]), dtype=np.uint64)
+    come_from, partner = neighbour_sets.places(bits.shape[1], max(cycle - 1, 1))
+    closing = rules.deliveries if forwards else rules.pickups
+    entries = ~np.isin(np.arange(n), closing)
+    returning[~entries[heads[order]]] = 0
+    others = bits_of_rules(rules, network, forwards=forwards)
+    opens, words = others.requests.shape[1], bits.shape[1]
+    after = slice(opens, None)
+
+    def between(outer: Words, inner: Words) -> Words:
+        parts = [outer[..., :opens], inner, outer[..., after]]
+        return np.concatenate(parts, axis=-1) if outer.shape[-1] else inner
+
+    moved = np.arange(others.own.shape[1])
+    moved[after] += words
+    partner = between(moved[others.partner], partner + opens)
+    own, common, returning, joint = (
+        between(others.own, bits),
+        between(others.kept[heads[order]], common),
+        between(others.refused[heads[order]], returning),
+        between(np.full((len(order), len(moved)), ~np.uint64(0)), joint),
+    )
     unreachable = np.zeros((0, n, own.shape[1]), dtype=np.uint64)
+    late = np.zeros((0, n, opens), dtype=np.uint64)
     buckets = int(length / width) + 1
-    if neighbourhoods.any() and mine.critical < mine.compared and (custom is None or custom.order is None):
+    limited = mine.critical < mine.compared and (custom is None or custom.order is None)
+    if limited and (neighbourhoods.any() or len(moved)):
         c = mine.critical
-        between = neighbour_sets.distances(n, tails, heads, mine.consumption[:, c])
+        distances = neighbour_sets.distances(n, tails, heads, mine.consumption[:, c])
         slack = 1e-9 * (abs(lowest) + abs(highest))
         latest = np.ascontiguousarray(mine.upper[:, c])
-        unreachable = neighbour_sets.unreachable(neighbourhoods, own, between, latest, lowest, width, buckets, slack)
+
+        def missed(matrix: Mask, own: Words) -> Words:
+            return neighbour_sets.unreachable(matrix, own, distances, latest, lowest, width, buckets, slack)
+
+        beyond = np.zeros((buckets, n, len(moved)), dtype=np.uint64)
+        if len(moved):
+            anywhere = np.ones((n, n), dtype=bool)
+            sets = slice(opens, len(moved) - opens)
+            late = missed(anywhere, np.ascontiguousarray(others.refused[:, len(moved) - opens :]))
+            beyond[..., sets] = missed(anywhere, np.ascontiguousarray(others.own[:, sets]))
+        unreachable = between(beyond, missed(neighbourhoods & entries, bits))
     return Direction(
         origin,
         order,
@@ -89,12 +129,16 @@ def direction(
         heads[order],
         heads[order] == end,
         mine,
+        own,
+        opens,
+        slice(opens, opens + words),
         common,
         returning,
         joint,
-        come_from,
+        between(moved, come_from + opens),
         partner,
         unreachable,
+        late,
         lowest,
         width,
         buckets,
@@ -103,11 +147,14 @@ def direction(
 
 
 def side_of(
-    direction: Direction, network: Network, own: Words, custom: CustomResource | None, costs: Floats, usable: Mask,
-    cuts: Fields, boxes: Boxes, *, relaxed: bool = False,
+    direction: Direction, network: Network, custom: CustomResource | None, costs: Floats, usable: Mask, cuts: Fields,
+    boxes: Boxes, ignored: Words, *, relaxed: bool = False,
 ) -> Side:  # fmt: skip
-    """Return a direction with arc costs, in the form of the kernels; ``relaxed`` keeps few labels."""
-    n, mine = network.num_vertices, direction.limits
+    """Return a direction with arc costs, in the form of the kernels; ``relaxed`` keeps few labels.
+
+    ``ignored`` are the bits of closed requests that dominance ignores.
+    """
+    n, mine, own = network.num_vertices, direction.limits, direction.own
     more = boxes.own.shape[1]
     kept = slice(None) if usable.all() else np.flatnonzero(usable[direction.order])
     tails, order = direction.tails[kept], direction.order[kept]
@@ -116,7 +163,12 @@ def side_of(
     heads = direction.heads[kept]
     common, returning, joint = direction.common[kept], direction.returning[kept], direction.joint[kept]
     unreachable, come_from, partner = direction.unreachable, direction.come_from, direction.partner
+    unseen = np.zeros(own.shape[1] + more, dtype=np.uint64)
+    if len(ignored):
+        unseen[own.shape[1] - len(ignored) : own.shape[1]] = ignored
+        unreachable = unreachable | unseen[: own.shape[1]]
     if more:
+        own = np.hstack([own, boxes.own])
         common, returning = np.hstack([common, boxes.kept[heads]]), np.hstack([returning, boxes.refused[heads]])
         joint = np.pad(joint, ((0, 0), (0, more)))
         unreachable = np.pad(unreachable, ((0, 0), (0, 0), (0, more)))
@@ -137,10 +189,12 @@ def side_of(
         start=mine.start,
         slack=mine.slack,
         critical=mine.critical,
-        rule=_rule_of(mine, own.shape[1], direction.custom_start, cuts, relaxed),
+        rule=_rule_of(mine, own.shape[1], direction.custom_start, cuts, direction.opens if relaxed else None),
         lowest=float(direction.lowest),
         width=float(direction.width),
         buckets=direction.buckets,
+        opens=direction.opens,
+        ignored=unseen,
         own=own,
         common=common,
         returning=returning,
@@ -148,6 +202,7 @@ def side_of(
         partner=partner,
         joint=joint,
         unreachable=unreachable,
+        late=direction.late,
         cuts=cuts,
         boxes=boxes.fields,
         bounds=np.zeros((0, n)),
@@ -160,18 +215,18 @@ def side_of(
     )
 
 
-def _rule_of(limits: Limits, words: int, custom_start: Floats, cuts: Fields, relaxed: bool) -> Rule:
-    """Return the dominance rule for labels with a number of words."""
+def _rule_of(limits: Limits, words: int, custom_start: Floats, cuts: Fields, few: int | None) -> Rule:
+    """Return the dominance rule for labels with a number of words; ``few``: those compared if few labels are kept."""
     components, values = len(custom_start), VALUES + limits.consumption.shape[1]
     return rule(
-        compared=min(limits.compared, 1) if relaxed else limits.compared,
-        custom=values if components and not relaxed else 0,
+        compared=limits.compared if few is None else min(limits.compared, 1),
+        custom=values if components and few is None else 0,
         memory=values + components,
         memory_words=words,
-        words=0 if relaxed else words,
+        words=words if few is None else few,
         same_set=False,
         states=values + components + words,
-        state_words=0 if relaxed else cuts.keep.shape[1],
+        state_words=cuts.keep.shape[1] if few is None else 0,
     )
 
 

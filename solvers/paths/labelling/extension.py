@@ -88,6 +88,15 @@ def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new
 
 
 @inner
+def _is_late(late: Words, memory: int, words: Words, label: int, bucket: int, vertex: int) -> bool:
+    """Return whether a path can no longer close one of its open requests."""
+    for w in range(late.shape[2]):
+        if words[label, memory + w] & late[bucket, vertex, w] != 0:
+            return True
+    return False
+
+
+@inner
 def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effort: int) -> tuple[int, int]:
     """Extend the settled labels over all arcs.  Return status and effort as ``settle`` does."""
     at, rule, cuts = held.at, side.rule, side.cuts
@@ -103,6 +112,7 @@ def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effor
     first, ends, heads, arc_numbers = side.first, side.end, side.heads, side.numbers
     bounds, bounded, cutoff, no_vertices = side.bounds, len(side.bounds) > 0, side.cutoff, held.no_vertices
     lowest_value, per_width, last = side.lowest, 1.0 / side.width, side.buckets - 1
+    late, opens = side.late, side.opens if len(side.late) else 0
     at_value = VALUES + (side.critical if side.order < 0 else side.consumption.shape[1] + side.order)
     while at[EXTENDED] < at[SETTLED]:
         label = at[EXTENDED]
@@ -120,6 +130,8 @@ def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effor
             head = heads[arc]
             bucket = max(0, min(last, int((open_numbers[new, at_value] - lowest_value) * per_width + EDGE)))
             if bounded and total + bounds[bucket, head] >= cutoff:
+                continue
+            if opens and _is_late(late, rule.memory, open_words, new, bucket, head):
                 continue
             place = pool_first[head]
             stop = place + min(pool_size[head], _GLANCE)

@@ -24,8 +24,10 @@ from colgen.solvers.paths.labelling.mirror import find_mirror, with_costs
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 from colgen.solvers.paths.labelling.network import Network, cheapest_arcs
 from colgen.solvers.paths.labelling.rank_one import RankOneDuals, fields
-from colgen.solvers.paths.labelling.resources import Resource, limits, require_progress
+from colgen.solvers.paths.labelling.requests import requests_of
+from colgen.solvers.paths.labelling.resources import Resource, bounded, limits
 from colgen.solvers.paths.labelling.routes import Completion, Routes, assemble, routes_from_arcs
+from colgen.solvers.paths.labelling.rules import Rule, as_rules
 from colgen.solvers.paths.labelling.runs import join, settle_both
 from colgen.solvers.paths.labelling.tabu import tabu
 from colgen.solvers.paths.labelling.task import Task
@@ -48,6 +50,8 @@ class Labelling:
         nothing.
     cycle : paths have no cycles of up to this many arcs (k-cycle elimination), with ``neighbourhoods=None``
         2 forbids immediate returns, 0 forbids none.
+    rules : alternative vertices, exclusions, pickups before deliveries; see :mod:`.rules`
+        With :class:`Pairs`, ``neighbourhoods`` remember requests, and deliveries remember all of them.
     direction : ``"both"`` joins paths from the source with paths to the sink
     max_labels : most labels of a search
 
@@ -64,6 +68,7 @@ class Labelling:
         *,
         neighbourhoods: ArrayLike | Literal["elementary"] | None = "elementary",
         cycle: int = 0,
+        rules: Sequence[Rule] = (),
         direction: Literal["both", "forward"] = "both",
         max_labels: int = 20_000_000,
     ) -> None:
@@ -75,6 +80,9 @@ class Labelling:
         if cycle and neighbourhoods is not None:
             raise ArrayError("cycle: expected neighbourhoods=None, as neighbourhoods already forbid cycles")
         self.network = network
+        self.rules = as_rules(network, rules)
+        if cycle and len(self.rules.pickups):
+            raise ArrayError("cycle: expected 0 with Pairs; use neighbourhoods")
         self.max_labels = as_integer(max_labels, "max_labels", low=1)
         own = [resource for resource in resources if isinstance(resource, CustomResource)]
         if len(own) > 1:
@@ -83,7 +91,7 @@ class Labelling:
         self.both = direction == "both" and (self.custom is None or self.custom.both)
         if self.custom is not None:
             self.custom.check_data(network.num_arcs, network.num_vertices)
-        self._limits = limits(network, tuple(each for each in resources if isinstance(each, Resource)))
+        self._limits = limits(network, tuple(each for each in resources if isinstance(each, Resource)), self.rules)
         self._set_neighbourhoods(neighbourhoods, cycle)
 
     def with_neighbourhoods(self, neighbourhoods: ArrayLike | Literal["elementary"] | None) -> Labelling:
@@ -97,7 +105,8 @@ class Labelling:
 
         Cycles that would make a neighbourhood larger than ``limit`` are skipped.
         """
-        return neighbour_sets.enlarge(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
+        found = [routes.route(k) for k in range(len(routes))]
+        return neighbour_sets.enlarge(self.neighbourhoods, found, limit, self.rules)
 
     # --- searches ----------------------------------------------------------------------------------------------------
 
@@ -144,7 +153,7 @@ class Labelling:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
         if mode == "sparse":
             usable = usable & cheapest_arcs(self.network, costs, usable)
-        task = self._task(costs, usable, rank_one, boxes, Clock(expired))
+        task = self._task(costs, usable, rank_one, boxes, Clock(expired), exact=mode == "exact")
         if mode == "tabu":
             found, finished, labels = tabu(task, starts, wanted, cutoff)
         else:
@@ -153,7 +162,8 @@ class Labelling:
         bound = None
         if mode == "exact" and finished:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
-        return assemble(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted)
+        classes = self.rules.classes
+        return assemble(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted, classes)
 
     def completion(
         self,
@@ -181,7 +191,7 @@ class Labelling:
         costs, usable = self._costs(arc_costs, forbidden)
         if not cutoff > -math.inf:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
-        task = self._task(costs, usable, rank_one, boxes, Clock(expired))
+        task = self._task(costs, usable, rank_one, boxes, Clock(expired), alike=True)
         cheapest = np.full(self.network.num_arcs, np.inf)
         try:
             ahead, back = bound_sides(task, cutoff)
@@ -220,7 +230,7 @@ class Labelling:
         ----------
         gap : find only routes below this cost
         limit : most routes
-        costs : arc costs that compare routes with the same vertices; by default ``arc_costs``
+        costs : arc costs that compare routes with the same vertices, or alternatives; by default ``arc_costs``
         effort : limit on label extensions and comparisons; 1e8 take one or two seconds
 
         Returns
@@ -235,49 +245,56 @@ class Labelling:
             raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
         clock = Clock(expired, effort)
         try:
-            bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock), gap)
+            bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock, alike=True), gap)
             elementary = self.with_neighbourhoods("elementary")._task(reduced, usable, rank_one, boxes, clock)
             found, finished, labels = list_routes(elementary, compared, bounds, gap, limit)
         except (OutOfTimeError, OutOfEffortError, LabelLimitError):
             return routes_from_arcs([], self.network.tails, self.network.heads, np.zeros(0), None, False, 0)
-        return assemble(found, self.network, reduced, rank_one, boxes, None, finished, labels, limit)
+        classes = self.rules.classes
+        return assemble(found, self.network, reduced, rank_one, boxes, None, finished, labels, limit, classes)
 
     # --- data of the kernels -----------------------------------------------------------------------------------------
 
     def _set_neighbourhoods(self, neighbourhoods: ArrayLike | str | None, cycle: int) -> None:
-        network, mine = self.network, self._limits
-        matrix = neighbour_sets.as_matrix(network, neighbourhoods)
+        network, mine, rules = self.network, self._limits, self.rules
+        matrix = neighbour_sets.as_matrix(network, neighbourhoods, rules)
         inner = np.setdiff1d(np.arange(network.num_vertices), [network.source, network.sink])
         self.elementary = bool(matrix[np.ix_(inner, inner)].all())
         if not self.elementary and (self.custom is None or self.custom.order is None):
-            require_progress(network, mine)
+            self._limits = mine = bounded(network, mine, remembered=neighbourhoods is not None or cycle > 0)
         self.neighbourhoods = matrix
         # Any vertices may be the last ones, so none share bits.  There are at most as many as vertices.
         cycle = min(cycle, max(len(inner), 2))
-        own = neighbour_sets.bits(
-            neighbour_sets.validate(network, neighbour_sets.complete(network)) if cycle else matrix
+        bits = neighbour_sets.bits(
+            neighbour_sets.validate(network, neighbour_sets.complete(network), rules) if cycle else matrix,
+            rules.classes,
         )
-        self._own = np.tile(own, max(cycle - 1, 1))
-        self._ahead = direction_of(network, matrix, self._own, self.custom, mine, forwards=True, cycle=cycle)
+        bits = np.tile(bits, max(cycle - 1, 1))
+        self._ahead = direction_of(network, matrix, bits, rules, self.custom, mine, forwards=True, cycle=cycle)
         self._back = direction_of(
-            network, matrix, self._own, self.custom, mine.reversed(network.sink), forwards=False, cycle=cycle
+            network, matrix, bits, rules, self.custom, mine.reversed(network.sink), forwards=False, cycle=cycle
         )
-        self._mirror = find_mirror(network, mine, self.custom)
+        self._mirror = find_mirror(network, mine, self.custom, rules)
 
     def _task(
-        self, costs: Floats, usable: Mask, rank_one: RankOneDuals | None, boxes: BoxDuals | None, clock: Clock
-    ) -> Task:
-        cuts, bounded = (
-            fields(rank_one, self.network.num_vertices),
-            lay_out(boxes, self.network, self._own.shape[1]),
-        )
-        own = np.hstack([self._own, bounded.own]) if bounded.own.shape[1] else self._own
-        if bounded.given:
-            costs = np.where(self.network.tails == self.network.source, costs + bounded.given, costs)
-        mirror = with_costs(self._mirror, self.network, costs, usable)
+        self, costs: Floats, usable: Mask, rank_one: RankOneDuals | None, boxes: BoxDuals | None, clock: Clock,
+        *, exact: bool = True, alike: bool = False,
+    ) -> Task:  # fmt: skip
+        """Return a task; ``alike``: dominating paths have the same open requests, for bounds by arc or vertex."""
+        network, rules, ahead, back = self.network, self.rules, self._ahead, self._back
+        cuts, charged = fields(rank_one, network.num_vertices), lay_out(boxes, network, ahead.own.shape[1])
+        if charged.given:
+            costs = np.where(network.tails == network.source, costs + charged.given, costs)
+        mirror = with_costs(self._mirror, network, costs, usable)
+        requests = None
+        if len(rules.pickups):
+            requests = requests_of(
+                network, rules, ahead, back, costs, usable, cuts, charged, exact=exact,
+                alike=alike or self.custom is not None, backwards=self.elementary,
+            )  # fmt: skip
         return Task(
-            self.network, self.neighbourhoods, own, self.custom, self._ahead, self._back, mirror, self.both,
-            self.max_labels, costs, usable, cuts, bounded, clock,
+            network, self.neighbourhoods, rules, requests, self.custom, ahead, back, mirror, self.both,
+            self.max_labels, costs, usable, cuts, charged, clock,
         )  # fmt: skip
 
     def _costs(self, arc_costs: ArrayLike, forbidden: ArrayLike | None) -> tuple[Floats, Mask]:

@@ -74,6 +74,8 @@ class Side(NamedTuple):
     * ``critical``: the nondecreasing resource; labels are settled in buckets of its values.
     * ``rule``: the dominance rule.
     * ``lowest``, ``width``, ``buckets``: bucket k starts at ``lowest + k width``.
+    * ``opens``: number of words of open requests, the first of the memory.
+    * ``ignored``: bits of the memory that dominance ignores.
     * ``own``: bit set of each vertex.
     * ``common``: bit set of the vertices that both ends of an arc remember.
     * ``returning``: bit set of an arc's head, empty unless the tail remembers it.
@@ -81,6 +83,7 @@ class Side(NamedTuple):
     * ``partner``, ``joint``: the joined label's word to compare with, and for each arc a mask of the bits that the two
       must not share.
     * ``unreachable``: remembered vertices that no path can still reach, by bucket and vertex; no buckets: not computed.
+    * ``late``: the same for open requests that no path can still close.
     * ``cuts``, ``boxes``: rank-1 cuts and boxes.
     * ``bounds``: lower bounds on completions by bucket and vertex, without buckets if unknown.
     * ``cutoff``: paths that cannot cost less are dropped.
@@ -104,6 +107,8 @@ class Side(NamedTuple):
     lowest: float
     width: float
     buckets: int
+    opens: int
+    ignored: Words
     own: Words
     common: Words
     returning: Words
@@ -111,6 +116,7 @@ class Side(NamedTuple):
     partner: Ints
     joint: Words
     unreachable: NDArray[np.uint64]
+    late: NDArray[np.uint64]
     cuts: Fields
     boxes: BoxFields
     bounds: Floats
@@ -137,7 +143,7 @@ class Labels(NamedTuple):
     * ``pool_words``, ``pool_numbers``: copies of the settled labels, grouped by vertex and sorted by cost.
     * ``pool_first``, ``pool_size``, ``pool_room``: start, number and capacity of each vertex's labels in the pool.
     * ``together``, ``order``, ``costs``: buffers for labels that are settled together.
-    * ``no_vertices``, ``ahead``: buffers for two bit sets, the first empty.
+    * ``no_vertices``, ``ahead``: bit sets that dominance ignores, of any label and of a bucket and vertex.
     """
 
     at: Ints
@@ -209,8 +215,8 @@ def start_labels(side: Side, labels: int) -> Labels:
         together=np.empty(TOGETHER, dtype=np.int64),
         order=np.empty(TOGETHER, dtype=np.int64),
         costs=np.empty(TOGETHER),
-        no_vertices=np.zeros(side.rule.memory_words, dtype=np.uint64),
-        ahead=np.zeros(side.rule.memory_words, dtype=np.uint64),
+        no_vertices=side.ignored.copy(),
+        ahead=side.ignored.copy(),
     )
     resources = side.consumption.shape[1]
     held.open_numbers[0, VALUES : VALUES + resources] = side.start

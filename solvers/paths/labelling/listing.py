@@ -25,7 +25,7 @@ class ListedRoutes(NamedTuple):
 
 
 def list_routes(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int) -> ListedRoutes:
-    """Return the routes below a gap, per vertex set the one with least ``compared``."""
+    """Return the routes below a gap, per vertex set (up to alternatives) the one with least ``compared``."""
     side = _enumeration_side(task, compared, bounds, gap)
     held = advance(task, side, start_labels(side, FIRST), side.buckets, most=20 * limit + 1_000_000)
     sink, clock = task.network.sink, task.clock
@@ -41,7 +41,7 @@ def list_routes(task: Task, compared: Floats, bounds: Floats, gap: float, limit:
             finished = False
             break
         path = np.array(trace(held, int(label))[::-1], dtype=np.int64)
-        visited, own = np.sort(task.network.heads[path]).tobytes(), float(compared[path].sum())
+        visited, own = np.sort(task.rules.classes[task.network.heads[path]]).tobytes(), float(compared[path].sum())
         if visited not in best or (own, cost) < best[visited][:2]:
             best[visited] = (own, float(cost), path)
     found = [(cost, path) for _, cost, path in best.values()]

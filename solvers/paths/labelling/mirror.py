@@ -11,6 +11,7 @@ from colgen.solvers.paths.labelling.custom import CustomResource
 from colgen.solvers.paths.labelling.layout import POOLED, VALUES, Floats, Ints, Labels, Side
 from colgen.solvers.paths.labelling.network import Network
 from colgen.solvers.paths.labelling.resources import Limits
+from colgen.solvers.paths.labelling.rules import Rules
 
 Mask = NDArray[np.bool_]
 
@@ -26,9 +27,9 @@ class Mirror(NamedTuple):
     total: float
 
 
-def find_mirror(network: Network, mine: Limits, custom: CustomResource | None) -> Mirror | None:
+def find_mirror(network: Network, mine: Limits, custom: CustomResource | None, rules: Rules) -> Mirror | None:
     """Return the mirror of a symmetric network with one resource, or None."""
-    if custom is not None or mine.consumption.shape[1] != 1 or mine.critical or not mine.compared:
+    if custom is not None or len(rules.pickups) or mine.consumption.shape[1] != 1 or mine.critical or not mine.compared:
         return None
     upper, lower, start = mine.upper[:, 0], mine.lower[:, 0], mine.start[0]
     if (upper != upper[0]).any() or (lower > start).any():

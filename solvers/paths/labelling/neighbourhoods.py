@@ -27,6 +27,7 @@ from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.paths.labelling.layout import Floats, Ints, Words
 from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.paths.labelling.rules import Rules
 
 Mask = NDArray[np.bool_]
 
@@ -58,43 +59,57 @@ def complete(network: Network) -> Mask:
     return np.ones((network.num_vertices, network.num_vertices), dtype=bool)
 
 
-def as_matrix(network: Network, neighbourhoods: ArrayLike | str | None) -> Mask:
+def as_matrix(network: Network, neighbourhoods: ArrayLike | str | None, rules: Rules) -> Mask:
     """Return neighbourhoods as a matrix: all ones for elementary paths, zeros for None."""
     if isinstance(neighbourhoods, str) and neighbourhoods != "elementary":
         raise ArrayError(f"neighbourhoods: expected 'elementary', a matrix or None, got {neighbourhoods!r}")
     if neighbourhoods is None:
         return np.zeros((network.num_vertices, network.num_vertices), dtype=bool)
-    return validate(network, complete(network) if isinstance(neighbourhoods, str) else neighbourhoods)
+    return validate(network, complete(network) if isinstance(neighbourhoods, str) else neighbourhoods, rules)
 
 
-def enlarge(matrix: Mask, routes: Sequence[Ints], limit: int | None) -> Mask:
+def enlarge(matrix: Mask, routes: Sequence[Ints], limit: int | None, rules: Rules) -> Mask:
     """Return neighbourhoods in which vertices of a cycle remember its start."""
     matrix = matrix.copy()
+    delivered = set(rules.deliveries.tolist())
     for route in routes:
         seen: dict[int, int] = {}
         for place, vertex in enumerate(map(int, route)):
-            if vertex in seen:
-                between = route[seen[vertex] : place]
+            one = int(rules.classes[vertex])
+            if one in seen and vertex not in delivered:
+                between = route[seen[one] : place]
                 sizes = matrix[between].sum(axis=1) + ~matrix[between, vertex]
                 if limit is None or sizes.max() <= limit:
-                    matrix[between, vertex] = True
-            seen[vertex] = place
+                    matrix[np.ix_(between, rules.classes == one)] = True
+            seen[one] = place
     return matrix
 
 
-def validate(network: Network, neighbourhoods: ArrayLike) -> Mask:
-    """Return the validated matrix: vertices remember themselves, and none remembers the source or sink."""
+def validate(network: Network, neighbourhoods: ArrayLike, rules: Rules) -> Mask:
+    """Return the validated matrix: vertices remember themselves, and none remembers the source or sink.
+
+    A vertex remembers all or none of the vertices that count as one.  Deliveries remember all, so that paths without a
+    delivery remember no more than paths with it.
+    """
     n = network.num_vertices
     matrix = as_booleans(neighbourhoods, "neighbourhoods", shape=(n, n)).copy()
     np.fill_diagonal(matrix, True)
+    matrix[rules.deliveries] = True
+    for one in np.flatnonzero(np.bincount(rules.classes) > 1):
+        members = rules.classes == one
+        matrix[:, members] = matrix[:, members].any(axis=1, keepdims=True)
     ends = [network.source, network.sink]
     matrix[:, ends] = matrix[ends] = False
     return matrix
 
 
-def bits(matrix: Mask) -> Words:
-    """Return one bit per vertex, in as few words as found: vertices remembered together have different bits."""
+def bits(matrix: Mask, classes: Ints) -> Words:
+    """Return one bit per vertex, in as few words as found: vertices remembered together have different bits.
+
+    Vertices that count as one share a bit.
+    """
     n = len(matrix)
+    matrix = matrix & (classes == np.arange(n))
     counts = matrix.astype(np.float32)
     conflicts: Mask = np.asarray((counts.T @ counts) > 0)
     np.fill_diagonal(conflicts, False)
@@ -108,7 +123,7 @@ def bits(matrix: Mask) -> Words:
     own = np.zeros((n, max(1, -(-int(colours.max(initial=-1) + 1) // 64))), dtype=np.uint64)
     some = np.flatnonzero(colours >= 0)
     own[some, colours[some] // 64] = np.uint64(1) << (colours[some] % 64).astype(np.uint64)
-    return own
+    return np.asarray(own[classes])
 
 
 @njit(cache=True, nogil=True)
@@ -156,16 +171,24 @@ def places(words: int, sets: int) -> tuple[Ints, Ints]:
 def unreachable(
     matrix: Mask, own: Words, distances: Floats, upper: Floats, lowest: float, width: float, buckets: int, slack: float
 ) -> NDArray[np.uint64]:
-    """Return the bits of unreachable remembered vertices by bucket and vertex."""
+    """Return, by bucket and vertex, the bits of remembered vertices none of which can be reached."""
     n, words = own.shape
     found = np.zeros((buckets, n, words), dtype=np.uint64)
+    reached = np.zeros(words, dtype=np.uint64)
     for bucket in range(buckets):
         value = lowest + bucket * width - slack
         for tail in range(n):
+            reached[:] = 0
             for vertex in range(n):
-                if matrix[tail, vertex] and value + distances[tail, vertex] > upper[vertex]:
+                if matrix[tail, vertex]:
+                    late = value + distances[tail, vertex] > upper[vertex]
                     for w in range(words):
-                        found[bucket, tail, w] |= own[vertex, w]
+                        if late:
+                            found[bucket, tail, w] |= own[vertex, w]
+                        else:
+                            reached[w] |= own[vertex, w]
+            for w in range(words):
+                found[bucket, tail, w] &= ~reached[w]
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats
 from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.paths.labelling.rules import Rules
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +73,7 @@ class Limits:
     * ``compared``: number of resources that dominance compares.
     * ``lowest``, ``highest``, ``step``: range of the critical resource, and the least positive consumption of an arc.
     * ``closed``: mask of vertices that no path can visit: the window is empty, or excludes the start.
+    * ``carried``: backward consumption of the last resources, loads that only requests bring and take.
     """
 
     consumption: Floats
@@ -85,14 +87,23 @@ class Limits:
     highest: float
     step: float
     closed: NDArray[np.bool_]
+    carried: Floats
 
     def reversed(self, sink: int) -> Limits:
-        """Return the limits of the backward direction, with negated values."""
+        """Return the limits of the backward direction, with negated values.
+
+        A carried load is that of the open requests, in this direction too.
+        """
+        count = self.consumption.shape[1] - self.carried.shape[1]
+        consumption, lower, upper = self.consumption.copy(), -self.upper, -self.lower
+        consumption[:, count:], lower[:, count:], upper[:, count:] = self.carried, -np.inf, self.upper[:, count:]
+        start = -self.upper[sink]
+        start[count:] = 0.0
         return Limits(
-            self.consumption,
-            -self.upper,
-            -self.lower,
-            -self.upper[sink],
+            consumption,
+            lower,
+            upper,
+            start,
             self.slack,
             self.critical,
             self.compared,
@@ -100,18 +111,23 @@ class Limits:
             -self.lowest,
             self.step,
             self.closed,
+            self.carried,
         )
 
 
-def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
+def limits(network: Network, resources: tuple[Resource, ...], rules: Rules | None = None) -> Limits:
     """Return the resources as arrays, the ordering one first; by default the number of arcs orders labels."""
     n, arcs = network.num_vertices, network.num_arcs
     rows: list[tuple[Floats, Floats, Floats, float]] = []
+    loads: list[tuple[Floats, Floats, Floats, float]] = []
     for resource in resources:
         if len(resource.consumption) != arcs:
             got = len(resource.consumption)
             raise ArrayError(f"consumption of {resource.name}: expected {arcs} numbers, one per arc, got {got}")
         upper, lower = (_per_vertex(side, resource.name, n) for side in (resource.upper, resource.lower))
+        if rules is not None and _is_carried(network, resource, lower, upper, rules):
+            loads.append((resource.consumption, np.full(n, -np.inf), upper, 0.0))
+            continue
         if resource.waiting:
             rows.append((resource.consumption, lower, upper, max(resource.start, lower[network.source])))
             continue
@@ -131,6 +147,7 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
     else:
         rows.append((np.ones(arcs), np.zeros(n), np.full(n, n - 1.0), 0.0))
     critical = 0 if ordering else compared
+    rows += loads
     consumption, lower, upper = (np.stack([row[k] for row in rows], axis=-1) for k in range(3))
     begin = np.array([row[3] for row in rows], dtype=np.float64)
     slack = np.zeros(len(rows))
@@ -143,6 +160,10 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
     closed = np.asarray((lower > upper).any(axis=1))
     closed[network.source] |= (begin > upper[network.source]).any()
     mine = consumption[:, critical]
+    slack[len(rows) - len(loads) :] = np.inf  # paths are joined if the same requests are open
+    carried = np.zeros((arcs, len(loads)))
+    for k, load in enumerate(loads):
+        carried[:, k] = -_on_vertices(network, load[0])[network.tails]
     return Limits(
         np.ascontiguousarray(consumption),
         np.ascontiguousarray(lower),
@@ -155,6 +176,32 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
         float(max(upper[:, critical].max(), begin[critical])),
         float(mine[mine > 0].min(initial=np.inf)),
         closed,
+        carried,
+    )
+
+
+def _on_vertices(network: Network, consumption: Floats) -> Floats:
+    """Return the consumption of an arc into each vertex."""
+    found = np.zeros(network.num_vertices)
+    found[network.heads] = consumption
+    return found
+
+
+def _is_carried(network: Network, resource: Resource, lower: Floats, upper: Floats, rules: Rules) -> bool:
+    """Return whether a resource is the total size of the open requests, with one upper limit."""
+    pickups, deliveries = rules.pickups, rules.deliveries
+    if not len(pickups):
+        return False
+    size = _on_vertices(network, resource.consumption)
+    others = np.delete(size, [*pickups, *deliveries])
+    return bool(
+        resource.start == 0
+        and (lower <= 0).all()
+        and (upper == upper[0]).all()
+        and (size[network.heads] == resource.consumption).all()
+        and (size[pickups] == -size[deliveries]).all()
+        and (size[pickups] >= 0).all()
+        and (others == 0).all()
     )
 
 
@@ -164,13 +211,30 @@ def _orders(consumption: Floats, lower: Floats, upper: Floats, start: float) -> 
     return bool(ends and (consumption >= 0).all() and (consumption > 0).any())
 
 
-def require_progress(network: Network, mine: Limits) -> None:
-    """Raise an error if paths can cycle without consuming the critical resource."""
-    if mine.critical == mine.compared or not progresses(network, mine.consumption[:, mine.critical]):
+def bounded(network: Network, mine: Limits, *, remembered: bool) -> Limits:
+    """Return limits that bound the length of paths that are not elementary.
+
+    If cycles need not consume a resource, paths that remember vertices have at most as many arcs as elementary ones.
+    """
+    if mine.critical < mine.compared and progresses(network, mine.consumption[:, mine.critical]):
+        return mine
+    if not remembered:
         raise ArrayError(
             "resources: expected one that never decreases, has finite limits and is consumed on every cycle, "
             "as routes that are not elementary could have any length"
         )
+    n, place = network.num_vertices, mine.compared
+    consumption, lower, upper = mine.consumption, mine.lower, mine.upper
+    start, slack = mine.start, mine.slack
+    if mine.critical < place:
+        consumption, lower, upper, start, slack = (
+            np.insert(each, place, value, axis=-1)
+            for each, value in ((consumption, 1.0), (lower, 0.0), (upper, n - 1.0), (start, 0.0), (slack, 0.0))
+        )
+    return replace(
+        mine, consumption=consumption, lower=lower, upper=upper, start=start, slack=slack, critical=place,
+        compared=place + 1, lowest=0.0, highest=n - 1.0, step=1.0,
+    )  # fmt: skip
 
 
 def progresses(network: Network, consumption: Floats) -> bool:

@@ -84,12 +84,12 @@ def routes_from_arcs(
 
 def assemble(
     found: list[tuple[float, Ints]], network: Network, costs: Floats, rank_one: RankOneDuals | None,
-    boxes: BoxDuals | None, bound: float | None, finished: bool, labels: int, wanted: int,
+    boxes: BoxDuals | None, bound: float | None, finished: bool, labels: int, wanted: int, classes: Ints,
 ) -> Routes:  # fmt: skip
-    """Return the cheapest routes, one per vertex set, with recomputed costs."""
+    """Return the cheapest routes, one per set of vertices or alternatives, with recomputed costs."""
     kept: dict[bytes, tuple[float, Ints]] = {}
     for cost, path in found:
-        visited = np.sort(network.heads[path]).tobytes()
+        visited = np.sort(classes[network.heads[path]]).tobytes()
         if visited not in kept or cost < kept[visited][0]:
             kept[visited] = (cost, path)
     paths = [path for _, path in sorted(kept.values(), key=lambda pair: pair[0])[:wanted]]

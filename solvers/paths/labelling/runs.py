@@ -25,6 +25,7 @@ from colgen.solvers.paths.labelling.layout import (
     start_labels,
 )
 from colgen.solvers.paths.labelling.mirror import reflect
+from colgen.solvers.paths.labelling.requests import for_joins
 from colgen.solvers.paths.labelling.routes import trace
 from colgen.solvers.paths.labelling.task import Task
 
@@ -52,6 +53,8 @@ def solve(task: Task, ahead: Side, back: Side, wanted: int, cutoff: float) -> Fo
             held = advance(task, ahead, held, ahead.buckets)
             other = advance(task, back, other, back.buckets, extending=False)
             middle = ahead.buckets
+        if mirror is None:
+            other = to_join(task, back, other)
     except OutOfTimeError:
         return [], False, int(held.at[SETTLED] + other.at[SETTLED])
     labels = int(held.at[SETTLED] + other.at[SETTLED])
@@ -72,7 +75,14 @@ def settle_both(task: Task, ahead: Side, back: Side) -> tuple[Labels, Labels]:
     held = advance(task, ahead, start_labels(ahead, FIRST), ahead.buckets)
     if mirror is not None:
         return held, reflect(held, mirror, task.costs, task.network, ahead)
-    return held, advance(task, back, start_labels(back, FIRST), back.buckets)
+    return held, to_join(task, back, advance(task, back, start_labels(back, FIRST), back.buckets))
+
+
+def to_join(task: Task, back: Side, other: Labels) -> Labels:
+    """Return backward labels in the form of joins and of completions."""
+    if task.requests is None:
+        return other
+    return for_joins(other, task.requests, task.neighbourhoods, back, task.rules)
 
 
 def advance(

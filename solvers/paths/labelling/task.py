@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from colgen.solvers.paths.labelling.boxes import Boxes
 from colgen.solvers.paths.labelling.clock import Clock
 from colgen.solvers.paths.labelling.custom import CustomResource, Functions, default_functions
 from colgen.solvers.paths.labelling.directions import Direction, side_of
-from colgen.solvers.paths.labelling.layout import Floats, Side, Words
+from colgen.solvers.paths.labelling.layout import Floats, Side
 from colgen.solvers.paths.labelling.mirror import Mirror
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 from colgen.solvers.paths.labelling.network import Network
 from colgen.solvers.paths.labelling.rank_one import Fields
+from colgen.solvers.paths.labelling.requests import Requests
+from colgen.solvers.paths.labelling.rules import Rules
+
+_NOTHING = np.zeros(0, dtype=np.uint64)
 
 
 class Task(NamedTuple):
     """A network with resources and memory, arc costs, and limits.
 
-    * ``own``: bits of the vertices, followed by those of boxes.
+    * ``requests``: charges and dominance of requests, or None.
     * ``ahead``, ``back``: the directions.
     * ``mirror``: the symmetry of network and costs, or None.
     * ``both``: whether routes are joined from paths of both directions.
@@ -27,7 +33,8 @@ class Task(NamedTuple):
 
     network: Network
     neighbourhoods: Mask
-    own: Words
+    rules: Rules
+    requests: Requests | None
     custom: CustomResource | None
     ahead: Direction
     back: Direction
@@ -42,10 +49,15 @@ class Task(NamedTuple):
 
     def side(self, direction: Direction, *, relaxed: bool = False) -> Side:
         """Return a direction with arc costs, in the form of the kernels."""
+        costs, ignored, requests, network = self.costs, _NOTHING, self.requests, self.network
+        if requests is not None:
+            forwards = direction.origin == network.source
+            costs = costs + (requests.ahead[network.heads] if forwards else requests.back[network.tails])
+            free = requests.free_ahead if forwards else requests.free_back
+            ignored = np.bitwise_or.reduce(requests.bits * free[:, None].astype(np.uint64), axis=0)
         return side_of(
-            direction, self.network, self.own, self.custom, self.costs, self.usable, self.cuts, self.boxes,
-            relaxed=relaxed,
-        )  # fmt: skip
+            direction, network, self.custom, costs, self.usable, self.cuts, self.boxes, ignored, relaxed=relaxed
+        )
 
     @property
     def functions(self) -> tuple[Functions, Functions]:

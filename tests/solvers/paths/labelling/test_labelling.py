@@ -168,7 +168,37 @@ def test_without_resources_paths_are_elementary_or_an_error_is_raised() -> None:
         found = Labelling(drawn.network, []).price(drawn.costs)
         assert found.bound == best(drawn, elementary=True, cuts=False)
     with pytest.raises(ArrayError, match="any length"):
-        Labelling(drawn.network, [], neighbourhoods=drawn.neighbourhoods)
+        Labelling(drawn.network, [], neighbourhoods=None)
+
+
+def test_cycles_without_consumption_have_no_more_arcs_than_elementary_paths() -> None:
+    """Cycles cost nothing or less, and their arcs consume nothing or there is no resource."""
+
+    for seed in range(30):
+        drawn = draw(seed)
+        network, rng = drawn.network, np.random.default_rng(seed)
+        most = network.num_vertices - 1
+        times = rng.integers(0, 3, network.num_arcs) * (rng.random(network.num_arcs) < 0.5)
+        upper = rng.integers(2, 6, network.num_vertices).astype(float)
+        drawn = drawn._replace(
+            resources=[Resource(times, upper, name="time")] if seed % 3 else [],
+            costs=np.zeros(network.num_arcs) if seed % 5 == 0 else np.maximum(drawn.costs, -3.0),
+        )
+        shorter = lambda left, *_: left - 1 if left else None  # noqa: E731
+        found = walks(network, drawn.resources, drawn.neighbourhoods, own=shorter, begin=most)
+        paid = {tuple(arcs): cost(drawn, arcs, cuts=True) for arcs in found}
+        expected = min(paid.values(), default=math.inf)
+        for direction in ("both", "forward"):
+            mine = solver(drawn, elementary=False, direction=direction)
+            assert mine.price(drawn.costs, rank_one=drawn.duals).bound == expected, seed
+        mine = solver(drawn, elementary=False)
+        through = np.full(network.num_arcs, math.inf)
+        for arcs, one in paid.items():
+            through[list(arcs)] = np.minimum(through[list(arcs)], one)
+        assert mine.completion(drawn.costs, rank_one=drawn.duals).arcs == pytest.approx(through), seed
+        listed = mine.enumerate(drawn.costs, 1.5, rank_one=drawn.duals)
+        exact = solver(drawn, elementary=True).enumerate(drawn.costs, 1.5, rank_one=drawn.duals)
+        assert sorted(listed.costs) == sorted(exact.costs), seed
 
 
 def test_more_than_64_vertices_take_several_words() -> None:
