@@ -94,16 +94,14 @@ def find_dominating(
             address(numbers, place, rule.custom), address(label_numbers, row, rule.custom)
         ):
             continue
-        if rule.state_words and _slack_left(rule, cuts, words, place, label_words, row, slack) < 0.0:
+        if rule.state_words and slack_left(rule, cuts, words, place, label_words, row, slack) < 0.0:
             continue
         return place
     return end
 
 
 @inner
-def _slack_left(
-    rule: Rule, cuts: Fields, words: Words, place: int, label_words: Words, row: int, slack: float
-) -> float:
+def slack_left(rule: Rule, cuts: Fields, words: Words, place: int, label_words: Words, row: int, slack: float) -> float:
     """Return the slack left if every cut with a larger state overflows once more; negative: not dominated."""
     for w in range(rule.state_words):
         more = words[place, rule.states + w] & ~label_words[row, rule.states + w]

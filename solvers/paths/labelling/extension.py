@@ -60,7 +60,7 @@ def extend_label(
         return np.inf
     total: float = numbers[label, COST] + side.costs[arc]
     if side.cuts.keep.shape[1]:
-        total += _visit(side.cuts, side.rule.states, head, words, label, new_words, new)
+        total += visit(side.cuts, side.rule.states, head, words, label, new_words, new)
     for w in range(side.own.shape[1]):
         came = words[label, memory + side.come_from[w]] & side.common[arc, w]
         new_words[new, memory + w] = came | side.own[head, w]
@@ -69,7 +69,7 @@ def extend_label(
 
 
 @inner
-def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new_words: Words, new: int) -> float:
+def visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new_words: Words, new: int) -> float:
     """Write the cut states of a label at a vertex and return its payment there."""
     paid = 0.0
     for w in range(cuts.keep.shape[1]):

@@ -26,7 +26,7 @@ def bucket_of(value: float, lowest: float, width: float, buckets: int) -> int:
 
 
 @inner
-def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Words, other: int, head: int) -> float:
+def overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Words, other: int, head: int) -> float:
     """Return the cost of cuts that overflow only in the two labels together."""
     added = 0.0
     for w in range(cuts.keep.shape[1]):
@@ -84,7 +84,7 @@ def _cheapest(
         ):
             continue
         if ahead.cuts.keep.shape[1]:
-            total += _overflows(ahead.cuts, words, ahead.rule.states, one, words_back, place - 1, head)
+            total += overflows(ahead.cuts, words, ahead.rule.states, one, words_back, place - 1, head)
         if len(ahead.boxes.charge):
             total += box_charge(ahead.boxes, memory, words, one, words_back, place - 1)
         if total < best:
