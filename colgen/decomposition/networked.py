@@ -101,6 +101,11 @@ class NetworkModel(Decomposed):
         super().__init__(splitting, compact, recognize=recognize)
         self.blocks = splitting.paths
         self._paths = PathRules(self.blocks)
+        for block, rows in zip(self.blocks, self.visits.of_vertex, strict=True):
+            if self._all_integer:
+                once = [row >= 0 and self._packing.get(self._keys[row]) == 1.0 for row in rows.tolist()]
+                block.count_as_one(np.where(once, rows, -1))
+            block.solver  # noqa: B018  # invalid rules are refused before any work
 
     # --- structure of the rows ---------------------------------------------------------------------------------------
 

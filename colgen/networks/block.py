@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -17,10 +17,11 @@ from colgen.core.errors import InputError
 from colgen.model.rows import Rows
 from colgen.networks.clipping import clipped
 from colgen.networks.expanded import expand
-from colgen.networks.rules import Consecutive, Elementary, Neighbourhoods, NoCycles, Resource
+from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from colgen.networks.statement import Floats, Graph, Ints, Paths, levels
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.paths import labelling
+from colgen.solvers.paths.acyclic import Acyclic, States
 
 _ROUNDING = 1e-9
 """Relative tolerance for limits of resources of given paths, as in :class:`colgen.solvers.paths.labelling.Resource`."""
@@ -68,6 +69,8 @@ class PathBlock:
         The network of the labelling solver, and the solver.  Its vertices and arcs may be copies.
     arc_of, vertex_of
         Original arc and vertex of each arc and vertex of the network.
+    classes
+        A number for each vertex of the network; paths that remember visits treat vertices with the same number as one.
     costs
         Cost of each arc of the network.
     linking
@@ -97,9 +100,9 @@ class PathBlock:
             self.network = labelling.Network(
                 len(self.vertex_of), expanded.tails, expanded.heads, expanded.source, expanded.sink
             )
-            self.solver = self._solver()
         except ArrayError as error:
             raise InputError(f"{name}: {error}") from None
+        self.classes = self.vertex_of.copy()
         lower, upper = paths._count
         out = (self.network.tails == self.network.source) & (columns[self.arc_of] >= 0)
         self.count = lower, min(upper, float(self.upper[out].sum()))
@@ -130,12 +133,30 @@ class PathBlock:
         """The greatest number of arcs from the source to each vertex of the network; None if it has cycles."""
         return levels(self.network.num_vertices, self.network.tails, self.network.heads)
 
-    def _solver(self) -> labelling.Labelling:
+    def count_as_one(self, rows: Ints) -> None:
+        """Let vertices that are counted by the same row, -1 for none, share a class, like places of one customer."""
+        self.classes = np.where(rows >= 0, len(self.graph.vertices) + rows, self.vertex_of)
+
+    @cached_property
+    def solver(self) -> Any:
+        """The solver of the pricing problem, built on first use.
+
+        Raises
+        ------
+        InputError
+            If the rules and resources contradict each other, or cycles have no limit.
+        """
+        try:
+            return self._solver()
+        except ArrayError as error:
+            raise InputError(f"{self.name}: {error}") from None
+
+    def _solver(self) -> Any:
         memory: Any = None
         cycle = 0
-        resources = list(self.resources)
+        rules, resources = self._solver_rules(), list(self.resources)
         for rule in self.statement._rules:
-            if self.graph.is_acyclic:
+            if self.level is not None and not self._alternatives:
                 break
             if isinstance(rule, Elementary):
                 memory = "elementary"
@@ -144,11 +165,52 @@ class PathBlock:
             elif isinstance(rule, NoCycles):
                 cycle = max(cycle, rule.arcs)
         cycle = cycle if memory is None else 0
+        if self.level is not None and not resources and memory is None and not rules and not cycle:
+            return Acyclic(States.of_network(self.network))
         if self.level is not None:
             resources = [self._length(), *clipped(self.network, self.level, resources)]
         elif not isinstance(memory, str) and not self._progresses():
             resources.append(self._length())
-        return labelling.Labelling(self.network, resources, neighbourhoods=memory, cycle=cycle)
+        return labelling.Labelling(self.network, resources, neighbourhoods=memory, cycle=cycle, rules=rules)
+
+    @cached_property
+    def _alternatives(self) -> list[Ints]:
+        """Sets of vertices that share a class."""
+        inner = np.ones(self.network.num_vertices, dtype=np.bool_)
+        inner[[self.network.source, self.network.sink]] = False
+        members = np.flatnonzero(inner)
+        order = members[np.argsort(self.classes[members], kind="stable")]
+        parts = np.split(order, np.flatnonzero(np.diff(self.classes[order])) + 1)
+        return [part for part in parts if len(part) > 1]
+
+    def _solver_rules(self) -> list[Any]:
+        """Return the rules that need memory, over the vertices of the network."""
+        found: list[Any] = [labelling.Alternatives(self._alternatives)] if self._alternatives else []
+        for rule in self.statement._rules:
+            if isinstance(rule, AtMostOne):
+                found.append(labelling.Exclude([self._copies(vertices, "AtMostOne") for vertices in rule.sets]))
+            elif isinstance(rule, Requests):
+                if found or self.network.num_vertices != len(self.graph.vertices):
+                    raise InputError(
+                        f"{self.name}: Requests: expected vertices of which no two count as one: neither Consecutive "
+                        "rules nor two vertices in one row of visits"
+                    )
+                pairs = [self._copies(pair, "Requests") for pair in rule.pairs]
+                pickups, deliveries = (np.array([pair[k] for pair in pairs], dtype=np.int64) for k in (0, 1))
+                found.append(labelling.Pairs(pickups, deliveries))
+        return found
+
+    def _copies(self, vertices: Collection[Hashable], what: str) -> Ints:
+        """Return the vertices of the network by name."""
+        missing = [vertex for vertex in vertices if vertex not in self._number]
+        if missing:
+            raise InputError(f"{self.name}: {what}: {missing[0]!r} is not a vertex of the graph")
+        found = [np.flatnonzero(self.vertex_of == self._number[vertex]) for vertex in vertices]
+        return np.concatenate([*found, _NOTHING])
+
+    @cached_property
+    def _number(self) -> dict[Hashable, int]:
+        return {vertex: k for k, vertex in enumerate(self.graph.vertices)}
 
     def _length(self) -> labelling.Resource:
         """Return a resource that every arc consumes, so that walks end.
@@ -254,6 +316,16 @@ class PathBlock:
                 for k, vertex in enumerate(visited):
                     if vertex in visited[max(0, k - rule.arcs) : k]:
                         return f"it returns to {names[vertex]!r} within {rule.arcs} arcs"
+            elif isinstance(rule, AtMostOne):
+                for vertices in rule.sets:
+                    if sum(names[vertex] in vertices for vertex in visited) > 1:
+                        return f"it visits several of {list(vertices)}"
+            elif isinstance(rule, Requests):
+                places = {names[vertex]: k for k, vertex in enumerate(visited)}
+                for pickup, delivery in rule.pairs:
+                    first, last = places.get(pickup), places.get(delivery)
+                    if (first is None) != (last is None) or (first or 0) > (last or 0):
+                        return f"it does not visit {pickup!r} and later {delivery!r}"
         return None
 
     def levels(self, steps: Sequence[int]) -> dict[str, list[tuple[int, float, float, float]]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -110,4 +110,30 @@ class Consecutive:
     at_ends: bool = False
 
 
-Rule: TypeAlias = Elementary | Neighbourhoods | NoCycles | Consecutive | Any
+@dataclass(frozen=True, eq=False)
+class AtMostOne:
+    """A path makes at most one visit to each of some sets of vertices; a pair of incompatible vertices is such a set.
+
+    Parameters
+    ----------
+    sets
+        The sets, which may overlap.
+    """
+
+    sets: Collection[Collection[Vertex]]
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """A path that visits a pickup visits its delivery later, and no delivery without its pickup before.
+
+    Parameters
+    ----------
+    pairs
+        Pickup and delivery of each request.
+    """
+
+    pairs: Collection[tuple[Vertex, Vertex]]
+
+
+Rule: TypeAlias = Elementary | Neighbourhoods | NoCycles | Consecutive | AtMostOne | Requests

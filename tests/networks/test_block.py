@@ -4,7 +4,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import Paths, decompose, solve
-from colgen.networks import Elementary, NoCycles, Resource
+from colgen.networks import AtMostOne, Elementary, NoCycles, Requests, Resource
 
 
 def block(rules=(), resources=(), domain=pyo.NonNegativeIntegers):
@@ -39,3 +39,46 @@ def test_walks_without_resources_are_as_long_as_the_graph_has_vertices():
 @pytest.mark.parametrize(("rules", "expected"), [((Elementary(),), 9), ((NoCycles(2),), 9)])
 def test_rules_about_cycles_count(rules, expected):
     assert solve(decompose(block(rules))).objective == expected
+
+
+def test_at_most_one_vertex_of_a_set_is_visited():
+    m = pyo.ConcreteModel()
+    arcs = [(i, j) for i in range(5) for j in range(5) if i != j and i != 4 and j != 0]
+    m.x = pyo.Var(arcs, domain=pyo.Binary)
+    m.visit = pyo.Constraint([1, 2, 3], rule=lambda m, v: sum(m.x[i, j] for i, j in arcs if j == v) == 1)
+    m.cost = pyo.Objective(expr=sum((1 + 10 * (i == 0)) * m.x[i, j] for i, j in arcs))
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 4, rules=[Elementary(), AtMostOne([{1, 2}, {2, 3}])])
+    problem = decompose(m)
+    assert solve(problem).objective == (11 + 1 + 1) + (11 + 1)
+    assert problem.blocks[0].fault([arcs.index(a) for a in [(0, 1), (1, 2), (2, 4)]]) == "it visits several of [1, 2]"
+
+
+def test_a_delivery_follows_its_pickup():
+    m = pyo.ConcreteModel()
+    arcs = [(i, j) for i in range(6) for j in range(6) if i != j and i != 5 and j != 0]
+    m.x = pyo.Var(arcs, domain=pyo.Binary)
+    m.visit = pyo.Constraint([1, 2, 3, 4], rule=lambda m, v: sum(m.x[i, j] for i, j in arcs if j == v) == 1)
+    m.cost = pyo.Objective(expr=sum((1 + (i > j) + 10 * (i == 0)) * m.x[i, j] for i, j in arcs))
+    load = Resource({1: 0, 2: 1, 3: 1, 4: -1}, upper=1, name="load")
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 5, resources=[load], rules=[Requests([(3, 1), (2, 4)])])
+    problem = decompose(m)
+    result = solve(problem)
+    # One route: 3 before 1, 2 before 4, and 2 and 3 are not aboard together: 2 4 3 1 has two steps back.
+    assert result.objective == 11 + 1 + 2 + 2 + 1
+    route = [arcs.index(a) for a in [(0, 1), (1, 3), (3, 5)]]
+    assert problem.blocks[0].fault(route) == "it does not visit 3 and later 1"
+
+
+def test_places_of_one_customer_count_as_one():
+    """A customer is served at one of two places; a path that visits both is not generated."""
+    m = pyo.ConcreteModel()
+    arcs = [(i, j) for i in range(5) for j in range(5) if i != j and i != 4 and j != 0]
+    m.x = pyo.Var(arcs, domain=pyo.Binary)
+    m.first = pyo.Constraint(expr=sum(m.x[i, j] for i, j in arcs if j in (1, 2)) == 1)
+    m.second = pyo.Constraint(expr=sum(m.x[i, j] for i, j in arcs if j == 3) == 1)
+    m.cost = pyo.Objective(expr=sum((j + 1) * m.x[i, j] for i, j in arcs))
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 4, rules=[Elementary()])
+    problem = decompose(m)
+    solver = problem.oracles[0].solver
+    assert solver.rules.classes.tolist() == [0, 1, 1, 3, 4]
+    assert solve(problem).objective == 2 + 4 + 5

@@ -17,6 +17,7 @@ from colgen.solvers.paths.labelling.boxes import BoxDuals, lay_out, route_charge
 from colgen.solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEffortError, OutOfTimeError
 from colgen.solvers.paths.labelling.rank_one import RankOneDuals, coefficients, fields
 from colgen.solvers.paths.labelling.routes import Completion, Routes, routes_from_arcs
+from colgen.solvers.paths.labelling.rules import as_rules
 from colgen.solvers.stopping import Expired, never
 
 _ALL = ~np.uint64(0)
@@ -73,7 +74,11 @@ class Acyclic:
         if self.cycle == 1 or (self.cycle and (neighbourhoods is not None or not states.visits.all())):
             raise ArrayError("cycle: expected 0, or 2 with neighbourhoods=None and states without waiting")
         self.max_labels = as_integer(max_labels, "max_labels", low=1)
-        self.neighbourhoods = None if neighbourhoods is None else neighbour_sets.as_matrix(self.network, neighbourhoods)
+        self.neighbourhoods = (
+            None
+            if neighbourhoods is None
+            else neighbour_sets.as_matrix(self.network, neighbourhoods, as_rules(self.network, ()))
+        )
         inner = np.setdiff1d(np.arange(self.network.num_vertices), [self.network.source, self.network.sink])
         self.elementary = self.neighbourhoods is not None and bool(self.neighbourhoods[np.ix_(inner, inner)].all())
         self._graph = graph(states, np.ones(states.num_arcs, dtype=bool))
@@ -229,7 +234,9 @@ class Acyclic:
     def _every_vertex(self) -> Remembered:
         """Return the memory of elementary paths: nothing where paths visit each vertex in one state at most."""
         once = len(np.unique(self.states.vertices)) == self.states.num_states
-        return self._remembered(None if once else neighbour_sets.as_matrix(self.network, "elementary"), 0)
+        return self._remembered(
+            None if once else neighbour_sets.as_matrix(self.network, "elementary", as_rules(self.network, ())), 0
+        )
 
     def _task(
         self, arc_costs: ArrayLike, rank_one: RankOneDuals | None, boxes: BoxDuals | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def direction(
     opens, words = others.requests.shape[1], bits.shape[1]
     after = slice(opens, None)
 
-    def between(outer: Words, inner: Words) -> Words:
+    def between(outer: NDArray[Any], inner: NDArray[Any]) -> NDArray[Any]:
         parts = [outer[..., :opens], inner, outer[..., after]]
         return np.concatenate(parts, axis=-1) if outer.shape[-1] else inner
 

@@ -21,8 +21,9 @@ import numpy as np
 
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.paths.labelling.boxes import Boxes
-from colgen.solvers.paths.labelling.directions import Direction, Mask
+from colgen.solvers.paths.labelling.directions import Direction
 from colgen.solvers.paths.labelling.layout import COST, POOLED, Floats, Ints, Labels, Side, Words
+from colgen.solvers.paths.labelling.neighbourhoods import Mask
 from colgen.solvers.paths.labelling.network import Network
 from colgen.solvers.paths.labelling.rank_one import Fields
 from colgen.solvers.paths.labelling.rules import Rules
