@@ -1,0 +1,1 @@
+"""Benchmarks of path blocks: fleets, requests, schedules, rosters, flows and crews."""
