@@ -39,6 +39,7 @@ class Visits:
         for vertex, key in rows.items():
             self.vertices.setdefault(key, []).append(vertex)
         self.blocks = {key[0] for key in self.vertices}
+        self._covering = np.isin(np.arange(self.count), list(rows))
 
     def vertices_of(self, key: Key) -> list[int]:
         """Return the vertices that cover a row.  Raise an InputError for rows of arcs."""
@@ -52,7 +53,10 @@ class Visits:
     # --- rank-1 cuts -------------------------------------------------------------------------------------------------
 
     def rank_one_cuts(self, terms: PricedTerms[Count]) -> tuple[Any, ...] | None:
-        """Return numerators, denominators, memory and penalties of the rank-1 cuts, if any."""
+        """Return numerators, denominators, memory and penalties of the rank-1 cuts, if any.
+
+        Vertices that cover no row, such as deliveries, keep the sums: columns do not list them as components.
+        """
         if not terms:
             return None
         count = len(terms.terms)
@@ -64,7 +68,7 @@ class Visits:
             for member, weight in zip(term.members, term.weights, strict=True):
                 numerators[k, self.vertices_of((term.block, member))] = weight
             if term.memory is not None:
-                memory[k] = False
+                memory[k, self._covering] = False
                 for member in term.memory:
                     memory[k, self.vertices_of((term.block, member))] = True
         divisors = np.array([term.divisor for term in terms.terms], dtype=np.int64)
