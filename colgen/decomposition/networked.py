@@ -25,6 +25,7 @@ from colgen.cuts.in_turn import InTurn
 from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values
 from colgen.decomposition.decomposed import Decomposed
+from colgen.decomposition.multicommodity import FlowModel
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, PyomoSource
 from colgen.decomposition.reading.identical_blocks import subproblems
 from colgen.decomposition.splitting import Splitting
@@ -33,6 +34,7 @@ from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.branching import ArcFixing, PathRules
+from colgen.networks.flow_block import FlowBlock
 from colgen.networks.pricing import PathPricing
 from colgen.networks.separation import ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
@@ -378,14 +380,14 @@ def network_model(
     *,
     aggregate: bool = True,
     recognize: bool = True,
-) -> NetworkModel:
+) -> NetworkModel | FlowModel:
     """Return a model with path blocks and, if given, other blocks as a problem."""
     f, source = compact.formulation, compact.source
     if f.sense is not Sense.MINIMIZE:
         raise InputError("the model has path blocks: expected an objective to minimise; negate it")
     position = {id(v): k for k, v in enumerate(source.variables)} if isinstance(source, PyomoSource) else {}
     width, height = len(f.costs), compact.rows.shape[0]
-    blocks, owner = list[PathBlock](), np.full(width, -1)
+    blocks, flows, owner = list[PathBlock](), list[FlowBlock](), np.full(width, MASTER)
     partition = others or Partition((), np.full(width, MASTER), np.full(height, MASTER))
     for number, paths in enumerate(statements):
         name = paths.name if paths.parent_block() is not None else f"paths {number + 1}"
@@ -401,6 +403,14 @@ def network_model(
                 f"{name}: the variable {compact.names[low[0]]!r} has the lower bound {f.lower[low[0]]:g}, expected 0: "
                 "state it as a constraint"
             )
-        blocks.append(PathBlock(number, paths, name, columns, f, partition.linking))
+        if paths._commodities is None:
+            blocks.append(PathBlock(number, paths, name, columns, f, partition.linking))
+        else:
+            flows.append(FlowBlock(number, paths, name, columns, f, partition.linking))
+    if flows:
+        if blocks or others is not None:
+            raise InputError("the model has a path block with commodities: expected no blocks of another kind in it")
+        owned = Partition(tuple(block.name for block in flows), owner, partition.of_row)
+        return FlowModel(Splitting(compact, owned, ()), compact, tuple(flows))
     subs = subproblems(compact, partition, aggregate=aggregate) if others is not None else ()
     return NetworkModel(Splitting(compact, partition, subs, tuple(blocks)), compact, recognize=recognize)

@@ -14,6 +14,7 @@ from pyomo.core.base.block import ScalarBlock
 from pyomo.core.expr.numvalue import NumericValue
 
 from colgen.core.errors import InputError
+from colgen.networks.commodities import Commodities, Unsplittable, as_commodities
 from colgen.networks.rules import Resource, Rule, Vertex
 
 Floats = NDArray[np.float64]
@@ -35,19 +36,14 @@ class Graph:
         Names of the arcs: tail, head and, for graphs with keys, the key.
     """
 
+    vertices: tuple[Any, ...]
+    tails: Ints
+    heads: Ints
+    source: int
+    sink: int
+
     def __init__(self, graph: Sequence[Any], source: Vertex, sink: Vertex) -> None:
-        if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
-            raise InputError("graph: expected (tails, heads) or (tails, heads, keys), one entry per arc each")
-        tails, heads = (_listed(ends) for ends in graph[:2])
-        self.keys: list[Hashable] | None = _listed(graph[2]) if len(graph) == 3 else None
-        if len(tails) != len(heads) or (self.keys is not None and len(self.keys) != len(tails)):
-            raise InputError(f"graph: expected as many heads and keys as tails, got {len(heads)} for {len(tails)}")
-        if not tails:
-            raise InputError("graph: expected at least one arc")
-        self.vertices, number = _number([source, sink], tails, heads)
-        self.tails: Ints = np.fromiter(map(number.__getitem__, tails), np.int64, len(tails))
-        self.heads: Ints = np.fromiter(map(number.__getitem__, heads), np.int64, len(heads))
-        self._ends = tails, heads
+        number = self._read(graph, [source, sink])
         self.source = self.sink = number[source]
         if source == sink:
             self.sink = len(self.vertices)
@@ -56,6 +52,30 @@ class Graph:
         else:
             self.sink = number[sink]
         self._check()
+
+    @classmethod
+    def without_ends(cls, graph: Sequence[Any]) -> Graph:
+        """Return a graph for commodities, with neither source nor sink."""
+        new = cls.__new__(cls)
+        new._read(graph, [])
+        new.source = new.sink = -1
+        return new
+
+    def _read(self, graph: Sequence[Any], ends: list[Vertex]) -> dict[Any, int]:
+        """Set vertices and arcs.  Return the numbers of the vertices."""
+        if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
+            raise InputError("graph: expected (tails, heads) or (tails, heads, keys), one entry per arc each")
+        tails, heads = (_listed(ends) for ends in graph[:2])
+        self.keys: list[Hashable] | None = _listed(graph[2]) if len(graph) == 3 else None
+        if len(tails) != len(heads) or (self.keys is not None and len(self.keys) != len(tails)):
+            raise InputError(f"graph: expected as many heads and keys as tails, got {len(heads)} for {len(tails)}")
+        if not tails:
+            raise InputError("graph: expected at least one arc")
+        self.vertices, number = _number(ends, tails, heads)
+        self.tails = np.fromiter(map(number.__getitem__, tails), np.int64, len(tails))
+        self.heads = np.fromiter(map(number.__getitem__, heads), np.int64, len(heads))
+        self._ends = tails, heads
+        return number
 
     @cached_property
     def names(self) -> list[tuple[Hashable, ...]]:
@@ -119,6 +139,10 @@ class Paths(ScalarBlock):  # type: ignore[misc]
         each path.
     source, sink
         The ends of all paths.  They may be the same vertex, such as a depot.
+    commodities
+        Instead of source and sink: ``(origins, destinations, demands)``, one entry per commodity each, or
+        :class:`colgen.networks.Commodities`.  The flow of an arc is the total over the commodities.  The rule
+        :class:`colgen.networks.Unsplittable` states one path per commodity.
     count
         The number of paths: ``(lower, upper)``, or one number.
     resources
@@ -149,15 +173,27 @@ class Paths(ScalarBlock):  # type: ignore[misc]
         self,
         graph: Sequence[Any],
         flow: Any,
-        source: Vertex,
-        sink: Vertex,
+        source: Vertex = None,
+        sink: Vertex = None,
         *,
+        commodities: Commodities | Sequence[Any] | None = None,
         count: float | tuple[float, float] = (0, math.inf),
         resources: Iterable[Any] = (),
-        rules: Iterable[Rule] = (),
+        rules: Iterable[Rule | Unsplittable] = (),
     ) -> None:
         super().__init__()
-        self._graph = Graph(graph, source, sink)
+        if commodities is not None:
+            resources, rules = tuple(resources), tuple(rules)
+            if source is not None or sink is not None or count != (0, math.inf) or resources:
+                raise InputError("commodities: expected neither source, sink and count nor resources with them")
+            if not all(isinstance(rule, Unsplittable) for rule in rules):
+                raise InputError("commodities: expected no rules but Unsplittable with them")
+            self._graph = Graph.without_ends(graph)
+        else:
+            self._graph = Graph(graph, source, sink)
+        self._commodities: Commodities | None = None
+        if commodities is not None:
+            self._commodities = as_commodities(commodities, self._graph.vertices, len(self._graph.tails))
         self._flow = _FlowOf(flow, self._graph)
         lower, upper = count if isinstance(count, tuple) else (count, count)
         if not 0 <= lower <= upper:
@@ -331,7 +367,7 @@ def _listed(values: Any) -> list[Any]:
 
 def _number(ends: list[Any], tails: list[Any], heads: list[Any]) -> tuple[tuple[Any, ...], dict[Any, int]]:
     """Return the names of vertices and their numbers: sorted if all are integers, else in order of appearance."""
-    names = dict.fromkeys([ends[0], *tails, *heads, ends[1]])
+    names = dict.fromkeys([*ends[:1], *tails, *heads, *ends[1:]])
     ordered = tuple(sorted(names)) if all(isinstance(name, int) for name in names) else tuple(names)
     return ordered, {name: k for k, name in enumerate(ordered)}
 
