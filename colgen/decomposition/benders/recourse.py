@@ -1,123 +1,92 @@
-"""All second stages together: known dual values bound their costs before linear programs are solved."""
+"""All second stages together, in groups that share a cost variable of the master."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
+from scipy import sparse
 
-from colgen.decomposition.benders.dual_pool import KnownDuals, kind
-from colgen.decomposition.benders.second_stage import SecondStage, StageBound
+from colgen.core.errors import SolverError
+from colgen.decomposition.benders.stages import Optima, SecondStage, StageFamily, kind
 from colgen.decomposition.reading.compact_model import Floats, Ints
+
+_GROUPS = 64
+"""Number of groups: fewer have shallower rows, and with more the master takes longer than the second stages."""
 
 
 class Recourse:
-    """Second stages, all different, with the dual values that they share."""
+    """Second stages, all different, by families that share dual values.
+
+    Attributes
+    ----------
+    group_of
+        The group of each stage.  Up to 64 stages have a group each; more are divided into 64 groups, so that a round
+        adds at most 64 rows (partial aggregation).
+
+    References
+    ----------
+    S. Trukhanov, L. Ntaimo, A. Schaefer, *Adaptive multicut aggregation for two-stage stochastic linear programs with
+    recourse*, European Journal of Operational Research 206 (2010).
+    """
 
     def __init__(self, stages: Sequence[SecondStage]) -> None:
         self.stages = tuple(stages)
-        groups: dict[Hashable, list[int]] = {}
+        self.count = min(len(stages), _GROUPS)
+        self.group_of = np.arange(len(stages)) * self.count // max(len(stages), 1)
+        families: dict[Hashable, list[int]] = {}
         for number, stage in enumerate(stages):
-            groups.setdefault(kind(stage), []).append(number)
-        self._groups = [np.array(members) for members in groups.values()]
-        self._known = [KnownDuals([stages[k] for k in members]) for members in groups.values()]
-        self._place = {k: (g, i) for g, members in enumerate(groups.values()) for i, k in enumerate(members)}
-        self._last: tuple[bytes, list[Floats]] | None = None
+            families.setdefault(kind(stage), []).append(number)
+        self.members = [np.array(members) for members in families.values()]
+        self.families = [StageFamily([stages[k] for k in members]) for members in families.values()]
+        self._groups = [
+            sparse.csr_array(
+                (np.ones(len(members)), (self.group_of[members], np.arange(len(members)))),
+                shape=(self.count, len(members)),
+            )
+            for members in self.members
+        ]
+        self._last: tuple[bytes, Optima] | None = None
+
+    def by_group(self, values: Floats) -> Floats:
+        """Return the sums over groups of a number per stage."""
+        return np.asarray(np.bincount(self.group_of, values, minlength=self.count), dtype=np.float64)
 
     def known_bounds(self, x: Floats) -> tuple[Floats, Ints]:
         """Return the best known bound of each stage at a first stage, and the index of its dual values."""
         values, which = np.empty(len(self.stages)), np.empty(len(self.stages), dtype=np.int64)
-        for members, duals in zip(self._groups, self._known, strict=True):
-            values[members], which[members] = duals.at(x)
+        for members, family in zip(self.members, self.families, strict=True):
+            values[members], which[members] = family.bounds_at(x)
         return values, which
 
-    def settle(self, x: Floats) -> dict[int, Floats]:
-        """Return optimal variables for the stages whose bound a known basis attains."""
-        found: dict[int, Floats] = {}
-        for members, duals in zip(self._groups, self._known, strict=True):
-            settled, points = duals.settle(x)
-            found |= self._clip(members[settled], points[settled])
-        return found
-
-    def group_of(self, number: int) -> int:
-        """Return the group of a stage; stages of a group share dual values."""
-        return self._place[number][0]
-
-    def bound_row(self, number: int, which: int) -> tuple[float, Floats]:
-        """Return constant and slopes of a known bound."""
-        group, place = self._place[number]
-        return self._known[group].row(which, place)
-
-    def tightest(self, number: int, x: Floats, count: int) -> tuple[Floats, Floats]:
-        """Return constants and slopes of a stage's best known bounds at a first stage."""
-        group, place = self._place[number]
-        return self._known[group].tightest(place, x, count)
-
-    def bounds(
-        self, x: Floats, numbers: Sequence[int], seconds_left: Callable[[], float]
-    ) -> Iterator[tuple[int, StageBound | None]]:
-        """Yield the bounds by linear programs of some stages at a first stage; None after the time limit.
-
-        The basis of each is tried for the others, and their linear programs are solved only if it is not optimal.
-        """
-        left = set(numbers)
-        for number in numbers:
-            if number not in left:
-                continue
-            left.remove(number)
-            found = self.stages[number].bound(x, seconds_left())
-            yield number, found
-            which, others = self._learn(number, found, x, left)
-            for other in others:
-                left.remove(other)
-                yield other, StageBound(*self.bound_row(other, which), True, np.empty(0))
-
-    def best(self, x: Floats, enough: Callable[[Floats], bool] | None = None) -> list[Floats] | None:
-        """Return optimal variables for each stage, or None if a stage is infeasible.
-
-        ``enough`` is called with lower bounds of all stages, which grow as stages are solved.  If it returns True, the
-        first stage is too expensive and None is returned.
-        """
-        key = x.tobytes()
-        if self._last is not None and self._last[0] == key:
+    def optima(self, x: Floats, seconds_left: Callable[[], float] = lambda: math.inf) -> Optima:
+        """Return the optima of all stages at a first stage; ``points`` is an object per stage."""
+        if self._last is not None and self._last[0] == x.tobytes():
             return self._last[1]
-        costs = self.known_bounds(x)[0]
-        if enough is not None and enough(costs):
-            return None
-        values = self.settle(x)
-        for number, stage in enumerate(self.stages):
-            if number in values:
-                continue
-            found, bound = stage.solve(x)
-            if found is None:
-                return None
-            values[number] = found
-            values |= self._learn(number, bound, x, set(range(len(self.stages))) - values.keys())[1]
-            costs[number] = float(stage.costs @ found)
-            if enough is not None and enough(costs):
-                return None
-        self._last = key, [values[number] for number in range(len(self.stages))]
-        return self._last[1]
+        costs, which = np.empty(len(self.stages)), np.empty(len(self.stages), dtype=np.int64)
+        points = np.empty(len(self.stages), dtype=object)
+        infeasible = []
+        for members, family in zip(self.members, self.families, strict=True):
+            found = family.optima(x, seconds_left)
+            costs[members], which[members] = found.costs, found.which
+            for member, point in zip(members.tolist(), found.points, strict=True):
+                points[member] = point
+            infeasible += [row._replace(number=int(members[row.number])) for row in found.infeasible]
+        if (costs == -np.inf).any():
+            raise SolverError("HiGHS reports a second stage as unbounded that has a finite least cost")
+        optima = Optima(costs, which, points, infeasible)
+        if not np.isnan(costs).any():
+            self._last = x.tobytes(), optima
+        return optima
 
-    def _learn(self, number: int, bound: StageBound | None, x: Floats, left: set[int]) -> tuple[int, dict[int, Floats]]:
-        """Store the dual values of a stage; return their index, and optimal variables of stages in ``left``."""
-        if bound is None or not bound.feasible:
-            return -1, {}
-        group, place = self._place[number]
-        which = self._known[group].add(bound.duals, place, self.stages[number].basis())
-        members = self._groups[group]
-        places = np.flatnonzero([member in left for member in members.tolist()])
-        settled, points = self._known[group].settle_by(which, x, places)
-        return which, self._clip(members[places[settled]], points[settled])
-
-    def _clip(self, numbers: Ints, points: Floats) -> dict[int, Floats]:
-        """Return points of stages by number, clipped to their bounds."""
-        stages = self.stages
-        return {
-            k: np.clip(point, stages[k].lower, stages[k].upper)
-            for k, point in zip(numbers.tolist(), points, strict=True)
-        }
+    def rows(self, which: Ints) -> tuple[Floats, Floats]:
+        """Return constants and slopes of the bounds of all groups by the given dual values of each stage."""
+        constants, slopes = np.zeros(self.count), np.zeros((self.count, self.stages[0].first.shape[1]))
+        for members, family, groups in zip(self.members, self.families, self._groups, strict=True):
+            constant, slope = family.rows(which[members], groups)
+            constants, slopes = constants + constant, slopes + slope
+        return constants, slopes
 
 
 def merge_stages(stages: Sequence[SecondStage]) -> tuple[list[SecondStage], list[list[int]]]:
@@ -127,15 +96,15 @@ def merge_stages(stages: Sequence[SecondStage]) -> tuple[list[SecondStage], list
     """
     groups: dict[Hashable, list[int]] = {}
     for number, stage in enumerate(stages):
-        largest = float(np.abs(stage.costs).max(initial=0.0)) or 1.0
-        sides = (stage.costs / largest, stage.lower, stage.upper, stage.row_lower, stage.row_upper)
-        key = (kind(stage), *((array + 0.0).tobytes() for array in sides))
+        sides = (stage.costs / stage.factor, stage.lower, stage.upper, stage.row_lower, stage.row_upper)
+        first = stage.first.indptr, stage.first.indices, stage.first.data
+        key = (kind(stage), *((array + 0.0).tobytes() for array in (*sides, *first)))
         groups.setdefault(key, []).append(number)
     found = []
     for members in groups.values():
         one = stages[members[0]]
         if len(members) > 1:
             costs = np.array([math.fsum(each) for each in zip(*(stages[k].costs for k in members), strict=True)])
-            one = SecondStage(costs, one.lower, one.upper, one.own, one.first, one.row_lower, one.row_upper)
+            one = one._replace(costs=costs)
         found.append(one)
     return found, list(groups.values())

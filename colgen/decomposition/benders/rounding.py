@@ -96,9 +96,7 @@ class Rounding(Heuristic):
         if key in self._tried or not model.is_first_stage(x):
             return None
         self._tried.add(key)
-        cost = model.first_cost(x)
-
-        def hopeless(costs: Floats) -> bool:
-            return context.run.prunes(model.sign * (cost + float(costs.sum())))
-
-        return None if model.recourse.best(x, hopeless) is None else model.solution(x)
+        known = float(model.recourse.known_bounds(x)[0].sum())
+        if context.run.prunes(model.sign * (model.first_cost(x) + known)):
+            return None
+        return model.solution(x) if np.isfinite(model.recourse.optima(x).costs).all() else None

@@ -1,6 +1,6 @@
 """Two-stage models by Benders decomposition: second stages return rows that bound their cost.
 
-The master has the variables of no block, the rows over these only, and one cost variable per block.  Blocks are
+The master has the variables of no block, the rows over these only, and one cost variable per group of blocks.  Blocks are
 separations.  The dual values of a block at the master's solution give a row that bounds its cost from below
 (optimality), or that excludes first stages for which the block is infeasible (feasibility).
 """
@@ -30,7 +30,7 @@ from colgen.problem import Problem
 
 
 class Benders(Problem):
-    """A two-stage model by Benders decomposition (Benders, 1962), with at most one row per block and round.
+    """A two-stage model by Benders decomposition (Benders, 1962), with at most one row per block, or group of blocks, and round.
 
     The answer maps the names of the model's variables to values, which are loaded into the model.  Second stages that
     are equal up to a factor of their costs are merged.

@@ -16,10 +16,10 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.answers import Values, recompute_objective
 from colgen.decomposition.benders.recourse import Recourse, merge_stages
-from colgen.decomposition.benders.second_stage import SecondStage
+from colgen.decomposition.benders.stages import SecondStage, StageFamily
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, cost_rounding
 from colgen.model.rows import Rows
-from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.scaling import typical_size
 from colgen.solvers.scaling import powers_of_two
@@ -66,16 +66,16 @@ class TwoStage:
         self._first_rows = self._over_first[self.kept, :]
         names = {key[0] for key in (*f.column_keys, *f.row_keys)}
         self.cost_name = next(name for name in _candidate_names("stage_cost") if name not in names)
-        self.units = np.full(len(stages), typical_size(f.costs))
-        self.least = self._least_costs(partition.names)
+        self.units = np.full(self.recourse.count, typical_size(f.costs))
+        self.least = self.recourse.by_group(self._least_costs(partition.names))
         # HiGHS drops coefficients that are very small relative to their row's side.
         self.units = np.maximum(self.units, powers_of_two(_LARGEST * np.abs(self.least)) * (self.least != 0.0))
 
     # --- the first stage ---------------------------------------------------------------------------------------------
 
     def master(self) -> Rows:
-        """Return the first stage, and a variable per block for its cost above the least cost."""
-        f, first, stages = self.compact.formulation, self.first, len(self.recourse.stages)
+        """Return the first stage, and a variable per group of blocks for their cost above the least cost."""
+        f, first, stages = self.compact.formulation, self.first, self.recourse.count
         rows, matrix = self.kept, sparse.csc_array(self._first_rows)
         matrix.resize(len(rows), len(first) + stages)
         nothing, open_end = np.zeros(stages), np.full(stages, np.inf)
@@ -127,9 +127,11 @@ class TwoStage:
         """Return a first stage, integer where required, with optimal second stages."""
         values = np.zeros(len(self.compact.names))
         values[self.first] = x
-        for members, best in zip(self._members, self.recourse.best(x) or (), strict=False):
-            for k in members:
-                values[self._own[k]] = best
+        optima = self.recourse.optima(x)
+        if np.isfinite(optima.costs).all():
+            for members, best in zip(self._members, optima.points, strict=True):
+                for k in members:
+                    values[self._own[k]] = best
         return Values(self.compact, values, self.kept)
 
     def solution(self, x: Floats) -> Solution | None:
@@ -142,11 +144,12 @@ class TwoStage:
             return None
         keys = [f.column_keys[k] for k in first.tolist()]
         values: dict[Key, float] = dict(zip(keys, answer.array[first].tolist(), strict=True))
-        for number, members in enumerate(self._members):
-            owned = [self._own[k] for k in members]
-            cost = self.sign * math.fsum(float(f.costs[own] @ answer.array[own]) for own in owned)
-            above = max(cost - float(self.least[number]), 0.0)
-            values[self.cost_name, number] = self.sign * above / float(self.units[number])
+        costs: list[list[float]] = [[] for _ in range(self.recourse.count)]
+        for group, members in zip(self.recourse.group_of.tolist(), self._members, strict=True):
+            costs[group] += [float(f.costs[self._own[k]] @ answer.array[self._own[k]]) for k in members]
+        for group, paid in enumerate(costs):
+            above = max(self.sign * math.fsum(paid) - float(self.least[group]), 0.0)
+            values[self.cost_name, group] = self.sign * above / float(self.units[group])
         integral = frozenset(f.column_keys[k] for k in first[f.integer[first]].tolist())
         return Solution(objective, variables={key: value for key, value in values.items() if value}, integer=integral)
 
@@ -173,47 +176,81 @@ class TwoStage:
                 f.lower[mine],
                 f.upper[mine],
                 own_part,
-                sparse.csc_array(first_part),
+                first_part,
                 f.row_lower[rows],
                 f.row_upper[rows],
             )
 
     def _least_costs(self, names: Sequence[Hashable]) -> Floats:
-        """Return the least cost of each second stage over the relaxed first stage.
+        """Return a lower bound on the cost of each second stage over the relaxed first stage: its least cost.
 
-        It is recomputed from dual values, because the error of a solver's objective may exceed small costs.
-        Stages that share dual values use one linear program with changing sides, bounds and costs.
+        It is computed from dual values, because the error of a solver's objective may exceed small costs.  In large
+        families with different matrices T the dual values of one stage bound all over a box around the first stage.
         """
-        f = self.compact.formulation
+        f, recourse = self.compact.formulation, self.recourse
         costs, sides = self.sign * f.costs[self.first], (f.row_lower[self.kept], f.row_upper[self.kept])
-        bounds = f.lower[self.first], f.upper[self.first]
-        alone = LinearProgram(Program(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides))
-        _solve_bounded(alone, "the first stage")
-        least = np.zeros(len(self.recourse.stages))
-        programs, matrices = dict[int, LinearProgram](), dict[int, sparse.csc_array]()
-        for number, stage in enumerate(self.recourse.stages):
-            lower, upper = np.concatenate([bounds[0], stage.lower]), np.concatenate([bounds[1], stage.upper])
-            row_lower = np.concatenate([sides[0], stage.row_lower])
-            row_upper = np.concatenate([sides[1], stage.row_upper])
-            costs = np.concatenate([np.zeros(len(self.first)), stage.costs])
-            group = self.recourse.group_of(number)
-            program = programs.get(group)
-            if program is None:
-                parts = [[self._first_rows, None]] if len(self.kept) else []
-                matrix = matrices[group] = sparse.csc_array(sparse.block_array([*parts, [stage.first, stage.own]]))
-                program = LinearProgram(Program(False, matrix, costs, lower, upper, row_lower, row_upper))
-                programs[group] = program
-            else:
-                program.change_bounds(np.arange(len(lower)), lower, upper)
-                program.change_row_bounds(np.arange(len(row_lower)), row_lower, row_upper)
-                program.change_objective(costs, 0.0)
-            solved = _solve_bounded(program, f"block {names[self._members[number][0]]}")
-            if solved.status is LPStatus.OPTIMAL:
-                none = sparse.csc_array((len(row_lower), 0))
-                together = SecondStage(costs, lower, upper, matrices[group], none, row_lower, row_upper)
-                least[number] = together.by_weak_duality(solved.duals, costs, True).constant
+        lower, upper = f.lower[self.first], f.upper[self.first]
+        alone = LinearProgram(Program(False, sparse.csc_array(self._first_rows), costs, lower, upper, *sides))
+        start = alone.solve()
+        if start.status is LPStatus.UNBOUNDED:
+            raise _unbounded("the first stage")
+        least = np.full(len(recourse.stages), -np.inf)
+        for members, family in zip(recourse.members, recourse.families, strict=True):
+            if not family.shares_first and len(members) > _EXACT and start.status is LPStatus.OPTIMAL:
+                least[members] = family.bounds_over(start.values, *self._box())
+            left = members[least[members] == -np.inf]
+            for some in [left] if family.shares_first else left[:, None]:
+                stages = [recourse.stages[k] for k in some.tolist()]
+                matrix = self._below_first_rows(stages[0])
+                together = StageFamily([self._with_first_stage(stage, *matrix) for stage in stages])
+                found = together.optima(_NONE)
+                unbounded = some[found.costs == -np.inf]
+                if len(unbounded):
+                    raise _unbounded(f"block {names[self._members[unbounded[0]][0]]}")
+                bounds = together.bounds_at(_NONE)[0]
+                least[some] = np.where(np.isfinite(found.costs) & np.isfinite(bounds), bounds, 0.0)
         return least
 
+    def _below_first_rows(self, stage: SecondStage) -> tuple[sparse.csc_array, sparse.csr_array]:
+        """Return the matrices of the first stage's rows and a stage's rows over both, and over nothing else."""
+        parts = [[self._first_rows, None]] if len(self.kept) else []
+        matrix = sparse.csc_array(sparse.block_array([*parts, [stage.first, stage.own]]))
+        return matrix, sparse.csr_array((matrix.shape[0], 0))
+
+    def _with_first_stage(self, stage: SecondStage, own: sparse.csc_array, no: sparse.csr_array) -> SecondStage:
+        """Return a second stage with the variables and rows of the first."""
+        f, first, rows = self.compact.formulation, self.first, self.kept
+        return SecondStage(
+            np.append(np.zeros(len(first)), stage.costs),
+            np.append(f.lower[first], stage.lower),
+            np.append(f.upper[first], stage.upper),
+            own,
+            no,
+            np.append(f.row_lower[rows], stage.row_lower),
+            np.append(f.row_upper[rows], stage.row_upper),
+        )
+
+    def _box(self) -> tuple[Floats, Floats]:
+        """Return bounds of the first stage's variables; infinite ones are replaced by those that its rows imply."""
+        f, first, rows = self.compact.formulation, self.first, self.kept
+        matrix, no = sparse.csc_array(self._first_rows), sparse.csr_array((len(rows), 0))
+        sides = f.lower[first], f.upper[first], matrix, no, f.row_lower[rows], f.row_upper[rows]
+        box = []
+        for sign, bounds in ((1.0, f.lower[first].copy()), (-1.0, f.upper[first].copy())):
+            for k in np.flatnonzero(~np.isfinite(bounds)).tolist():
+                costs = np.zeros(len(first))
+                costs[k] = sign
+                alone = StageFamily([SecondStage(costs, *sides)])
+                if np.isfinite(alone.optima(_NONE).costs[0]):
+                    bounds[k] = sign * alone.bounds_at(_NONE)[0][0]
+            box.append(bounds)
+        return box[0], box[1]
+
+
+_NONE = np.empty(0)
+
+_EXACT = 64
+"""Maximum number of stages with different matrices T whose least costs are exact."""
 
 _LARGEST = 2.0**-24
 """Minimum ratio of the unit of a cost to its least value."""
@@ -225,12 +262,8 @@ def _slice_of(matrix: sparse.csc_array | sparse.csr_array, first: int, last: int
     return starts - starts[0], slice(int(starts[0]), int(starts[-1]))
 
 
-def _solve_bounded(program: LinearProgram, which: str) -> LPSolution:
-    """Solve a linear program; raise InputError if it is unbounded."""
-    solved = program.solve()
-    if solved.status is LPStatus.UNBOUNDED:
-        raise InputError(f"the cost of {which} is unbounded, expected bounded stages; add bounds to its variables")
-    return solved
+def _unbounded(which: str) -> InputError:
+    return InputError(f"the cost of {which} is unbounded, expected bounded stages; add bounds to its variables")
 
 
 def _stage_of_rows(compact: CompactModel, partition: Partition) -> Ints:

@@ -330,7 +330,12 @@ def cost_rounding(
 
 def without_rounding(total: float, size: float) -> float:
     """Return a sum, or zero if it is within the rounding error of terms of this size; 1e-18 would set a wrong scale."""
-    return 0.0 if abs(total) <= _TERMS * ROUNDING * size else total
+    return 0.0 if abs(total) <= rounding_of(size) else total
+
+
+def rounding_of(size: Any) -> Any:
+    """Return the rounding error of a sum of terms of this size, a number or an array."""
+    return _TERMS * ROUNDING * size
 
 
 _TERMS = 16

@@ -5,27 +5,33 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import decompose, solve
+from colgen.decomposition.benders import recourse as module
 from colgen.decomposition.benders.recourse import Recourse, merge_stages
 from colgen.reporting.compared import solve_complete
-from tests.decomposition.benders.test_dual_pool import stages
+from tests.decomposition.benders.test_stages import stages
 
 
 def test_equal_stages_are_merged_and_their_costs_added():
     one, other = stages(3, 2)
-    twice = type(one)(2.0 * one.costs, one.lower, one.upper, one.own, one.first, one.row_lower, one.row_upper)
-    found, members = merge_stages([one, other, twice])
+    found, members = merge_stages([one, other, one._replace(costs=2.0 * one.costs)])
     assert members == [[0, 2], [1]]
     assert found[0].costs == pytest.approx(3.0 * one.costs)
 
 
-def test_evaluation_of_expensive_first_stages_ends_early():
-    recourse, x = Recourse(stages(5)), np.zeros(2)
-    assert recourse.best(x, lambda costs: True) is None
-    best = recourse.best(x)
-    assert best is not None
-    assert recourse.best(x) is best  # computed once
-    costs = [float(stage.costs @ y) for stage, y in zip(recourse.stages, best, strict=True)]
-    assert recourse.known_bounds(x)[0] == pytest.approx(costs)
+@pytest.mark.parametrize("same_first", [True, False])
+def test_groups_of_stages_have_the_sums_of_their_rows(same_first, monkeypatch):
+    monkeypatch.setattr(module, "_GROUPS", 3)
+    mine = [*stages(0, 4, same_first), *stages(11, 6, same_first)]
+    recourse, summed = Recourse(mine), 0
+    assert recourse.group_of.tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+    for x in np.random.default_rng(0).uniform(-2, 3, (20, 2)):
+        found = recourse.optima(x)
+        assert recourse.optima(x) is found  # computed once
+        solved = np.isfinite(recourse.by_group(found.costs))
+        constants, slopes = recourse.rows(np.maximum(found.which, 0))
+        assert (constants - slopes @ x)[solved] == pytest.approx(recourse.by_group(found.costs)[solved])
+        summed += solved.sum()
+    assert summed
 
 
 def test_repeated_scenarios_are_one_stage_and_each_has_values():

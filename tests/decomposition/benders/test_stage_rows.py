@@ -35,6 +35,6 @@ def test_below_the_root_only_known_dual_values_are_used(monkeypatch):
     assert not rows.separate(solution, SeparationContext(Sense.MINIMIZE, depth=1))
     found = rows.separate(solution, SeparationContext(Sense.MINIMIZE, depth=1, whole=True))
     assert found
-    monkeypatch.setattr(type(model.recourse), "bounds", None)
+    monkeypatch.setattr(type(model.recourse), "optima", None)
     again = rows.separate(solution, SeparationContext(Sense.MINIMIZE, depth=1))
     assert len(again) == len(found)
