@@ -207,8 +207,8 @@ class ColumnPool:
 
     def generated(self, first: int = 0) -> Iterator[tuple[int, Column]]:
         """Yield positions and columns of oracles from a position on, without storing them."""
-        for position in range(first, len(self)):
-            column = self._made.get(position) or self._make(position)
+        for position in (first + np.flatnonzero(self.origins[first : len(self)] >= _GIVEN)).tolist():
+            column = self.column(position) if position in self._made else self._make(position)
             if column is not None:
                 yield position, column
 

@@ -19,8 +19,9 @@ import numpy as np
 
 from colgen.solvers.kernels import inner, kernel
 
-OPTIMAL, INFEASIBLE, FAILED = 0, 1, 2
-"""Result of a program; a failed one exceeds the limit of pivots or has an infinite nonbasic bound."""
+OPTIMAL, INFEASIBLE, FAILED, UNCHANGED = 0, 1, 2, 3
+"""Result of a program; a failed one exceeds the limit of pivots or has an infinite nonbasic bound, and the first basis
+is optimal for an unchanged one."""
 
 _FEASIBLE = 1e-9
 """Largest violation of a bound, relative to the largest value of the program."""
@@ -248,7 +249,7 @@ def reoptimize(matrix, bounds, numbers, start, state, inverses, limit, work, res
         for pivots in range(limit):
             p, signed = _leaving(bounds, number, count, basic, point)
             if p < 0:
-                status[number] = OPTIMAL
+                status[number] = OPTIMAL if pivots else UNCHANGED
                 break
             if pivots == 0:
                 for i in range(height):
@@ -262,7 +263,7 @@ def reoptimize(matrix, bounds, numbers, start, state, inverses, limit, work, res
                     duals[number, i] = own[p, i] if signed > 0.0 else -own[p, i]
                 break
             _pivot(matrix, own, p, q, signed, state, alpha, point, column)
-        if status[number] == OPTIMAL:
+        if status[number] == OPTIMAL or status[number] == UNCHANGED:
             for i in range(height):
                 duals[number, i] = reduced[count + i]
                 basics[number, i] = basic[i]

@@ -12,8 +12,9 @@ from colgen.core.errors import SolverError
 from colgen.decomposition.benders.stages import Optima, SecondStage, StageFamily, kind
 from colgen.decomposition.reading.compact_model import Floats, Ints
 
-_GROUPS = 64
-"""Number of groups: fewer have shallower rows, and with more the master takes longer than the second stages."""
+_FEWEST, _MOST, _PER_VARIABLE = 8, 64, 2
+"""Bounds of the number of groups, and their number per variable of the first stage: fewer groups have shallower rows,
+and with more the master takes longer than the second stages."""
 
 
 class Recourse:
@@ -22,8 +23,8 @@ class Recourse:
     Attributes
     ----------
     group_of
-        The group of each stage.  Up to 64 stages have a group each; more are divided into 64 groups, so that a round
-        adds at most 64 rows (partial aggregation).
+        The group of each stage, which is a row per round.  A few stages have a group each.  More are divided into
+        groups, twice as many as the first stage has variables, but 8 to 64 (partial aggregation).
 
     References
     ----------
@@ -33,7 +34,8 @@ class Recourse:
 
     def __init__(self, stages: Sequence[SecondStage]) -> None:
         self.stages = tuple(stages)
-        self.count = min(len(stages), _GROUPS)
+        variables = stages[0].first.shape[1] if stages else 0
+        self.count = min(len(stages), max(_FEWEST, min(_PER_VARIABLE * variables, _MOST)))
         self.group_of = np.arange(len(stages)) * self.count // max(len(stages), 1)
         families: dict[Hashable, list[int]] = {}
         for number, stage in enumerate(stages):

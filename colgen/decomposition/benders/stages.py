@@ -28,7 +28,7 @@ from colgen.decomposition.reading.compact_model import Floats, Ints, rounding_of
 from colgen.solvers.linear.highs import basic_columns, basic_rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program
-from colgen.solvers.linear.right_hand_sides import FAILED, INFEASIBLE, OPTIMAL, invert, reoptimize
+from colgen.solvers.linear.right_hand_sides import FAILED, INFEASIBLE, OPTIMAL, UNCHANGED, invert, reoptimize
 
 Mask = NDArray[np.bool_]
 
@@ -208,22 +208,27 @@ class StageFamily:
         )
         return constants, np.asarray((groups @ (by_stage @ self._first)).todense())
 
-    def _learn(self, duals: Floats, bases: Sequence[_Basis | None]) -> Ints:
-        """Store dual values of unit costs, one per row; return their indices, -1 if they are not dual feasible."""
-        keys = [row.tobytes() for row in duals.astype(np.float32) + np.float32(0.0)]
-        new: dict[bytes, int] = {}
-        for number, key in enumerate(keys):
-            if key not in self._place:
-                new.setdefault(key, number)
-        if new:
-            chosen = np.array(list(new.values()))
-            cleaned, constants, valid = self._weak_duality(duals[chosen], self._costs)
-            slopes = np.asarray((self._first.T @ cleaned.T).T) if self.shares_first else np.empty((len(chosen), 0))
+    def _learn(self, duals: Floats, basics: Ints, uppers: Mask) -> Ints:
+        """Store dual values of unit costs, one per row; return their indices, -1 if they are not dual feasible.
+
+        ``basics`` and ``uppers`` are their bases, without columns if there are none.
+        """
+        if not len(duals):
+            return np.empty(0, dtype=np.int64)
+        rounded = np.ascontiguousarray(duals.astype(np.float32) + np.float32(0.0))
+        keys = rounded.view(np.dtype((np.void, rounded.itemsize * rounded.shape[1]))).ravel()
+        _, chosen, of_each = np.unique(keys, return_index=True, return_inverse=True)
+        known = [keys[k].tobytes() for k in chosen.tolist()]
+        new = np.flatnonzero([key not in self._place for key in known])
+        if len(new):
+            cleaned, constants, valid = self._weak_duality(duals[chosen[new]], self._costs)
+            slopes = np.asarray((self._first.T @ cleaned.T).T) if self.shares_first else np.empty((len(new), 0))
             indices = np.where(valid, self._count + np.cumsum(valid) - 1, -1)
-            self._place.update(zip(new, indices.tolist(), strict=True))
+            self._place.update(zip([known[k] for k in new.tolist()], indices.tolist(), strict=True))
             self._append(cleaned[valid], constants[valid], slopes[valid])
-            self._bases += [bases[k] for k in chosen[valid].tolist()]
-        return np.array([self._place[key] for key in keys], dtype=np.int64)
+            for k in chosen[new[valid]].tolist():
+                self._bases.append(_Basis(basics[k], uppers[k]) if basics.shape[1] else None)
+        return np.array([self._place[key] for key in known], dtype=np.int64)[of_each]
 
     def _append(self, duals: Floats, constants: Floats, slopes: Floats) -> None:
         first, last = self._count, self._count + len(duals)
@@ -318,10 +323,12 @@ class StageFamily:
                     reoptimize(self._matrix, bounds, some, start, state, inverses, _PIVOTS, work, results)
         self._accept_rays(numbers[status[numbers] == INFEASIBLE], x, duals, found)
         np.clip(found.points, *bounds[:2], out=found.points)
-        solved = numbers[status[numbers] == OPTIMAL]
+        indices = np.where(status == UNCHANGED, which, -1)
+        changed = numbers[status[numbers] == OPTIMAL]
+        indices[changed] = self._learn(duals[changed], results[3][changed], uppers[changed])
+        solved = numbers[indices[numbers] >= 0]
         solved = solved[self._are_feasible(solved, found.points[solved], bounds)]
-        indices = self._learn(duals[solved], [_Basis(results[3][k], uppers[k]) for k in solved.tolist()])
-        solved, indices = solved[indices >= 0], indices[indices >= 0]
+        indices = indices[solved]
         paid = self._costs * found.points[solved]
         value = self._values(indices, solved, x)
         near = paid.sum(axis=1) - value <= TOLERANCES.pruning * np.abs(paid).sum(axis=1)
@@ -418,8 +425,8 @@ class StageFamily:
             found.costs[number] = -np.inf
             return
         if solved.status is LPStatus.OPTIMAL:
-            basis = self._basis_of(program, solved, sides) if self._small else None
-            which = int(self._learn(solved.duals[None, :], [basis])[0])
+            basic, at_upper = self._basis_of(program, solved, sides)
+            which = int(self._learn(solved.duals[None, :], basic[None, :], at_upper[None, :])[0])
             if which < 0:
                 raise SolverError("the dual values of a second stage violate dual feasibility beyond the tolerance")
             found.points[number] = np.clip(solved.values, sides[0], sides[1])
@@ -437,14 +444,16 @@ class StageFamily:
             slopes = cleaned[0] @ self._first_of(number)
             found.infeasible.append(Infeasible(number, float(constants[0, number]), slopes))
 
-    def _basis_of(self, program: LinearProgram, solved: LPSolution, sides: Sequence[Floats]) -> _Basis | None:
-        """Return the optimal basis of a linear program."""
-        basis = program.basis()
-        basic = np.flatnonzero(np.concatenate([basic_columns(basis), basic_rows(basis)]))
-        values = np.concatenate([solved.values, self._own @ solved.values])
-        lower, upper = np.concatenate([sides[0], sides[2]]), np.concatenate([sides[1], sides[3]])
-        at_upper = np.abs(values - upper) < np.abs(values - lower)
-        return _Basis(basic, at_upper) if len(basic) == self._own.shape[0] else None
+    def _basis_of(self, program: LinearProgram, solved: LPSolution, sides: Sequence[Floats]) -> tuple[Ints, Mask]:
+        """Return the optimal basis of a linear program, without members if it is of no use."""
+        basic, at_upper = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
+        if self._small:
+            basis = program.basis()
+            basic = np.flatnonzero(np.concatenate([basic_columns(basis), basic_rows(basis)]))
+            values = np.concatenate([solved.values, self._own @ solved.values])
+            lower, upper = np.concatenate([sides[0], sides[2]]), np.concatenate([sides[1], sides[3]])
+            at_upper = np.abs(values - upper) < np.abs(values - lower)
+        return (basic if len(basic) == self._own.shape[0] else basic[:0]), at_upper
 
     def _least_violation(self, sides: Sequence[Floats], seconds: float) -> LPSolution:
         """Return the optimum of the least violation of all rows of a stage."""

@@ -1,7 +1,7 @@
 """Two-stage models by Benders decomposition: second stages return rows that bound their cost.
 
-The master has the variables of no block, the rows over these only, and one cost variable per group of blocks.  Blocks are
-separations.  The dual values of a block at the master's solution give a row that bounds its cost from below
+The master has the variables of no block, the rows over these only, and one cost variable per group of blocks.  Blocks
+are separations.  The dual values of a block at the master's solution give a row that bounds its cost from below
 (optimality), or that excludes first stages for which the block is infeasible (feasibility).
 """
 
@@ -13,16 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from colgen.branching.rules import BranchingRule, OnTemplateVariable
-from colgen.core.budget import Budget
 from colgen.core.result import Result
-from colgen.core.solution import Complete, Solution
+from colgen.core.solution import Solution
 from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values, load, objective_step, recompute_objective
 from colgen.decomposition.benders.rounding import Rounding
 from colgen.decomposition.benders.stage_rows import StageRows
 from colgen.decomposition.benders.two_stage import TwoStage
-from colgen.decomposition.compact_solver import solve_compact
-from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Partition
+from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Partition
 from colgen.decomposition.reading.copies import linking_variables
 from colgen.method import Method
 from colgen.model.rows import Rows
@@ -30,7 +28,9 @@ from colgen.problem import Problem
 
 
 class Benders(Problem):
-    """A two-stage model by Benders decomposition (Benders, 1962), with at most one row per block, or group of blocks, and round.
+    """A two-stage model by Benders decomposition (Benders, 1962).
+
+    A round adds at most one row per group of blocks: many blocks share cost variables, a few have one each.
 
     The answer maps the names of the model's variables to values, which are loaded into the model.  Second stages that
     are equal up to a factor of their costs are merged.
@@ -76,15 +76,7 @@ class Benders(Problem):
         return (OnTemplateVariable(),)
 
     def method(self) -> Method:
-        return Method(heuristics=(Rounding(self.model),), complete=self._solve_compact)
-
-    def _solve_compact(self, nodes: int, budget: Budget) -> Complete | None:
-        return solve_compact(self.model.compact, nodes, budget, lambda values, _: self._solution_at(values))
-
-    def _solution_at(self, values: Floats) -> Solution | None:
-        """Return a point of the model, with optimal second stages, as a solution of the master."""
-        x = self.model.round_first_stage(values[self.model.first], np.rint)
-        return self.model.solution(x)
+        return Method(heuristics=(Rounding(self.model),))
 
     def answer(self, solution: Solution) -> Values:
         model = self.model

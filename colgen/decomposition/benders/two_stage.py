@@ -19,6 +19,7 @@ from colgen.decomposition.benders.recourse import Recourse, merge_stages
 from colgen.decomposition.benders.stages import SecondStage, StageFamily
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, cost_rounding
 from colgen.model.rows import Rows
+from colgen.solvers.arrays import EXACT
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.scaling import typical_size
@@ -91,12 +92,26 @@ class TwoStage:
                 np.concatenate([f.lower[first], nothing if minimize else -open_end]),
                 np.concatenate([f.upper[first], open_end if minimize else nothing]),
             ),
-            rows=([f.row_keys[k] for k in rows.tolist()], f.row_lower[rows], f.row_upper[rows]),
+            rows=([f.row_keys[k] for k in rows.tolist()], *self._rounded_sides()),
             integer=np.concatenate([f.integer[first], no]),
             artificial=np.concatenate([f.artificial[first], no]),
             offset=math.fsum([f.offset, *(self.sign * self.least).tolist()]),
             cost_rounding=cost_rounding(f.costs, f.matrix, f.lower, f.upper, f.row_lower, f.row_upper),
         )
+
+    def _rounded_sides(self) -> tuple[Floats, Floats]:
+        """Return the sides of the first stage's rows, rounded for integer variables with integer coefficients."""
+        f, matrix = self.compact.formulation, self._first_rows
+        lower, upper = f.row_lower[self.kept], f.row_upper[self.kept]
+        for row in range(len(self.kept)):
+            entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
+            values = matrix.data[entries]
+            integral = f.integer[self.first[matrix.indices[entries]]].all() and (values == np.rint(values)).all()
+            if len(values) and integral and np.abs(values).max() < EXACT:
+                step = float(math.gcd(*map(int, values.tolist())))
+                lower[row] = step * np.ceil(lower[row] / step - TOLERANCES.integrality)
+                upper[row] = step * np.floor(upper[row] / step + TOLERANCES.integrality)
+        return lower, upper
 
     def first_stage(self, solution: Solution) -> Floats:
         """Return the first stage's variables in a solution of the master."""

@@ -20,7 +20,8 @@ def test_equal_stages_are_merged_and_their_costs_added():
 
 @pytest.mark.parametrize("same_first", [True, False])
 def test_groups_of_stages_have_the_sums_of_their_rows(same_first, monkeypatch):
-    monkeypatch.setattr(module, "_GROUPS", 3)
+    monkeypatch.setattr(module, "_FEWEST", 3)
+    monkeypatch.setattr(module, "_MOST", 3)
     mine = [*stages(0, 4, same_first), *stages(11, 6, same_first)]
     recourse, summed = Recourse(mine), 0
     assert recourse.group_of.tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]

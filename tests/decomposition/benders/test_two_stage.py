@@ -54,3 +54,19 @@ def test_infeasible_first_stages_are_detected_by_their_rows():
     assert not model.is_first_stage(np.zeros(len(model.first)))  # something is built
     half = np.full(len(model.first), 0.5)
     assert model.round_first_stage(half, np.ceil).max() == 1.0
+
+
+def test_sides_of_rows_over_integer_variables_are_rounded():
+    """500.5 hectares are 500 if fields are whole: the relaxation is then integral."""
+    m = pyo.ConcreteModel()
+    m.x, m.w, m.s = pyo.Var([0, 1], domain=pyo.NonNegativeIntegers), pyo.Var(bounds=(0, 3)), pyo.Block([0, 1])
+    m.land = pyo.Constraint(expr=(2.5, 2 * m.x[0] + 4 * m.x[1], 501.5))
+    m.other = pyo.Constraint(expr=m.x[0] + m.w <= 300.5)
+    m.third = pyo.Constraint(expr=0.5 * m.x[0] + m.x[1] <= 290.25)
+    for k in m.s:
+        m.s[k].y = pyo.Var(bounds=(0, 4))
+        m.s[k].sold = pyo.Constraint(expr=m.s[k].y <= m.x[k] + m.w)
+    m.total = pyo.Objective(expr=m.x[0] + m.x[1] - 2 * m.s[0].y - 3 * m.s[1].y)
+    master = decompose(m, method="benders").model.master()
+    assert master.row_lower.tolist() == [4.0, -np.inf, -np.inf]
+    assert master.row_upper.tolist() == [500.0, 300.5, 290.25]
