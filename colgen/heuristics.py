@@ -97,6 +97,13 @@ class Heuristic(Described, ABC):
         """Whether to run at this depth."""
         return depth == 0 or (self.every > 0 and depth % self.every == 0)
 
+    def is_due(self, run: Run) -> bool:
+        """Whether to run now, between two rounds of column generation. By default never.
+
+        The relaxation is then the restricted master's solution, and empty in phase 1.
+        """
+        return False
+
     @abstractmethod
     def search(self, context: HeuristicContext) -> Solution | None:
         """Return an integer solution of the master, or None. The engine checks it."""

@@ -241,6 +241,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
         stale, nodes = parts.settings.clean_up_after, master.node
         if stale is not None and nodes is not None and progress.has_progressed(context.scale):
             nodes.remove_stale(stale)
+        parts.between(node, solved)
 
 
 def _handle_no_optimum(node: NodeState, solved: MasterSolution, progress: NodeProgress, parts: Parts) -> Bounded | None:

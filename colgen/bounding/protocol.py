@@ -156,6 +156,8 @@ class Parts:
         Function to call with solutions of the restricted master that may be feasible.
     take
         Function to call with complete solutions and the name of their source.
+    between
+        Function to call between two rounds with the restricted master's solution.
     """
 
     master: RestrictedMaster
@@ -167,6 +169,7 @@ class Parts:
     context: Callable[[NodeState], PricingContext] = field(default=_no_context)
     found: Callable[[MasterSolution], None] = lambda solved: None
     take: Callable[[Solution, str], bool] = lambda solution, source: False
+    between: Callable[[NodeState, MasterSolution], None] = lambda node, solved: None
 
 
 class Bounding(Described, ABC):

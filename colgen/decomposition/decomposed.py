@@ -23,7 +23,8 @@ from colgen.decomposition.blocks.oracles import oracles
 from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.certificates import BlockCertifier
-from colgen.decomposition.compact_solver import AtTheEnd, Neighbourhood, solve_compact
+from colgen.decomposition.compact_solver import AtTheEnd, solve_compact
+from colgen.decomposition.neighbourhoods import Neighbourhoods
 from colgen.decomposition.reading.compact_model import CompactModel
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Diving, RestrictedMIP
@@ -72,20 +73,21 @@ class Decomposed(Problem):
         return all(sub.integer.all() for sub in self.splitting.subproblems)
 
     def method(self) -> Method:
-        """Return diving and the restricted master's integer program, and HiGHS for a small compact model.
+        """Return diving, the restricted master's integer program, and neighbourhoods in the compact model.
 
         Diving comes first: for identical blocks it finds solutions that no combination of the current points gives.
         The integer program gets one second.  With five seconds it took half of the run time of assignment instances,
-        and found the same solutions as diving.  If blocks have continuous variables, the neighbourhood of the
-        relaxation in the compact model is searched first.  The other two heuristics run only if this finds no solution.
-        The trees of such problems are large; pseudo-costs make them smaller by 1/6.
+        and found the same solutions as diving.  If blocks have continuous variables, the current points seldom fit
+        together, and dives, which fix entire points, find solutions late.  The neighbourhood of the relaxation is then
+        searched first, and the others run only if this finds no solution.  The trees of such problems are large;
+        pseudo-costs make them smaller by 1/6.
         """
         others = (Diving(2), RestrictedMIP(1.0))
         if self._is_integer:
-            return Method(heuristics=others, complete=self._solve_compact)
+            return Method(heuristics=(*others, Neighbourhoods(self.splitting)), complete=self._solve_compact)
         return Method(
             choice=PseudoCostBranching(),
-            heuristics=(Neighbourhood(self.splitting, others), AtTheEnd(1.0)),
+            heuristics=(Neighbourhoods(self.splitting, others), AtTheEnd(1.0)),
             complete=self._solve_compact,
         )
 

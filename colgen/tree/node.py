@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from colgen.bounding.protocol import NodeState
 from colgen.bounding.run import Run
 from colgen.branching.rules import BranchingRule
 from colgen.core.decision import ROOT, Decision, DecisionPath, admits
@@ -99,7 +100,7 @@ class Evaluation:
 
 
 @contextlib.contextmanager
-def skip_on_failure(run: Run, name: str, node: Node) -> Iterator[None]:
+def skip_on_failure(run: Run, name: str, node: Node | NodeState) -> Iterator[None]:
     """Skip a step that the run does not need if it fails numerically or runs out of memory, and add a note."""
     try:
         yield

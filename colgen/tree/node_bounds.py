@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from colgen.bounding.guesses import Proved, guess_context, prove, record
@@ -18,7 +18,7 @@ from colgen.core.duals import DualPoint
 from colgen.core.errors import InvalidBoundError
 from colgen.core.numbers import require_result
 from colgen.fixing import ReductionContext
-from colgen.master.protocol import RestrictedMaster, real_costs, switch
+from colgen.master.protocol import MasterSolution, RestrictedMaster, real_costs, switch
 from colgen.pricing.oracles import PricingContext
 from colgen.solvers.compiling import working_clock
 from colgen.tree.incumbents import Incumbents
@@ -27,6 +27,9 @@ from colgen.tree.parts import Search
 
 GRACE = 0.04
 """Share of the time limit by which a run may exceed it to find a first solution or a first bound."""
+
+
+Between = Callable[[NodeState, MasterSolution], None]
 
 
 class NodeBounds:
@@ -102,9 +105,14 @@ class NodeBounds:
         late = self.run.budget.extend(GRACE)
         return None if late.expired else dataclasses.replace(context, deadline=late.deadline, budget=late)
 
-    def relax(self, node: Node, round_early: bool = True) -> Bounded:
-        """Return the bound of a node, as the oracles prove it. ``round_early``: stop when the rounded bound decides."""
+    def relax(self, node: Node, round_early: bool = True, between: Between | None = None) -> Bounded:
+        """Return the bound of a node, as the oracles prove it. ``round_early``: stop when the rounded bound decides.
+
+        ``between`` is called between two rounds of column generation.
+        """
         parts = self.parts if round_early else self._exact_parts
+        if between is not None:
+            parts = dataclasses.replace(parts, between=between)
         known = self._last_proof
         state = NodeState(
             node.number,
@@ -218,7 +226,7 @@ class NodeBounds:
             self.pricing_context(node),
         )
 
-    def pricing_context(self, node: Node) -> PricingContext:
+    def pricing_context(self, node: Node | NodeState) -> PricingContext:
         """Return the context for pricing again at the dual values of a node."""
         return guess_context(self.master, self.context(node), self.parts.settings)
 

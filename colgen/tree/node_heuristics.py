@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 
@@ -38,8 +39,33 @@ class NodeHeuristics:
         """Return whether any quick (or any slower) heuristic applies at a depth."""
         return any(heuristic.quick is quick and heuristic.applies(depth) for heuristic in self.heuristics)
 
+    def between(self, node: NodeState, solved: MasterSolution) -> None:
+        """Run the heuristics that are due between two rounds of column generation."""
+        for heuristic in self.heuristics:
+            if heuristic.is_due(self.run):
+                solution = self.master.solution(solved) if solved.phase == 2 else Solution(self.run.sense.hopeless)
+                self._run(heuristic, node, self._context(node, solution, math.nan))
+
     def search(self, node: Node, solution: Solution, bound: float, quick: bool, attempt: int = 0) -> None:
         """Run the quick (or the slower) heuristics that apply at this depth."""
+        context = self._context(node, solution, bound, attempt)
+        for heuristic in self.heuristics:
+            if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
+                continue
+            if attempt and not heuristic.again:
+                continue
+            self._run(heuristic, node, context)
+            if self.run.prunes(bound):
+                return
+
+    def _run(self, heuristic: Heuristic, node: Node | NodeState, context: HeuristicContext) -> None:
+        """Run a heuristic. A new incumbent's columns join the master, so that relaxation and dives use them."""
+        with self.run.stage("heuristics"), skip_on_failure(self.run, heuristic.name, node):
+            found = heuristic.search(context)
+            if found is not None and self.incumbents.offer(found, heuristic.name) and self.master.holds_columns:
+                self.run.columns_generated += self.master.add([column for column, _ in found.columns])
+
+    def _context(self, node: Node | NodeState, solution: Solution, bound: float, attempt: int = 0) -> HeuristicContext:
 
         def regenerate(fixed: Mapping[Hashable, float], proper: str | None, rounds: int | None = None) -> Bounded:
             assert self.master.node is not None  # only masters that can fix columns get here
@@ -65,7 +91,7 @@ class NodeHeuristics:
             finally:  # even if interrupted: bounds of a dive hold only under its fixings
                 self.run.node_bound = proved
 
-        context = HeuristicContext(
+        return HeuristicContext(
             self.master,
             solution,
             self.run,
@@ -75,17 +101,6 @@ class NodeHeuristics:
             attempt,
             bound,
         )
-        for heuristic in self.heuristics:
-            if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
-                continue
-            if attempt and not heuristic.again:
-                continue
-            with self.run.stage("heuristics"), skip_on_failure(self.run, heuristic.name, node):
-                found = heuristic.search(context)
-                if found is not None:
-                    self.incumbents.offer(found, heuristic.name)
-            if self.run.prunes(bound):
-                return
 
     def search_again(self, node: Node, solution: Solution, bound: float) -> None:
         """Repeat the heuristics that allow it as long as they generate new columns."""
@@ -97,7 +112,7 @@ class NodeHeuristics:
             if self.run.prunes(bound) or self.run.expired or self.master.num_columns == known:
                 return
 
-    def _price_perturbed(self, node: Node, rng: np.random.Generator, scale: float) -> None:
+    def _price_perturbed(self, node: Node | NodeState, rng: np.random.Generator, scale: float) -> None:
         """Price once at perturbed dual values, and add all columns found."""
         duals = self._bounds.last_duals
         if not isinstance(duals, Duals):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,10 @@ from colgen.tree.open_tree import OpenTree
 from colgen.tree.queues import NodeQueue
 
 _PATIENCE = 64
-"""Number of nodes before the complete model is given to another solver. Later the number of nodes must double."""
+"""Number of nodes before the tree's progress is judged. Later the number of nodes must double."""
+
+_PROGRESS = 0.1
+"""Share of the gap that the nodes in between must close; otherwise another solver gets the complete model."""
 
 _NODES = 10
 """Node limit of that solver per node of the tree."""
@@ -140,6 +144,7 @@ class _Search:
         self._relaxation, self._run, self._tree = relaxation, run, tree
         self._node_limit, self._depth_limit, self._on_node = node_limit, depth_limit, on_node
         self._complete, self._patience = complete, _PATIENCE
+        self._reached: float | None = None
         self._stop: Termination | None = None
 
     def may_continue(self) -> bool:
@@ -150,8 +155,18 @@ class _Search:
             self._stop = Termination.NODE_LIMIT
         if self._stop is None and self._complete is not None and self._tree.treated >= self._patience:
             self._patience = 2 * self._tree.treated
-            self._complete(_NODES * self._tree.treated)
+            if not self._has_progressed():
+                self._complete(_NODES * self._tree.treated)
         return self._stop is None and not self._run.is_closed
+
+    def _has_progressed(self) -> bool:
+        """Return whether the nodes since the last call have closed a share of the gap that was left then."""
+        before = self._relaxation.root_bound if self._reached is None else self._reached
+        self._reached = self._tree.best
+        if before is None:
+            return False
+        closed, gap = abs(self._reached - before), abs(self._run.objective - before)
+        return math.isfinite(gap) and closed >= _PROGRESS * gap
 
     def _is_full(self, more: int) -> bool:
         return self._node_limit is not None and self._tree.treated + more >= self._node_limit

@@ -52,10 +52,11 @@ def solve_mip(
     time_limit: float = INFINITY,
     stopped: Stopped | None = None,
     nodes: int | None = None,
+    start: Floats | None = None,
 ) -> MIPSolution:
     """Solve a program in which the columns of ``integer`` are integer, with presolve and one thread.
 
-    A limit on ``nodes`` gives the same outcome on any machine.
+    A limit on ``nodes`` gives the same outcome on any machine.  ``start`` is a known point.
 
     If the objective may be unbounded, the relaxation is solved first: with or without presolve, HiGHS 1.15 reports some
     unbounded programs as optimal or infeasible.
@@ -69,7 +70,15 @@ def solve_mip(
     deadline = time.monotonic() + time_limit
     endless = _has_unbounded_relaxation(lp, time_limit, stopped)
     return solve_built_mip(
-        lp, integer, deadline - time.monotonic(), None, stopped, factor, units, nodes, endless=endless
+        lp,
+        integer,
+        deadline - time.monotonic(),
+        None if start is None else start / units,
+        stopped,
+        factor,
+        units,
+        nodes,
+        endless=endless,
     )
 
 

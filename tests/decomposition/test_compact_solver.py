@@ -11,10 +11,7 @@ import pytest
 from colgen import Method, NodeLimit, Record, Termination, decompose, solve
 from colgen.core.budget import Budget
 from colgen.decomposition import compact_solver
-from colgen.decomposition.compact_solver import SOURCE, Neighbourhood
-from colgen.model.rows import compile_model
-from colgen.reporting.compared import solve_complete
-from tests.decomposition import models
+from colgen.decomposition.compact_solver import SOURCE
 from tests.fuzz import compacts
 from tests.fuzz.templates import judge
 
@@ -105,50 +102,6 @@ def test_a_program_without_an_integer_solution_is_not_called_unbounded():
 def test_pyomo_receives_its_own_termination_condition():
     found = pyo.SolverFactory("colgen").solve(parity(even=True))
     assert found.solver.termination_condition == pyo.TerminationCondition.unbounded
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_there_is_an_incumbent_after_the_root(seed):
-    model = models.lots(seed, items=4, periods=7)
-    best = solve_complete(compile_model(model)).objective
-    problem = decompose(model, "item")
-    found = solve(problem, method=Method(heuristics=(Neighbourhood(problem.splitting),)), stop=NodeLimit(1))
-    assert best <= found.objective * (1 + 1e-6)
-    assert found.objective <= 1.2 * best
-
-
-def test_identical_blocks_receive_their_points():
-    model = models.lots(1, items=3, periods=4)
-    for t in model.period:
-        for i in (1, 2):
-            before = (model.kept[i, t - 1] if t else 0) + model.made[i, t]
-            model.balance[i, t].set_value(before == 3 * (t + 1) + model.kept[i, t])
-            model.setup[i, t].set_value(model.made[i, t] <= 40 * model.ready[i, t])
-    model.cost.set_value(sum(model.made.values()) + sum((9 + i // 2) * v for (i, _), v in model.ready.items()))
-    model.overtime.fix(6)
-    problem = decompose(model, "item", recognize=False)
-    found = solve(problem, method=Method(heuristics=(Neighbourhood(problem.splitting),)))
-    assert max(sub.count for sub in problem.splitting.subproblems) >= 1
-    assert found.is_optimal
-    assert found.objective == pytest.approx(solve_complete(compile_model(model)).objective)
-
-
-class Asked:
-    def __init__(self):
-        self.times = 0
-
-    def search(self, context):
-        self.times += 1
-
-
-def test_other_heuristics_run_if_it_finds_nothing():
-    problem, other = decompose(models.lots(0, items=4, periods=7), "item"), Asked()
-    solve(problem, method=Method(heuristics=(Neighbourhood(problem.splitting, (other,)),)), stop=NodeLimit(1))
-    assert other.times == 0
-    solve(
-        problem, method=Method(heuristics=(Neighbourhood(problem.splitting, (other,), seconds=0.0),)), stop=NodeLimit(1)
-    )
-    assert other.times == 1
 
 
 def test_a_point_within_a_solvers_tolerance_is_not_accepted():

@@ -64,3 +64,38 @@ def test_a_heuristic_that_returns_no_solution_object_is_refused():
 
     with pytest.raises(InputError, match=r"Yielding .*generator"):
         solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=[Yielding()]))
+
+
+class Between(Heuristic):
+    """Returns a known solution between the first rounds of column generation."""
+
+    def __init__(self, best):
+        self.best, self.relaxations = best, []
+
+    def applies(self, depth):
+        return False
+
+    def is_due(self, run):
+        return not self.relaxations
+
+    def search(self, context):
+        self.relaxations.append(context.relaxation)
+        self.master, self.before = context.master, context.master.num_columns
+        return self.best
+
+
+def test_a_solution_found_between_rounds_is_the_incumbent_and_its_columns_join_the_master():
+    best = solve(CuttingStock())
+    heuristic = Between(best.solution)
+    result = solve(CuttingStock(), method=Method(heuristics=[heuristic]))
+    assert result.is_optimal
+    assert result.objective == best.objective
+    assert len(heuristic.relaxations) == 1
+    assert (heuristic.master.find([column for column, _ in best.solution.columns]) >= 0).all()
+    assert len(result.iterations) < len(best.iterations)
+
+
+def test_no_heuristic_runs_between_rounds_if_only_the_relaxation_is_wanted():
+    heuristic = Between(solve(CuttingStock()).solution)
+    solve(CuttingStock(), method=Method(heuristics=[heuristic]), relaxation=True)
+    assert heuristic.relaxations == []

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import InputError, Method, Record, Sense, Termination, Wentges, solve
+from colgen import InputError, Method, Record, Sense, Solution, Termination, Wentges, solve
 from colgen.bounding.run import Run
 from colgen.core.errors import ChildBoundError
 from colgen.core.stop import AnyOf
 from colgen.tree.node import Evaluation
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise
 from colgen.tree.search import branch_and_bound
-from tests.tree.scripts import QUEUES, SCRIPT, Script, search
+from tests.tree.scripts import QUEUES, SCRIPT, Go, Script, search
 from tests.zoo import Partitioning
 
 
@@ -217,3 +217,24 @@ def test_an_error_of_on_node_carries_the_result():
     assert caught.value.result.iterations
     with pytest.raises(InputError, match="on_node: expected a function of a NodeVisit, not 3"):
         solve(Partitioning(), record=Record(on_node=3))
+
+
+class Rising(Script):
+    """A path of nodes whose bounds rise by ``slope`` per node, from the incumbent's objective 100 away."""
+
+    def __init__(self, run, slope, length):
+        super().__init__(run, {})
+        self.slope, self.length, self.root_bound = slope, length, 0.0
+        run.offer(Solution(100.0), None, "the script")
+
+    def evaluate(self, node):
+        depth = len(node.decisions)
+        return Evaluation(self.slope * depth, "branched", [[Go("l")]] if depth < self.length else [])
+
+
+@pytest.mark.parametrize(("slope", "asked"), [(0.2, []), (0.05, [64, 128])])
+def test_another_solver_is_asked_only_if_the_tree_does_not_progress(slope, asked):
+    run, seen = Run(Sense.MINIMIZE, AnyOf()), []
+    relaxation = Rising(run, slope, 200)
+    branch_and_bound(relaxation, run, complete=lambda nodes: seen.append(nodes // 10))
+    assert seen == asked

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from colgen.solvers.linear import highs
+from colgen.solvers.linear.highs import work
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.mip import solve_mip
 from colgen.solvers.linear.program import Program
@@ -156,3 +157,21 @@ def test_a_solve_that_does_not_stop_at_its_limit_is_given_up(monkeypatch):
     assert found.status is LPStatus.LIMIT
     assert found.values is None
     assert found.bound == -np.inf
+
+
+def test_the_work_of_a_program_is_the_same_in_each_run():
+    rng = np.random.default_rng(3)
+    weights = rng.integers(10, 60, (3, 25)).astype(float)
+    ones = np.ones(25)
+    limit = weights.sum(axis=1) / 2.0
+    matrix, low = sparse.csc_array(weights), np.full(3, -np.inf)
+    program = Program(True, matrix, rng.integers(10, 60, 25).astype(float), np.zeros(25), ones, low, limit)
+    done = []
+    for _ in range(2):
+        before = work()
+        found = solve_mip(program, ones.astype(bool))
+        done.append(work() - before)
+    assert done[0] == pytest.approx(done[1])
+    assert done[0] > 0.0
+    started = solve_mip(program, ones.astype(bool), nodes=0, start=found.values)
+    assert started.objective >= found.objective * (1 - 1e-9)
