@@ -175,7 +175,7 @@ class RankOne(Separation):
                 f"{column.structure!r} is not one"
             )
         for key, a in column.coefficients.items():
-            if key[0] == self.rows and (a < 0.0 or a != round(a)):
+            if key[0] == self.rows and key[1] in self._sides and (a < 0.0 or a != round(a)):
                 raise InputError(
                     f"RankOne({self.rows!r}): expected integer coefficients of 0 or more in row {key[1]!r}, but the "
                     f"column of {column.structure!r} has {a:g}"

@@ -170,7 +170,8 @@ class NetworkModel(Decomposed):
             side = np.full(network.num_vertices, math.inf)
             for vertex in np.flatnonzero(of_vertex >= 0).tolist():
                 side[vertex] = self._packing.get(self._keys[of_vertex[vertex]], math.inf)
-            implied = np.minimum(np.minimum(side[network.tails], side[network.heads]), block.count[1])
+            most = block.count[1] if block.is_simple else math.inf  # a walk may use an arc several times
+            implied = np.minimum(np.minimum(side[network.tails], side[network.heads]), most)
             upper = np.full(len(block.graph.tails), math.inf)
             needed = block.upper < implied
             upper[block.arc_of[needed]] = block.upper[needed]
@@ -189,12 +190,18 @@ class NetworkModel(Decomposed):
         found = []
         for block, of_vertex in zip(self.blocks, self.visits.of_vertex, strict=True):
             visits = {int(v): self._keys[of_vertex[v]] for v in np.flatnonzero(of_vertex >= 0)}
+            visits = {v: key for v, key in visits.items() if key in self._packing}  # cuts and pairs use no others
             key = self.splitting.count_key(block)
             found.append(PathPricing(block, self._keys, key, visits, self._most(block, of_vertex)))
         return tuple(found)
 
     def pricing(self) -> Sequence[Pricing]:
-        return (*super().pricing(), *self.oracles)
+        return (*super().pricing(), *self._priced)
+
+    @property
+    def _priced(self) -> tuple[PathPricing, ...]:
+        """The oracles of blocks that may have a path."""
+        return tuple(oracle for oracle in self.oracles if oracle.multiplicity > 0.0)
 
     def separation(self) -> Sequence[Separation]:
         found: list[Separation] = [ArcBounds(self.blocks, self._needed_bounds)] if self._are_bounded else []
@@ -206,7 +213,7 @@ class NetworkModel(Decomposed):
             if len(sides) > 2:
                 cuts.append(rank_one(name, sides, self._visited(name)))
         if cuts and self._lists_paths:
-            return [*found, InTurn(*cuts, enough=FewPathsLeft(self.oracles))]
+            return [*found, InTurn(*cuts, enough=FewPathsLeft(self._priced))]
         return [*found, InTurn(*cuts)] if cuts else found
 
     @cached_property
@@ -237,7 +244,7 @@ class NetworkModel(Decomposed):
             mine = {}
             for vertex in np.flatnonzero(of_vertex >= 0).tolist():
                 key = self._keys[of_vertex[vertex]]
-                if key[0] == name:
+                if key[0] == name and key in self._packing:
                     mine[int(block.vertex_of[vertex])] = key[1]
             of.append(mine)
 
@@ -265,12 +272,12 @@ class NetworkModel(Decomposed):
             return Method(heuristics=(Diving(2), RestrictedMIP(1.0)))
         others = {}
         if self._lists_paths:
-            others["enumeration"] = PathEnumeration(self.oracles)
+            others["enumeration"] = PathEnumeration(self._priced)
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
             heuristics=(RestrictedMIP(5.0), Diving(2)),
-            reductions=(ArcFixing(self.oracles),),
+            reductions=(ArcFixing(self._priced),),
             **others,  # type: ignore[arg-type]
         )
 

@@ -105,7 +105,7 @@ class PathBlock:
         self.classes = self.vertex_of.copy()
         lower, upper = paths._count
         out = (self.network.tails == self.network.source) & (columns[self.arc_of] >= 0)
-        self.count = lower, min(upper, float(self.upper[out].sum()))
+        self.count = lower, max(lower, min(upper, float(self.upper[out].sum())))
 
     # --- resources and rules -----------------------------------------------------------------------------------------
 
@@ -130,7 +130,9 @@ class PathBlock:
 
     @cached_property
     def level(self) -> Ints | None:
-        """The greatest number of arcs from the source to each vertex of the network; None if it has cycles."""
+        """The greatest number of arcs from the source to each vertex of the network; None if the graph has cycles."""
+        if not self.graph.is_acyclic:
+            return None
         return levels(self.network.num_vertices, self.network.tails, self.network.heads)
 
     def count_as_one(self, rows: Ints) -> None:
@@ -165,6 +167,8 @@ class PathBlock:
             elif isinstance(rule, NoCycles):
                 cycle = max(cycle, rule.arcs)
         cycle = cycle if memory is None else 0
+        if not self.network.num_arcs:
+            return labelling.Labelling(self.network, [])  # without arcs no resource is needed
         if self.level is not None and not resources and memory is None and not rules and not cycle:
             return Acyclic(States.of_network(self.network))
         if self.level is not None:
@@ -243,6 +247,11 @@ class PathBlock:
                     raise InputError(f"Neighbourhoods: {vertex!r} or {other!r} is not a vertex of the graph")
                 original[known[vertex], known[other]] = True
         return original[np.ix_(self.vertex_of, self.vertex_of)]
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether no path visits a vertex twice."""
+        return self.graph.is_acyclic or any(isinstance(rule, Elementary) for rule in self.statement._rules)
 
     # --- paths -------------------------------------------------------------------------------------------------------
 

@@ -216,6 +216,24 @@ class Paths(ScalarBlock):  # type: ignore[misc]
         """Whether :meth:`compact` has written flow conservation."""
         return self.component("call_compact_first") is None
 
+    def compact(self) -> tuple[str, ...]:
+        """Write flow conservation, resources and rules as linear constraints, so that other solvers accept the model.
+
+        Returns
+        -------
+        tuple of str
+            Names of the resources and rules that have no linear form in this model, and ``"cycles"`` for a flow that
+            may have cycles apart from its paths.  If it is empty, the model is exact; otherwise it is a relaxation.
+
+        Raises
+        ------
+        InputError
+            If the block is in no Pyomo model, or has its constraints already.
+        """
+        from colgen.networks.filling import fill  # it imports this module
+
+        return fill(self)
+
 
 def flow_columns(paths: Paths, position: Mapping[int, int], width: int, name: str) -> Ints:
     """Return the column of each arc, -1 for arcs whose variable is fixed to 0.

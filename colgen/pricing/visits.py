@@ -39,7 +39,10 @@ class Visits:
         for vertex, key in rows.items():
             self.vertices.setdefault(key, []).append(vertex)
         self.blocks = {key[0] for key in self.vertices}
-        self._covering = np.isin(np.arange(self.count), list(rows))
+        every = np.arange(self.count)
+        self._covering = {
+            block: np.isin(every, [vertex for vertex, key in rows.items() if key[0] == block]) for block in self.blocks
+        }
 
     def vertices_of(self, key: Key) -> list[int]:
         """Return the vertices that cover a row.  Raise an InputError for rows of arcs."""
@@ -68,7 +71,8 @@ class Visits:
             for member, weight in zip(term.members, term.weights, strict=True):
                 numerators[k, self.vertices_of((term.block, member))] = weight
             if term.memory is not None:
-                memory[k, self._covering] = False
+                if term.block in self._covering:  # columns list no other vertices
+                    memory[k, self._covering[term.block]] = False
                 for member in term.memory:
                     memory[k, self.vertices_of((term.block, member))] = True
         divisors = np.array([term.divisor for term in terms.terms], dtype=np.int64)

@@ -18,6 +18,7 @@ from tests.fuzz import (
     compacts,
     decompositions,
     machines,
+    networks,
     nonlocal_trees,
     orders,
     paths,
@@ -115,7 +116,7 @@ def _compare(first: Claims, second: Claims, factor: float) -> Failure | None:
 
 TEMPLATES = {
     **{m.NAME: TemplateSubject(m) for m in (chains, clusters, machines, nonlocal_trees, paths, second_order)},
-    **{m.NAME: TemplateSubject(m, False) for m in (colours, compacts, decompositions, orders, rolls, routes)},
+    **{m.NAME: TemplateSubject(m, False) for m in (colours, compacts, decompositions, networks, orders, rolls, routes)},
 }
 """Subjects by name."""
 

@@ -1,0 +1,268 @@
+"""Flow conservation, resources and rules of a path block as linear constraints in its Pyomo model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from scipy import sparse
+
+from colgen.core.errors import FormulationError, InputError
+from colgen.core.sense import Sense
+from colgen.model.rows import Rows, compile_model, free_variables
+from colgen.networks.expanded import Expanded, expand
+from colgen.networks.rules import Consecutive, Elementary, Neighbourhoods, NoCycles, Resource
+from colgen.networks.statement import Floats, Graph, Ints, Paths, levels
+from colgen.networks.windows import Limited, earliest, latest, limited
+
+_COPIES = 12
+"""Most paths that have a flow each."""
+
+_IMPLIED = (Elementary, Neighbourhoods, NoCycles)
+"""Rules that a path satisfies if it visits no vertex twice."""
+
+
+def fill(paths: Paths) -> tuple[str, ...]:
+    """Write the constraints of a block; return the names of its resources and rules that have no linear form.
+
+    There are three forms.  Without resources and cycles, conservation is enough.  If rows or bounds limit the visits of
+    each vertex to one, the level of a resource at a vertex is a variable.  If the number of paths is small and none
+    visits a vertex twice, each path has a flow and levels of its own.
+    """
+    graph, flow, rules = paths._graph, paths._flow.variables, paths._rules
+    if paths._flow.columns is not None or paths.parent_block() is None:
+        raise InputError("compact: expected a component of a Pyomo model, whose flow is Pyomo variables")
+    if paths.is_filled:
+        raise InputError(f"compact: {paths.name} has its flow conservation already")
+    upper = np.array([_upper(variable) for variable in flow])
+    integer = all(variable.is_integer() for variable in flow)
+    runs = [rule for rule in rules if isinstance(rule, Consecutive)]
+    network = expand(graph, np.flatnonzero(upper > 0.0) if runs else np.arange(len(flow)), runs)
+    least, most = paths._count
+    most = min(most, float(upper[graph.tails == graph.source].sum()))
+    simple = graph.is_acyclic or any(isinstance(rule, Elementary) for rule in rules)
+    resources = [resource for resource in paths._resources if isinstance(resource, Resource)]
+    named = [_name(each) for each in paths._resources if not isinstance(each, Resource)]
+    named += [_name(rule) for rule in rules if not isinstance(rule, (Consecutive, *_IMPLIED))]
+    model = _Model(paths)
+    paths.del_component(paths.call_compact_first)
+    paths.del_component(paths.refuses_other_solvers)
+    from_zero = [a for a, variable in enumerate(flow) if not variable.fixed and not (variable.lb or -1.0) >= 0.0]
+    paths.sign = pyo.Constraint(from_zero, rule=lambda block, a: flow[a] >= 0)
+    form = _Form(graph, network, upper > 0.0)
+    if graph.is_acyclic and not resources:
+        form.write(paths, flow, (least, most))
+    elif integer and ((simple and most < 2) or model.visits_at_most_once(upper)):
+        form.limit(paths, form.write(paths, flow, (least, most)), resources)
+    elif integer and simple and most < _COPIES + 1:
+        form.write_each(paths, flow, least, math.floor(most), resources)
+    else:
+        form.write(paths, flow, (least, most))
+        named += map(_name, resources)
+        if not graph.is_acyclic and (resources or runs or not model.loses_cycles()):
+            named += [_name(rule) for rule in rules if isinstance(rule, _IMPLIED)] or ["cycles"]
+    return tuple(dict.fromkeys(named))
+
+
+class _Form:
+    """The constraints of a graph, over the arcs of its network; see :func:`colgen.networks.expanded.expand`."""
+
+    def __init__(self, graph: Graph, network: Expanded, is_open: np.ndarray) -> None:
+        self.graph, self.network, self.open = graph, network, np.flatnonzero(is_open)
+        self.copies: list[list[int]] = [[] for _ in graph.tails]
+        for k, arc in enumerate(network.arc_of.tolist()):
+            self.copies[arc].append(k)
+
+    def write(self, part: Any, flow: Sequence[Any], count: tuple[float, float]) -> Sequence[Any]:
+        """Write conservation of one flow, and the number of its paths; return the flow."""
+        network = self.network
+        if np.array_equal(network.arc_of, np.arange(len(flow))):
+            use = list(flow)
+        else:
+            kind = pyo.NonNegativeIntegers if flow[0].is_integer() else pyo.NonNegativeReals
+            part.run = pyo.Var(range(len(network.arc_of)), domain=kind)
+            use = list(part.run.values())
+            part.runs = pyo.Constraint(
+                self.open.tolist(), rule=lambda block, a: flow[a] == sum(use[k] for k in self.copies[a])
+            )
+        self._conserve(part, use, count)
+        return flow
+
+    def write_each(
+        self, part: Any, flow: Sequence[Any], least: float, most: int, resources: Sequence[Resource]
+    ) -> None:
+        """Write a flow of one path at most, and its levels, for each of the paths."""
+        graph, network = self.graph, self.network
+        arcs, entered = range(len(network.arc_of)), graph.heads[network.arc_of]
+        inner = np.setdiff1d(entered, [graph.sink]).tolist()
+        into = {v: np.flatnonzero(entered == v).tolist() for v in inner}
+        first = np.flatnonzero(network.tails == network.source).tolist()
+        part.path = pyo.Block(range(most))
+        uses = []
+        for path in part.path.values():
+            path.run = pyo.Var(arcs, domain=pyo.Binary)
+            self._conserve(path, list(path.run.values()), (0.0, 1.0))
+            use = [sum(path.run[k] for k in copies) if copies else 0.0 for copies in self.copies]
+            if not graph.is_acyclic:
+                path.once = pyo.Constraint(inner, rule=lambda path, v: sum(path.run[k] for k in into[v]) <= 1)
+            self.limit(path, use, resources)
+            uses.append(use)
+        part.flow = pyo.Constraint(self.open.tolist(), rule=lambda block, a: flow[a] == sum(use[a] for use in uses))
+        used = [sum(path.run[k] for k in first) for path in part.path.values()]
+        part.order = pyo.Constraint(range(1, most), rule=lambda block, k: used[k] <= used[k - 1])
+        part.count = pyo.Constraint(rule=lambda block: _at_least(used, least))
+
+    def _conserve(self, part: Any, use: Sequence[Any], count: tuple[float, float]) -> None:
+        network = self.network
+        balance: list[list[Any]] = [[] for _ in network.vertex_of]
+        for variable, tail, head in zip(use, network.tails.tolist(), network.heads.tolist(), strict=True):
+            balance[tail].append(variable)
+            balance[head].append(-variable)
+        inner = [v for v, terms in enumerate(balance) if terms and v not in (network.source, network.sink)]
+        part.conservation = pyo.Constraint(inner, rule=lambda block, v: pyo.quicksum(balance[v]) == 0)
+        leaving = balance[network.source]
+        part.least = pyo.Constraint(rule=lambda block: _at_least(leaving, count[0]))
+        if leaving and math.isfinite(count[1]):
+            part.most = pyo.Constraint(expr=pyo.quicksum(leaving) <= count[1])
+
+    def limit(self, part: Any, use: Sequence[Any], resources: Sequence[Resource]) -> None:
+        """Write levels of resources at vertices that are visited at most once, and no cycles."""
+        graph = self.graph
+        rows = [row for resource in resources for row in limited(graph, resource)]
+        count = len(graph.vertices)
+        if not graph.is_acyclic and not any(self._ends_cycles(row) for row in rows):
+            ones, free = np.ones(len(graph.tails)), np.full(count, -math.inf)
+            rows.append(Limited("order", ones, free, np.full(count, count - 1.0), 0.0))
+        part.resource = pyo.Block(range(len(rows)))
+        for k, row in enumerate(rows):
+            self._write_levels(part.resource[k], use, row)
+
+    def _ends_cycles(self, row: Limited) -> bool:
+        used, graph = row.consumption[self.open], self.graph
+        free = self.open[used == 0.0]
+        return bool((used >= 0.0).all()) and levels(len(row.lower), graph.tails[free], graph.heads[free]) is not None
+
+    def _write_levels(self, part: Any, use: Sequence[Any], row: Limited) -> None:
+        """Write ``level[head] >= level[tail] + consumption`` for used arcs, in a unit in which consumptions are near 1."""
+        graph, arcs = self.graph, self.open
+        low, high = earliest(graph, row, arcs), latest(graph, row, arcs)
+        least, most = _of_paths(graph, row, arcs)
+        low, high = np.where(np.isinf(low) & (low < 0.0), least, low), np.where(high == math.inf, most, high)
+        tails, heads, consumption = graph.tails[arcs], graph.heads[arcs], row.consumption[arcs]
+        between = (low < math.inf) & (high > -math.inf)
+        fits = between[tails] & between[heads]
+        room = 1e-9 * np.maximum(1.0, np.abs(high[heads][fits]))
+        fits[fits] = low[tails][fits] + consumption[fits] <= high[heads][fits] + room
+        closed = [use[a] for a in arcs[~fits].tolist() if not isinstance(use[a], float)]
+        part.closed = pyo.Constraint(range(len(closed)), rule=lambda block, k: closed[k] == 0)
+        unit = float(np.abs(consumption).max(initial=0.0)) or 1.0
+        inner = np.setdiff1d(np.concatenate([tails[fits], heads[fits]]), [graph.source, graph.sink]).tolist()
+        part.level = pyo.Var(inner, bounds=lambda block, v: (low[v] / unit, max(low[v], high[v]) / unit))
+        start, end = low[graph.source] / unit, high[graph.sink] / unit
+        binding = []
+        for arc, tail, head, used in zip(arcs[fits], tails[fits], heads[fits], consumption[fits] / unit, strict=True):
+            before = part.level[tail] if tail != graph.source else start
+            after = part.level[head] if head != graph.sink else end
+            highest = start if tail == graph.source else high[tail] / unit
+            lowest = end if head == graph.sink else low[head] / unit
+            slack = highest + used - lowest
+            if slack > 0.0 and not (tail == graph.source and head == graph.sink):
+                binding.append(after - before >= used - slack * (1 - use[arc]))
+        part.consumption = pyo.Constraint(range(len(binding)), rule=lambda block, k: binding[k])
+
+
+class _Model:
+    """What the rows and bounds of the whole model imply for the flow of a block."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.rows: Rows | None = None
+
+    def _read(self) -> tuple[Rows, Ints]:
+        model = self.paths.model()
+        unfilled = [b for b in model.component_objects(pyo.Block, active=True) if isinstance(b, Paths)]
+        for block in unfilled:
+            block.deactivate()
+        try:
+            rows = compile_model(model)
+        except FormulationError as error:
+            raise InputError(f"compact: {error}") from None
+        finally:
+            for block in unfilled:
+                block.activate()
+        position = {id(variable): k for k, variable in enumerate(free_variables(model)[2])}
+        columns = [position.get(id(variable), -1) for variable in self.paths._flow.variables]
+        return rows, np.array(columns, dtype=np.int64)
+
+    def visits_at_most_once(self, upper: Floats) -> bool:
+        """Return whether at most one path visits each inner vertex, once, if the flow is integer."""
+        graph = self.paths._graph
+        rows, columns = self._read()
+        matrix = sparse.coo_array(rows.matrix)
+        matrix.eliminate_zeros()
+        (of_row, of_column), count, width = matrix.coords, len(graph.vertices), len(rows.costs)
+        arc = np.full(width, -1)
+        arc[columns[columns >= 0]] = np.flatnonzero(columns >= 0)
+        lower = np.where(arc >= 0, np.maximum(rows.lower, 0.0), rows.lower)
+        most = np.full(count, math.inf)
+        for ends in (graph.heads, graph.tails):
+            np.minimum(most, np.bincount(ends, upper, minlength=count), out=most)
+            fixed = np.bincount(ends[columns < 0], upper[columns < 0], minlength=count)
+            degree = np.bincount(ends[columns >= 0], minlength=count)
+            for data, side in ((matrix.data, rows.row_upper), (-matrix.data, -rows.row_lower)):
+                least = np.where(data > 0.0, data * lower[of_column], data * rows.upper[of_column])
+                others = np.bincount(of_row, least, minlength=len(side))
+                mine = np.flatnonzero((arc[of_column] >= 0) & (data > 0.0))
+                code = of_row[mine] * count + ends[arc[of_column[mine]]]
+                codes, group, times = np.unique(code, return_inverse=True, return_counts=True)
+                coefficient = np.full(len(codes), math.inf)
+                np.minimum.at(coefficient, group, data[mine])
+                row, vertex = np.divmod(codes, count)
+                room = side[row] - (others[row] - np.bincount(group, least[mine], minlength=len(codes)))
+                full = times == degree[vertex]
+                np.minimum.at(most, vertex[full], (room / coefficient + fixed[vertex])[full])
+        inner = np.delete(most, [graph.source, graph.sink])
+        return bool((inner < 2.0 - 1e-6).all())
+
+    def loses_cycles(self) -> bool:
+        """Return whether a solution without cycles of the flow is feasible and as good."""
+        graph = self.paths._graph
+        rows, columns = self._read()
+        count = len(graph.vertices)
+        graph_of = sparse.csr_array((np.ones(len(graph.tails)), (graph.tails, graph.heads)), shape=(count, count))
+        part = sparse.csgraph.connected_components(graph_of, connection="strong")[1]
+        cyclic = columns[(part[graph.tails] == part[graph.heads]) & (columns >= 0)]
+        costs = rows.costs[cyclic] * (1.0 if rows.sense is Sense.MINIMIZE else -1.0)
+        entries = sparse.coo_array(sparse.csc_array(rows.matrix)[:, cyclic])
+        row, data = entries.coords[0], entries.data
+        free = np.where(data > 0.0, rows.row_lower[row] == -math.inf, rows.row_upper[row] == math.inf)
+        return bool((costs >= 0.0).all() and (free | (data == 0.0)).all())
+
+
+def _of_paths(graph: Graph, row: Limited, arcs: Ints) -> tuple[float, float]:
+    """Return bounds on the levels of paths that visit no vertex twice."""
+    count = len(graph.vertices)
+    least, most = np.zeros(count), np.zeros(count)
+    np.minimum.at(least, graph.heads[arcs], row.consumption[arcs])
+    np.maximum.at(most, graph.heads[arcs], row.consumption[arcs])
+    begin = max([row.start, *row.lower[np.isfinite(row.lower)].tolist()])
+    return row.start + float(least.sum()), begin + float(most.sum())
+
+
+def _at_least(terms: Sequence[Any], least: float) -> Any:
+    """Return ``Σ terms >= least``, and a constraint that nothing satisfies if the sum is empty."""
+    if least <= 0.0:
+        return pyo.Constraint.Skip
+    return pyo.quicksum(terms) >= least if terms else pyo.Constraint.Infeasible
+
+
+def _upper(variable: Any) -> float:
+    upper = variable.value if variable.fixed else variable.ub
+    return math.inf if upper is None else float(upper)
+
+
+def _name(part: Any) -> str:
+    return str(getattr(part, "name", type(part).__name__))

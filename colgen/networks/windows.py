@@ -1,0 +1,76 @@
+"""Least and greatest levels of one resource at the vertices of a graph, over all walks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from colgen.networks.rules import Resource
+from colgen.networks.statement import Floats, Graph, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Limited:
+    """A resource whose levels have a lower limit by waiting, and an upper limit: levels at vertices, costs of arcs.
+
+    Without waiting a lower limit is an upper limit on the negated level.
+    """
+
+    name: str
+    consumption: Floats
+    lower: Floats
+    upper: Floats
+    start: float
+    negated: bool = False
+
+
+def limited(graph: Graph, resource: Resource) -> list[Limited]:
+    """Return a resource as one or two with waiting; those without an upper limit limit nothing and are left out."""
+    consumption = graph.per_arc(resource.consumption, "consumption")
+    upper = graph.per_vertex(resource.upper, "upper", math.inf)
+    given = -math.inf if resource.lower is None else resource.lower
+    lower = graph.per_vertex(given, "lower", -math.inf)
+    nothing = np.full(len(upper), -math.inf)
+    found = [Limited(resource.name, consumption, lower if resource.waiting else nothing, upper, resource.start)]
+    if not resource.waiting:
+        found.append(Limited(resource.name, -consumption, nothing, -lower, -resource.start, True))
+    return [each for each in found if np.isfinite(each.upper).any()]
+
+
+def earliest(graph: Graph, resource: Limited, usable: Ints) -> Floats:
+    """Return the least level at each vertex over walks from the source along usable arcs; infinite for none."""
+    start = max(resource.start, float(resource.lower[graph.source]))
+    ends = graph.tails[usable], graph.heads[usable]
+    return _least(*ends, graph.source, start, resource.consumption[usable], resource.lower, resource.upper)
+
+
+def latest(graph: Graph, resource: Limited, usable: Ints) -> Floats:
+    """Return the greatest level at each vertex from which a walk reaches the sink; minus infinity for none."""
+    ends = graph.heads[usable], graph.tails[usable]
+    limits = -resource.upper, -resource.lower
+    return -_least(*ends, graph.sink, -float(resource.upper[graph.sink]), resource.consumption[usable], *limits)
+
+
+def _least(
+    tails: Ints, heads: Ints, origin: int, start: float, consumption: Floats, lower: Floats, upper: Floats
+) -> Floats:
+    """Bellman and Ford's algorithm; a level that still falls after one round per vertex falls to its lower limit."""
+    count = len(lower)
+    room = 1e-9 * np.where(np.isfinite(upper), np.maximum(1.0, np.abs(upper)), 0.0)
+    level = np.full(count, math.inf)
+    level[origin] = start if start <= upper[origin] + room[origin] else math.inf
+    changed = np.isfinite(level) | (level == -math.inf)
+    for number in range(2 * count):
+        arcs = np.flatnonzero(changed[tails])
+        if not len(arcs):
+            break
+        into = heads[arcs]
+        reached = np.maximum(level[tails[arcs]] + consumption[arcs], lower[into])
+        better = reached < np.minimum(level[into], np.nextafter(upper[into] + room[into], math.inf))
+        new = level.copy()
+        np.minimum.at(new, into[better], reached[better] if number < count else lower[into[better]])
+        changed = new < level
+        level = new
+    return level
