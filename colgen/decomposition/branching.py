@@ -63,6 +63,12 @@ class OnBlockVariables(BranchingRule):
     def recover(self, solution: Solution) -> Solution | None:
         """Merge points with the same integer part into their mean."""
         columns: list[tuple[Column, float]] = []
+        for column, amount in solution.columns:
+            if not isinstance(column.structure, BlockPoint):  # a path
+                if column.integer and fractionality(amount):
+                    return None
+                amount = float(round(amount)) if column.integer else amount
+                columns += [(column, amount)] if amount else []
         for sub, points, amounts in self._used(solution):
             if sub.unbounded:  # rays move the mean, and do not count in the convexity row
                 points, amounts = (amounts @ points)[None, :], np.ones(1)

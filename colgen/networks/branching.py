@@ -28,7 +28,7 @@ class PathRules:
     def rules(self) -> list[OnOriginalVariable]:
         """Return the rules; arcs of each graph only if there are several graphs or parallel arcs."""
         found = [OnOriginalVariable(self.number, block=PATHS), OnOriginalVariable(self.between, block=ARC)]
-        if len(self.blocks) > 1 or any(block.graph.keys is not None for block in self.blocks):
+        if len(self.blocks) > 1 or any(block.graph.has_parallel_arcs for block in self.blocks):
             found.append(OnOriginalVariable(self.arcs, block=ARC_OF_GRAPH))
         return found
 

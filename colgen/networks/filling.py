@@ -110,7 +110,7 @@ class _Form:
                 path.once = pyo.Constraint(inner, rule=lambda path, v: sum(path.run[k] for k in into[v]) <= 1)
             self.limit(path, use, resources)
             uses.append(use)
-        part.flow = pyo.Constraint(self.open.tolist(), rule=lambda block, a: flow[a] == sum(use[a] for use in uses))
+        part.flow = pyo.Constraint(range(len(flow)), rule=lambda block, a: flow[a] == sum(use[a] for use in uses))
         used = [sum(path.run[k] for k in first) for path in part.path.values()]
         part.order = pyo.Constraint(range(1, most), rule=lambda block, k: used[k] <= used[k - 1])
         part.count = pyo.Constraint(rule=lambda block: _at_least(used, least))

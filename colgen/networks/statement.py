@@ -103,6 +103,11 @@ class Graph:
         """Whether the graph has no directed cycle."""
         return levels(len(self.vertices), self.tails, self.heads) is not None
 
+    @cached_property
+    def has_parallel_arcs(self) -> bool:
+        """Whether two arcs have the same tail and head."""
+        return len(np.unique(self.tails * len(self.vertices) + self.heads)) < len(self.tails)
+
     def per_vertex(self, values: Any, name: str, default: float) -> Floats:
         """Return a number, an array over vertices or a mapping from vertices as an array."""
         count = len(self.vertices)
