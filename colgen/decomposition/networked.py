@@ -18,6 +18,7 @@ from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec, Column, Key
 from colgen.core.errors import InputError
+from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
@@ -39,6 +40,7 @@ from colgen.networks.pricing import PathPricing
 from colgen.networks.separation import ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
 from colgen.networks.visits import VisitRows, visit_rows
+from colgen.networks.windows import obstacles
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.stabilization import Wentges
@@ -339,6 +341,38 @@ class NetworkModel(Decomposed):
         assert steps is not None
         levels = {name: tuple(each[1] for each in values) for name, values in block.levels(steps).items()}
         return UsedPath(block.name, path.vertices, path.arcs, amount, levels)
+
+    def finish(self, result: Result) -> Result:
+        """Load the answer; the notes of an infeasible model name a vertex that must be visited and cannot be."""
+        result = super().finish(result)
+        if result.termination is not Termination.INFEASIBLE:
+            return result
+        return dataclasses.replace(result, notes=(*result.notes, *self._unserved()))
+
+    def _unserved(self) -> list[str]:
+        """Return which rows require a visit that no path can make, and why; the first three."""
+        f, linking = self.compact.formulation, self.splitting.linking
+        static = set(self.splitting.static.tolist())
+        entries = csr_array(self.compact.rows[linking, :])
+        reasons = [obstacles(block.graph, block.statement._resources, np.unique(block.arc_of)) for block in self.blocks]
+        found = [
+            f"{block.name}: no path reaches the sink: {reason[block.graph.sink]}"
+            for block, reason in zip(self.blocks, reasons, strict=True)
+            if block.count[0] > 0.0 and reason[block.graph.sink]
+        ]
+        for row in np.flatnonzero(f.row_lower[linking] > 0.0).tolist():
+            columns = entries.indices[entries.indptr[row] : entries.indptr[row + 1]]
+            if not static.isdisjoint(columns.tolist()):
+                continue
+            why = []
+            for block, of_vertex, reason in zip(self.blocks, self.visits.of_vertex, reasons, strict=True):
+                for vertex in dict.fromkeys(block.vertex_of[of_vertex == row].tolist()):
+                    name = block.graph.vertices[vertex]
+                    why.append(f"{name!r} in {block.name}: {reason[vertex]}" if reason[vertex] else "")
+            if why and all(why):
+                name = self.compact.constraint_name(linking[row])
+                found.append(f"no path makes the visit that {name!r} requires: {'; '.join(why)}")
+        return found[:3]
 
     def check(self, answer: Values) -> float:
         """Return the objective, after checking the paths, their sum, and all constraints of the model."""

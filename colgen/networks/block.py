@@ -18,7 +18,7 @@ from colgen.model.rows import Rows
 from colgen.networks.clipping import clipped
 from colgen.networks.expanded import expand
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
-from colgen.networks.statement import Floats, Graph, Ints, Paths, levels
+from colgen.networks.statement import Floats, Graph, Ints, Paths, levels, reached
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.paths import labelling
 from colgen.solvers.paths.acyclic import Acyclic, States
@@ -149,9 +149,16 @@ class PathBlock:
             If the rules and resources contradict each other, or cycles have no limit.
         """
         try:
-            return self._solver()
+            solver = self._solver()
         except ArrayError as error:
             raise InputError(f"{self.name}: {error}") from None
+        rules = [rule for rule in self.statement._rules if isinstance(rule, (AtMostOne, Requests))]
+        free = np.zeros(self.network.num_arcs)
+        if rules and not any(len(solver.price(free, mode=mode)) for mode in ("relaxed", "exact")):
+            raise InputError(
+                f"{self.name}: rules: no path satisfies {' and '.join(map(repr, rules))} and the resources"
+            )
+        return solver
 
     def _solver(self) -> Any:
         memory: Any = None
@@ -167,8 +174,14 @@ class PathBlock:
             elif isinstance(rule, NoCycles):
                 cycle = max(cycle, rule.arcs)
         cycle = cycle if memory is None else 0
-        if not self.network.num_arcs:
-            return labelling.Labelling(self.network, [])  # without arcs no resource is needed
+        if cycle and len(self.vertex_of) > len(self.graph.vertices):
+            raise InputError(
+                f"{self.name}: rules: NoCycles and Consecutive are not enforced together in a graph with cycles: use "
+                "Elementary or Neighbourhoods"
+            )
+        network = self.network
+        if not reached(network.num_vertices, network.tails, network.heads, network.source)[network.sink]:
+            return labelling.Labelling(network, [])  # without paths no resource is needed
         if self.level is not None and not resources and memory is None and not rules and not cycle:
             return Acyclic(States.of_network(self.network))
         if self.level is not None:
@@ -194,7 +207,7 @@ class PathBlock:
             if isinstance(rule, AtMostOne):
                 found.append(labelling.Exclude([self._copies(vertices, "AtMostOne") for vertices in rule.sets]))
             elif isinstance(rule, Requests):
-                if found or self.network.num_vertices != len(self.graph.vertices):
+                if self._alternatives or self.network.num_vertices != len(self.graph.vertices):
                     raise InputError(
                         f"{self.name}: Requests: expected vertices of which no two count as one: neither Consecutive "
                         "rules nor two vertices in one row of visits"

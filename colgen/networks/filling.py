@@ -14,7 +14,7 @@ from colgen.core.errors import FormulationError, InputError
 from colgen.core.sense import Sense
 from colgen.model.rows import Rows, compile_model, free_variables
 from colgen.networks.expanded import Expanded, expand
-from colgen.networks.rules import Consecutive, Elementary, Neighbourhoods, NoCycles, Resource
+from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from colgen.networks.statement import Floats, Graph, Ints, Paths, levels
 from colgen.networks.windows import Limited, earliest, latest, limited
 
@@ -44,25 +44,29 @@ def fill(paths: Paths) -> tuple[str, ...]:
     least, most = paths._count
     most = min(most, float(upper[graph.tails == graph.source].sum()))
     simple = graph.is_acyclic or any(isinstance(rule, Elementary) for rule in rules)
-    resources = [resource for resource in paths._resources if isinstance(resource, Resource)]
+    limits = [each for each in paths._resources if isinstance(each, Resource)]
     named = [_name(each) for each in paths._resources if not isinstance(each, Resource)]
-    named += [_name(rule) for rule in rules if not isinstance(rule, (Consecutive, *_IMPLIED))]
+    for rule in rules:
+        if isinstance(rule, AtMostOne):
+            limits += [Resource(dict.fromkeys(each, 1.0), 1.0, name="AtMostOne") for each in rule.sets]
+        elif isinstance(rule, Requests):
+            limits.append(rule)
     model = _Model(paths)
     paths.del_component(paths.call_compact_first)
     paths.del_component(paths.refuses_other_solvers)
     from_zero = [a for a, variable in enumerate(flow) if not variable.fixed and not (variable.lb or -1.0) >= 0.0]
     paths.sign = pyo.Constraint(from_zero, rule=lambda block, a: flow[a] >= 0)
     form = _Form(graph, network, upper > 0.0)
-    if graph.is_acyclic and not resources:
+    if graph.is_acyclic and not limits:
         form.write(paths, flow, (least, most))
     elif integer and ((simple and most < 2) or model.visits_at_most_once(upper)):
-        form.limit(paths, form.write(paths, flow, (least, most)), resources)
+        form.limit(paths, form.write(paths, flow, (least, most)), limits)
     elif integer and simple and most < _COPIES + 1:
-        form.write_each(paths, flow, least, math.floor(most), resources)
+        form.write_each(paths, flow, least, math.floor(most), limits)
     else:
         form.write(paths, flow, (least, most))
-        named += map(_name, resources)
-        if not graph.is_acyclic and (resources or runs or not model.loses_cycles()):
+        named += map(_name, limits)
+        if not graph.is_acyclic and (limits or runs or not model.loses_cycles()):
             named += [_name(rule) for rule in rules if isinstance(rule, _IMPLIED)] or ["cycles"]
     return tuple(dict.fromkeys(named))
 
@@ -92,7 +96,7 @@ class _Form:
         return flow
 
     def write_each(
-        self, part: Any, flow: Sequence[Any], least: float, most: int, resources: Sequence[Resource]
+        self, part: Any, flow: Sequence[Any], least: float, most: int, limits: Sequence[Resource | Requests]
     ) -> None:
         """Write a flow of one path at most, and its levels, for each of the paths."""
         graph, network = self.graph, self.network
@@ -108,7 +112,7 @@ class _Form:
             use = [sum(path.run[k] for k in copies) if copies else 0.0 for copies in self.copies]
             if not graph.is_acyclic:
                 path.once = pyo.Constraint(inner, rule=lambda path, v: sum(path.run[k] for k in into[v]) <= 1)
-            self.limit(path, use, resources)
+            self.limit(path, use, limits)
             uses.append(use)
         part.flow = pyo.Constraint(range(len(flow)), rule=lambda block, a: flow[a] == sum(use[a] for use in uses))
         used = [sum(path.run[k] for k in first) for path in part.path.values()]
@@ -128,17 +132,43 @@ class _Form:
         if leaving and math.isfinite(count[1]):
             part.most = pyo.Constraint(expr=pyo.quicksum(leaving) <= count[1])
 
-    def limit(self, part: Any, use: Sequence[Any], resources: Sequence[Resource]) -> None:
-        """Write levels of resources at vertices that are visited at most once, and no cycles."""
-        graph = self.graph
-        rows = [row for resource in resources for row in limited(graph, resource)]
-        count = len(graph.vertices)
-        if not graph.is_acyclic and not any(self._ends_cycles(row) for row in rows):
+    def limit(self, part: Any, use: Sequence[Any], limits: Sequence[Resource | Requests]) -> None:
+        """Write levels of resources at vertices that are visited at most once, requests, and no cycles."""
+        graph, count = self.graph, len(self.graph.vertices)
+        rows = [row for each in limits if isinstance(each, Resource) for row in limited(graph, each)]
+        pairs = [pair for each in limits if isinstance(each, Requests) for pair in each.pairs]
+        if pairs or not (graph.is_acyclic or any(self._ends_cycles(row) for row in rows)):
             ones, free = np.ones(len(graph.tails)), np.full(count, -math.inf)
             rows.append(Limited("order", ones, free, np.full(count, count - 1.0), 0.0))
         part.resource = pyo.Block(range(len(rows)))
         for k, row in enumerate(rows):
             self._write_levels(part.resource[k], use, row)
+        if pairs:
+            self._write_requests(part, use, pairs, part.resource[len(rows) - 1].level)
+
+    def _write_requests(self, part: Any, use: Sequence[Any], pairs: Sequence[Any], order: Any) -> None:
+        """Write that both vertices of a request are on one path, named by its first inner vertex, in their order."""
+        graph, count = self.graph, len(self.graph.vertices)
+        number = {vertex: v for v, vertex in enumerate(graph.vertices)}
+        part.first = pyo.Var(range(count), bounds=(0, count - 1))
+        part.request = pyo.ConstraintList()
+        for arc in self.open.tolist():
+            tail, head = int(graph.tails[arc]), int(graph.heads[arc])
+            if head != graph.sink:
+                first = part.first[tail] if tail != graph.source else head
+                for sign in (1, -1):
+                    part.request.add(sign * (part.first[head] - first) <= (count - 1) * (1 - use[arc]))
+        for pickup, delivery in ((number[p], number[d]) for p, d in pairs):
+            into = [[use[a] for a in self.open.tolist() if graph.heads[a] == v] for v in (pickup, delivery)]
+            into = [[term for term in terms if not isinstance(term, float)] for terms in into]
+            if pickup not in order or delivery not in order or not all(into):
+                part.request.add(pyo.quicksum([*into[0], *into[1], 0 * part.first[0]]) == 0)
+                continue
+            visited = pyo.quicksum(into[0])
+            part.request.add(visited == pyo.quicksum(into[1]))
+            part.request.add(order[delivery] - order[pickup] >= visited - count * (1 - visited))
+            for sign in (1, -1):
+                part.request.add(sign * (part.first[pickup] - part.first[delivery]) <= (count - 1) * (1 - visited))
 
     def _ends_cycles(self, row: Limited) -> bool:
         used, graph = row.consumption[self.open], self.graph
@@ -146,7 +176,7 @@ class _Form:
         return bool((used >= 0.0).all()) and levels(len(row.lower), graph.tails[free], graph.heads[free]) is not None
 
     def _write_levels(self, part: Any, use: Sequence[Any], row: Limited) -> None:
-        """Write ``level[head] >= level[tail] + consumption`` for used arcs, in a unit in which consumptions are near 1."""
+        """Write ``level[head] >= level[tail] + consumption`` for used arcs, with consumptions of at most 1."""
         graph, arcs = self.graph, self.open
         low, high = earliest(graph, row, arcs), latest(graph, row, arcs)
         least, most = _of_paths(graph, row, arcs)
@@ -265,4 +295,5 @@ def _upper(variable: Any) -> float:
 
 
 def _name(part: Any) -> str:
+    """Return the name of a resource or rule."""
     return str(getattr(part, "name", type(part).__name__))

@@ -15,7 +15,7 @@ from pyomo.core.expr.numvalue import NumericValue
 
 from colgen.core.errors import InputError
 from colgen.networks.commodities import Commodities, Unsplittable, as_commodities
-from colgen.networks.rules import Resource, Rule, Vertex
+from colgen.networks.rules import Consecutive, Neighbourhoods, NoCycles, Resource, Rule, Vertex
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -91,11 +91,11 @@ class Graph:
         ):
             if wrong.any():
                 raise InputError(f"graph: expected {what}, got {self.names[int(np.argmax(wrong))]}")
-        forward = _reached(len(self.vertices), self.tails, self.heads, self.source)
-        backward = _reached(len(self.vertices), self.heads, self.tails, self.sink)
-        for reached, where in ((forward, "is not reached from the source"), (backward, "does not reach the sink")):
-            if not reached.all():
-                vertex = self.vertices[int(np.argmin(reached))]
+        forward = reached(len(self.vertices), self.tails, self.heads, self.source)
+        backward = reached(len(self.vertices), self.heads, self.tails, self.sink)
+        for found, where in ((forward, "is not reached from the source"), (backward, "does not reach the sink")):
+            if not found.all():
+                vertex = self.vertices[int(np.argmin(found))]
                 raise InputError(f"graph: vertex {vertex!r} {where}: remove it, or add arcs")
 
     @cached_property
@@ -205,9 +205,12 @@ class Paths(ScalarBlock):  # type: ignore[misc]
             raise InputError(f"count: expected 0 ≤ lower ≤ upper, got {count!r}")
         self._count = float(lower), float(upper)
         self._resources, self._rules = tuple(resources), tuple(rules)
+        check_rules(self._rules)
         for resource in self._resources:
             if isinstance(resource, Resource):
-                check_limits(self._graph, resource)
+                check_limits(self._graph, resource, any(not isinstance(rule, Consecutive) for rule in self._rules))
+            elif not hasattr(resource, "dominates"):
+                raise InputError(f"resources: expected a Resource or a CustomResource, not {resource!r}")
         self.refuses_other_solvers = pyo.Expression(rule=lambda block: _Unfilled(block.name))
         self.call_compact_first = pyo.Constraint(expr=self.refuses_other_solvers <= 0)
 
@@ -332,10 +335,25 @@ class _Unfilled(NumericValue):  # type: ignore[misc]
     to_string = getname
 
 
-def check_limits(graph: Graph, resource: Resource) -> None:
-    """Raise an InputError for limits that no path satisfies at a vertex, or arrays of the wrong length."""
+def check_rules(rules: Sequence[Rule]) -> None:
+    """Raise an InputError for objects that are not rules, and for two rules that are not enforced together."""
+    for rule in rules:
+        if not isinstance(rule, Rule):
+            raise InputError(f"rules: expected rules of colgen.networks, such as Elementary(), not {rule!r}")
+        if isinstance(rule, NoCycles) and (rule.arcs != int(rule.arcs) or rule.arcs < 2):
+            raise InputError(f"NoCycles: expected an integer of at least 2, as there are no loops, got {rule.arcs!r}")
+    memories = [type(rule).__name__ for rule in rules if isinstance(rule, (Neighbourhoods, NoCycles))]
+    if len(memories) > 1 and len(set(memories)) + memories.count("Neighbourhoods") > 1:
+        raise InputError(f"rules: expected at most one of Neighbourhoods and NoCycles, got {' and '.join(memories)}")
+
+
+def check_limits(graph: Graph, resource: Resource, ends_cycles: bool = False) -> None:
+    """Raise an InputError for limits that no path satisfies at a vertex, or arrays of the wrong length.
+
+    ``ends_cycles`` is whether rules limit cycles; otherwise each resource must limit some.
+    """
     name = f"resource {resource.name!r}"
-    graph.per_arc(resource.consumption, f"consumption of {name}")
+    consumption = graph.per_arc(resource.consumption, f"consumption of {name}")
     upper = graph.per_vertex(resource.upper, f"upper of {name}", math.inf)
     if resource.lower is not None:
         lower = graph.per_vertex(resource.lower, f"lower of {name}", -math.inf)
@@ -348,6 +366,19 @@ def check_limits(graph: Graph, resource: Resource) -> None:
     if upper[graph.source] < resource.start:
         raise InputError(
             f"{name}: the upper limit {upper[graph.source]:g} of the source is below the start {resource.start:g}"
+        )
+    bounded = np.isfinite(upper).any() or (resource.lower is not None and not resource.waiting)
+    if not (ends_cycles or graph.is_acyclic) and not (consumption.any() and bounded):
+        what = "no finite upper limit" if consumption.any() else "no consumption"
+        raise InputError(
+            f"{name}: it has {what}, so it never bounds a cycle: remove it, or add a limit, or a rule such as "
+            "Elementary()"
+        )
+    if (consumption >= 0.0).all() and (upper < resource.start).any():
+        k = int(np.argmax(upper < resource.start))
+        raise InputError(
+            f"{name}: the upper limit {upper[k]:g} of vertex {graph.vertices[k]!r} is below the start "
+            f"{resource.start:g}, and the resource never decreases"
         )
 
 
@@ -373,7 +404,7 @@ def levels(count: int, tails: Ints, heads: Ints) -> Ints | None:
     return level if done == count else None
 
 
-def _reached(count: int, tails: Ints, heads: Ints, start: int) -> NDArray[np.bool_]:
+def reached(count: int, tails: Ints, heads: Ints, start: int) -> NDArray[np.bool_]:
     """Return which vertices a search from ``start`` along arcs reaches."""
     from scipy.sparse import csr_array  # a slow import
     from scipy.sparse.csgraph import breadth_first_order

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from colgen.networks.rules import Resource
-from colgen.networks.statement import Floats, Graph, Ints
+from colgen.networks.statement import Floats, Graph, Ints, reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +76,32 @@ def _least(
         changed = new < level
         level = new
     return level
+
+
+def obstacles(graph: Graph, resources: Sequence[Any], usable: Ints) -> list[str]:
+    """Return for each vertex why no path along usable arcs visits it, by one resource; empty if none forbids it."""
+    forward = reached(len(graph.vertices), graph.tails[usable], graph.heads[usable], graph.source)
+    backward = reached(len(graph.vertices), graph.heads[usable], graph.tails[usable], graph.sink)
+    found = [
+        "" if ahead and back else "no open arcs lead through it" for ahead, back in zip(forward, backward, strict=True)
+    ]
+    for resource in (row for each in resources if isinstance(each, Resource) for row in limited(graph, each)):
+        low, high = earliest(graph, resource, usable), latest(graph, resource, usable)
+        arrival = np.full(len(low), math.inf)
+        np.minimum.at(arrival, graph.heads[usable], low[graph.tails[usable]] + resource.consumption[usable])
+        arrival[graph.source] = resource.start
+        arrival = np.maximum(arrival, resource.lower)
+        room = 1e-9 * np.where(np.isfinite(arrival), np.maximum(1.0, np.abs(arrival)), 0.0)
+        for vertex in np.flatnonzero(arrival - room > high).tolist():
+            sign, least, most = (-1, "at most", "at least") if resource.negated else (1, "at least", "at most")
+            reason = f"resource {resource.name!r} is {least} {sign * arrival[vertex]:g} there, "
+            if arrival[vertex] == math.inf:
+                reason = f"the limits of resource {resource.name!r} let no path arrive there"
+            elif arrival[vertex] - room[vertex] > resource.upper[vertex]:
+                reason += f"but its limit is {sign * resource.upper[vertex]:g}"
+            elif high[vertex] == -math.inf:
+                reason += "and its limits let no path continue to the sink"
+            else:
+                reason += f"but {most} {sign * high[vertex]:g} lets a path reach the sink"
+            found[vertex] = found[vertex] or reason
+    return found

@@ -3,8 +3,8 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, Paths, WarmStart, decompose, solve
-from colgen.networks import Neighbourhoods
+from colgen import InputError, Paths, Termination, WarmStart, decompose, solve
+from colgen.networks import Neighbourhoods, Requests, Resource
 from tests.networks.programs import routing
 
 
@@ -59,3 +59,23 @@ def test_other_solvers_refuse_the_model():
         pyo.SolverFactory("appsi_highs").solve(model)
     with pytest.raises(InputError, match="no flow conservation yet"):
         model.write("model.lp")
+
+
+def test_an_infeasible_network_names_the_vertex_and_the_resource():
+    model, _ = routing(0)
+    model.type_0._resources = (Resource({2: 3, 3: 9}, 6, name="load"),)
+    result = solve(decompose(model))
+    assert result.termination is Termination.INFEASIBLE
+    assert result.notes == (
+        "no path makes the visit that 'visit[3]' requires: 3 in type_0: resource 'load' is at least 9 there, but its "
+        "limit is 6",
+    )
+
+
+def test_rules_that_no_path_satisfies_are_refused():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([(0, 1), (1, 2), (2, 3)], domain=pyo.Binary)
+    m.cost = pyo.Objective(expr=m.x[0, 1])
+    m.p = Paths(([0, 1, 2], [1, 2, 3]), m.x, 0, 3, rules=[Requests([(2, 1)])])
+    with pytest.raises(InputError, match="p: rules: no path satisfies Requests"):
+        decompose(m)

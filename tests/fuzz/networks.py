@@ -14,7 +14,7 @@ import pyomo.environ as pyo
 from scipy import optimize
 
 from colgen import CompactModel, InputError, Paths, Termination, TimeLimit, decompose, solve
-from colgen.networks import Consecutive, Elementary, Neighbourhoods, NoCycles, Resource
+from colgen.networks import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from tests.fuzz.judging import UNKNOWN, Claims, Truths, claims_of, find_fault, single
 from tests.fuzz.scores import Rng, Sample, draw_scale
 
@@ -31,6 +31,16 @@ _NEAR = 1e-6
 
 _DOMAINS = {"binary": pyo.Binary, "integer": pyo.NonNegativeIntegers, "continuous": pyo.NonNegativeReals}
 
+_REFUSED = (
+    ["cycles", "ng"],
+    ["ng", "ng"],
+    ["cycles", "requests"],
+    ["cycles", "runs"],
+    ["requests", "requests"],
+    ["requests", "runs"],
+)
+"""Pairs of rules that are refused, in graphs with cycles at least."""
+
 Walk = tuple[int, ...]
 """Numbers of arcs."""
 
@@ -42,6 +52,7 @@ def draw(rng: Rng) -> Sample:
     """Draw up to three graphs of up to seven vertices, and rows over the arcs of all."""
     inner = int(rng.integers(1, 6))
     kind = str(rng.choice(["binary", "integer", "continuous"], p=[0.45, 0.3, 0.25]))
+    most = 1 if rng.random() < 0.8 else 3
     graphs = [_draw_graph(rng, inner, kind) for _ in range(int(rng.choice([1, 2, 3], p=[0.6, 0.3, 0.1])))]
     rows: list[dict[str, Any]] = []
     if rng.random() < 0.8:
@@ -50,6 +61,7 @@ def draw(rng: Rng) -> Sample:
         for v in range(1, inner + 1):
             sense = which if which != "mixed" else str(rng.choice(["=", "<", ">"]))
             side = 1 if rng.random() < 0.85 else int(rng.integers(0, 4))
+            side = max(side, most) if rng.random() < 0.8 else side
             terms = [
                 (g, a, 1) for g, each in enumerate(graphs) for a, arc in enumerate(each["arcs"]) if arc[out ^ 1] == v
             ]
@@ -98,7 +110,7 @@ def _draw_graph(rng: Rng, inner: int, kind: str) -> dict[str, Any]:
         upper = [float(rng.choice([1, 2, 3])) - 0.5 * (kind == "continuous") for _ in arcs]
     visited = sorted({j for _, j in arcs if j > 0})
     rules = [_draw_rule(rng, visited) for _ in range(int(rng.choice([0, 1, 2], p=[0.35, 0.5, 0.15])))]
-    if len({rule[0] for rule in rules} & {"ng", "cycles"}) == 2:
+    if sorted(rule[0] for rule in rules) in _REFUSED:
         rules = rules[:1]
     resources = [_draw_resource(rng, arcs, inner, sink) for _ in range(int(rng.choice([0, 1, 2], p=[0.3, 0.5, 0.2])))]
     fixed = [a for a in range(len(arcs)) if rng.random() < 0.05] if rng.random() < 0.2 else []
@@ -123,7 +135,15 @@ def _trimmed(arcs: list[list[int]], sink: int) -> list[list[int]]:
 
 
 def _draw_rule(rng: Rng, inner: list[int]) -> list[Any]:
-    kind = str(rng.choice(["elementary", "ng", "cycles", "runs"], p=[0.45, 0.2, 0.15, 0.2]))
+    kind = str(
+        rng.choice(["elementary", "ng", "cycles", "runs", "sets", "requests"], p=[0.4, 0.15, 0.1, 0.15, 0.1, 0.1])
+    )
+    kind = "elementary" if kind == "requests" and len(inner) < 2 else kind
+    if kind == "sets":
+        return [kind, [[v for v in inner if rng.random() < 0.5] or inner[:1] for _ in range(int(rng.integers(1, 3)))]]
+    if kind == "requests":
+        mixed = rng.permutation(inner).tolist()
+        return [kind, [mixed[k : k + 2] for k in range(0, len(mixed) - 1, 2)][: int(rng.integers(1, 3))]]
     if kind == "ng":
         return [kind, [[v, u] for v in inner for u in inner if u == v or rng.random() < 0.5]]
     if kind == "cycles":
@@ -155,7 +175,7 @@ def _draw_resource(rng: Rng, arcs: list[list[int]], inner: int, sink: int) -> di
     everywhere = kind == "time" and rng.random() < 0.6
     if everywhere:
         upper = {v: upper.get(v, 20) for v in (0, *inside, sinks)}
-    start = int(rng.integers(0, 3)) if rng.random() < 0.3 else 0
+    start = int(rng.integers(0, 3)) if rng.random() < 0.3 and min(upper.values()) > 2 else 0
     as_lists = {"upper": [[v, u] for v, u in upper.items()], "lower": [[v, u] for v, u in lower.items()]}
     return {"use": use, **as_lists, "waiting": kind != "exact", "start": start, "unit": unit}
 
@@ -213,6 +233,10 @@ def paths_of(graph: dict[str, Any], flow: Any) -> Paths:
             rules.append(Neighbourhoods(remembered=remembered))
         elif name == "cycles":
             rules.append(NoCycles(data[0]))
+        elif name == "sets":
+            rules.append(AtMostOne(data[0]))
+        elif name == "requests":
+            rules.append(Requests([tuple(pair) for pair in data[0]]))
         else:
             rules.append(Consecutive(*data))
     order = Paths((tails, heads), flow, 0, sink).vertices
@@ -268,7 +292,7 @@ def walks(graph: dict[str, Any]) -> list[Walk] | None:
             if after is None or not (is_sink or _may_visit(graph["rules"], visited, head)):
                 continue
             if is_sink:
-                if all(_has_runs(rule, visited) for rule in graph["rules"] if rule[0] == "runs"):
+                if all(_is_complete(rule, visited) for rule in graph["rules"]):
                     found.append((*walk, a))
             elif not extend((*walk, a), (*visited, head), after):
                 return False
@@ -310,10 +334,20 @@ def _may_visit(rules: list[list[Any]], visited: tuple[int, ...], head: int) -> b
             known = {tuple(pair) for pair in data[0]}
             if all((v, head) in known for v in visited[last + 1 :]):
                 return False
+        if name == "sets" and any(head in each and set(each) & set(visited) for each in data[0]):
+            return False
     return True
 
 
-def _has_runs(rule: list[Any], visited: tuple[int, ...]) -> bool:
+def _is_complete(rule: list[Any], visited: tuple[int, ...]) -> bool:
+    """Return whether a walk from source to sink satisfies requests, and a rule about runs."""
+    if rule[0] == "requests":
+        for pickup, delivery in rule[1]:
+            turns = [v for v in visited if v in (pickup, delivery)]
+            if turns != [pickup, delivery] * (len(turns) // 2):
+                return False
+    if rule[0] != "runs":
+        return True
     _, members, least, most, at_ends = rule
     groups = [(inside, len(list(group))) for inside, group in itertools.groupby(visited, key=lambda v: v in members)]
     for place, (inside, length) in enumerate(groups):
@@ -326,7 +360,7 @@ def _has_runs(rule: list[Any], visited: tuple[int, ...]) -> bool:
 def _ends(graph: dict[str, Any]) -> bool:
     """Return whether a resource limits the number of arcs of all walks; others have one arc per vertex at most."""
     for each in graph["resources"]:
-        low, high = _limits(each)
+        _, high = _limits(each)
         places = {v if v != graph["sink"] else "sink" for arc in graph["arcs"] for v in arc} | {0, "sink"}
         if min(each["use"]) >= 0 and max(each["use"]) > 0 and all(v in high for v in places):
             free = [arc for arc, use in zip(graph["arcs"], each["use"], strict=True) if use == 0]
@@ -407,13 +441,13 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
         truths = dataclasses.replace(truths, tolerance=5.0 * _NEAR)
     model = model_of(sample)
     no_path = not all(pools)
-    if no_path and any(rule[0] == "runs" for graph in sample.settings["graphs"] for rule in graph["rules"]):
+    if no_path:
         try:
             decompose(model)
         except InputError as error:
-            if "no path satisfies" in str(error):
-                return UNKNOWN
-            raise
+            if not any(words in str(error) for words in ("no path satisfies", "trivially infeasible")):
+                raise
+            return UNKNOWN
     if sample.settings["arrays"] and not any(graph["fixed"] for graph in sample.settings["graphs"]):
         problem = decompose(*_as_arrays(sample))
     else:

@@ -5,7 +5,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, Paths, decompose, solve
-from colgen.networks import Resource
+from colgen.networks import Elementary, Neighbourhoods, NoCycles, Resource
 from colgen.networks.statement import Graph, levels
 
 
@@ -42,6 +42,15 @@ def test_an_invalid_graph_is_refused(graph, message):
         ({"count": (-1, 2)}, "count: expected 0 ≤ lower ≤ upper"),
         ({"resources": [Resource({1: 1}, upper={1: 2}, lower={1: 3}, name="time")]}, "'time': the limits of vertex 1"),
         ({"resources": [Resource({1: 1}, upper=-1.0, name="load")]}, "'load': the upper limit -1 of the source"),
+        (
+            {"resources": [Resource({1: 1}, upper={1: -2}, name="load")]},
+            "'load': the upper limit -2 of vertex 1 is below",
+        ),
+        ({"resources": ["load"]}, "resources: expected a Resource or a CustomResource, not 'load'"),
+        ({"rules": ["elementary"]}, "rules: expected rules of colgen.networks"),
+        ({"rules": [NoCycles(1)]}, "NoCycles: expected an integer of at least 2"),
+        ({"rules": [NoCycles(2), Neighbourhoods(2)]}, "at most one of Neighbourhoods and NoCycles"),
+        ({"rules": [Neighbourhoods(3), Neighbourhoods(2)]}, "at most one of Neighbourhoods and NoCycles"),
         ({"resources": [Resource([1.0], upper=1.0, name="load")]}, "expected 2 numbers, one per arc"),
         ({"resources": [Resource({5: 1.0}, upper=1.0, name="load")]}, "5 is not a vertex"),
     ],
@@ -49,6 +58,22 @@ def test_an_invalid_graph_is_refused(graph, message):
 def test_contradictory_limits_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         Paths(([0, 1], [1, 2]), np.arange(2), 0, 2, **options)
+
+
+@pytest.mark.parametrize(
+    ("resource", "what"),
+    [
+        (Resource({1: 1}, upper=np.inf, name="load"), "finite upper limit"),
+        (Resource({}, 3, name="load"), "consumption"),
+    ],
+)
+def test_a_resource_that_bounds_no_cycle_is_refused(resource, what):
+    graph = ([0, 1, 2, 2], [1, 2, 1, 3])
+    with pytest.raises(InputError, match=f"'load': it has no {what}, so it never bounds a cycle"):
+        Paths(graph, np.arange(4), 0, 3, resources=[resource])
+    Paths(graph, np.arange(4), 0, 3, resources=[resource], rules=[Elementary()])
+    least = Resource({1: 1}, upper=np.inf, lower={3: 2}, waiting=False)
+    Paths(graph, np.arange(4), 0, 3, resources=[least])
 
 
 def test_flow_has_one_variable_per_arc():
