@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from colgen.networks.statement import Floats, Ints
+from colgen.networks.graph import Floats, Ints
 from colgen.solvers.paths.labelling import Network, Resource
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen.core.errors import InputError
+from colgen.networks.graph import Graph, Ints
 from colgen.networks.rules import Consecutive
-from colgen.networks.statement import Graph, Ints
 
 _State = tuple[int, bool]
 """Length of a run, and whether the run may be shorter than the least length; before the first vertex it is -1."""

@@ -13,9 +13,10 @@ from scipy import sparse
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.sense import Sense
 from colgen.model.rows import Rows, compile_model, free_variables
+from colgen.networks.commodities import Commodities
 from colgen.networks.expanded import Expanded, expand
+from colgen.networks.graph import Floats, Graph, Ints, levels
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
-from colgen.networks.statement import Floats, Graph, Ints, Paths, levels
 from colgen.networks.windows import Limited, earliest, latest, limited
 
 _COPIES = 12
@@ -25,7 +26,7 @@ _IMPLIED = (Elementary, Neighbourhoods, NoCycles)
 """Rules that a path satisfies if it visits no vertex twice."""
 
 
-def fill(paths: Paths) -> tuple[str, ...]:
+def fill(paths: Any) -> tuple[str, ...]:
     """Write the constraints of a block; return the names of its resources and rules that have no linear form.
 
     There are three forms.  Without resources and cycles, conservation is enough.  If rows or bounds limit the visits of
@@ -38,13 +39,15 @@ def fill(paths: Paths) -> tuple[str, ...]:
     if paths.is_filled:
         raise InputError(f"compact: {paths.name} has its flow conservation already")
     upper = np.array([_upper(variable) for variable in flow])
+    if paths._commodities is not None:
+        return _fill_commodities(paths, flow, paths._commodities)
     integer = all(variable.is_integer() for variable in flow)
     runs = [rule for rule in rules if isinstance(rule, Consecutive)]
     network = expand(graph, np.flatnonzero(upper > 0.0) if runs else np.arange(len(flow)), runs)
     least, most = paths._count
     most = min(most, float(upper[graph.tails == graph.source].sum()))
     simple = graph.is_acyclic or any(isinstance(rule, Elementary) for rule in rules)
-    limits = [each for each in paths._resources if isinstance(each, Resource)]
+    limits: list[Resource | Requests] = [each for each in paths._resources if isinstance(each, Resource)]
     named = [_name(each) for each in paths._resources if not isinstance(each, Resource)]
     for rule in rules:
         if isinstance(rule, AtMostOne):
@@ -52,10 +55,7 @@ def fill(paths: Paths) -> tuple[str, ...]:
         elif isinstance(rule, Requests):
             limits.append(rule)
     model = _Model(paths)
-    paths.del_component(paths.call_compact_first)
-    paths.del_component(paths.refuses_other_solvers)
-    from_zero = [a for a, variable in enumerate(flow) if not variable.fixed and not (variable.lb or -1.0) >= 0.0]
-    paths.sign = pyo.Constraint(from_zero, rule=lambda block, a: flow[a] >= 0)
+    _open(paths, flow)
     form = _Form(graph, network, upper > 0.0)
     if graph.is_acyclic and not limits:
         form.write(paths, flow, (least, most))
@@ -69,6 +69,53 @@ def fill(paths: Paths) -> tuple[str, ...]:
         if not graph.is_acyclic and (limits or runs or not model.loses_cycles()):
             named += [_name(rule) for rule in rules if isinstance(rule, _IMPLIED)] or ["cycles"]
     return tuple(dict.fromkeys(named))
+
+
+def _open(paths: Any, flow: Sequence[Any]) -> None:
+    """Remove the component that other solvers refuse, and write that flows are not negative."""
+    paths.del_component(paths.call_compact_first)
+    paths.del_component(paths.refuses_other_solvers)
+    from_zero = [a for a, variable in enumerate(flow) if not variable.fixed and not (variable.lb or -1.0) >= 0.0]
+    paths.sign = pyo.Constraint(from_zero, rule=lambda block, a: flow[a] >= 0)
+
+
+def _fill_commodities(paths: Any, flow: Sequence[Any], given: Commodities) -> tuple[str, ...]:
+    """Write a flow of each commodity; the costs of commodities are added to the model's objective."""
+    graph, arcs, demands = paths._graph, range(len(flow)), given.demands.tolist()
+    costs = np.zeros((len(demands), len(flow))) if given.costs is None else given.costs
+    exact = graph.is_acyclic or ((costs >= 0.0).all() and _Model(paths).loses_cycles())
+    _open(paths, flow)
+    most = np.tile(given.demands[:, None], len(flow))
+    if given.limits is not None:
+        whole = bool(paths._rules)  # one path has all of the demand, or nothing
+        most = np.where(given.limits < most, 0.0, most) if whole else np.minimum(most, given.limits)
+    paths.amount = pyo.Var(range(len(demands)), arcs, bounds=lambda block, k, a: (0.0, most[k, a]))
+    if paths._rules:
+        paths.uses = pyo.Var(range(len(demands)), arcs, domain=pyo.Binary)
+        paths.unsplit = pyo.Constraint(
+            range(len(demands)), arcs, rule=lambda block, k, a: block.amount[k, a] == demands[k] * block.uses[k, a]
+        )
+    number = {vertex: v for v, vertex in enumerate(graph.vertices)}
+    ends = [[number[vertex] for vertex in each] for each in given.ends]
+    leaving, entering = (
+        [np.flatnonzero(each == v).tolist() for v in range(len(number))] for each in (graph.tails, graph.heads)
+    )
+
+    def balance(block: Any, k: int, v: int) -> Any:
+        net = pyo.quicksum(block.amount[k, a] for a in leaving[v]) - pyo.quicksum(
+            block.amount[k, a] for a in entering[v]
+        )
+        return net == demands[k] * ((v == ends[0][k]) - (v == ends[1][k]))
+
+    paths.conservation = pyo.Constraint(range(len(demands)), range(len(number)), rule=balance)
+    paths.flow = pyo.Constraint(
+        arcs, rule=lambda block, a: flow[a] == pyo.quicksum(block.amount[k, a] for k in range(len(demands)))
+    )
+    if costs.any():
+        objective = next(paths.model().component_data_objects(pyo.Objective, active=True))
+        more = pyo.quicksum(costs[k, a] * paths.amount[k, a] for k, a in zip(*np.nonzero(costs), strict=True))
+        objective.set_value(objective.expr + more)
+    return () if exact else ("cycles",)
 
 
 class _Form:
@@ -207,13 +254,14 @@ class _Form:
 class _Model:
     """What the rows and bounds of the whole model imply for the flow of a block."""
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Any) -> None:
         self.paths = paths
         self.rows: Rows | None = None
 
     def _read(self) -> tuple[Rows, Ints]:
         model = self.paths.model()
-        unfilled = [b for b in model.component_objects(pyo.Block, active=True) if isinstance(b, Paths)]
+        blocks = model.component_objects(pyo.Block, active=True)
+        unfilled = [block for block in blocks if block.component("call_compact_first") is not None]
         for block in unfilled:
             block.deactivate()
         try:

@@ -14,7 +14,8 @@ from scipy import sparse
 from colgen.core.errors import FormulationError, InputError
 from colgen.model.rows import Rows
 from colgen.networks.commodities import Unsplittable
-from colgen.networks.statement import Floats, Graph, Ints, Paths
+from colgen.networks.graph import Floats, Graph, Ints
+from colgen.networks.statement import Paths
 from colgen.solvers.flows.equilibrium import Equilibrium, equilibrium
 from colgen.solvers.flows.many_sinks import ManySinks, PathsFound
 from colgen.solvers.flows.near_paths import near_shortest_paths

@@ -18,7 +18,7 @@ from colgen.cuts.separation import Separation, SeparationContext
 from colgen.enumeration import Enumerated, Enumeration
 from colgen.fixing import ReductionContext
 from colgen.networks.flow_block import FlowBlock, Flows, Routing
-from colgen.networks.statement import Floats, Ints
+from colgen.networks.graph import Floats, Ints
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
 DEMAND = "demand"

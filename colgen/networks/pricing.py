@@ -15,7 +15,7 @@ from colgen.core.duals import Duals
 from colgen.core.terms import Box, Count, Linear, Term
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.decisions import ArcsForbidden
-from colgen.networks.statement import Floats, Ints
+from colgen.networks.graph import Floats, Ints
 from colgen.pricing.labelling import PathOracle
 from colgen.pricing.oracles import PricingContext
 from colgen.pricing.visits import Visits

@@ -17,9 +17,9 @@ from colgen.cuts.cut import Cuts
 from colgen.cuts.rank_one import RankOne
 from colgen.cuts.separation import Separation, SeparationContext
 from colgen.networks.block import Path, PathBlock
+from colgen.networks.graph import Floats
 from colgen.networks.pricing import ARC, ARC_OF_GRAPH
 from colgen.networks.rules import Resource
-from colgen.networks.statement import Floats
 
 
 class ArcBounds(Separation):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from colgen.networks.block import PathBlock
-from colgen.networks.statement import Ints
+from colgen.networks.graph import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from colgen.networks.graph import Floats, Graph, Ints, reached
 from colgen.networks.rules import Resource
-from colgen.networks.statement import Floats, Graph, Ints, reached
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,7 +81,15 @@ def draw(rng: Rng) -> Sample:
         costs = costs + np.round(rng.normal(size=len(costs)), 3)
     static = {"integer": bool(rng.random() < 0.5), "bounds": [0, 2] if rng.random() < 0.5 else [-1, 2]}
     arrays = {"costs": costs, "static": np.array([float(rng.integers(-3, 6))])}
-    settings = {"kind": kind, "graphs": graphs, "rows": rows, "static": static, "arrays": bool(rng.random() < 0.2)}
+    settings = {
+        "kind": kind,
+        "graphs": graphs,
+        "rows": rows,
+        "static": static,
+        "arrays": bool(rng.random() < 0.2),
+        "split": False,
+    }
+    settings["split"] = bool(rng.random() < 0.3)
     return Sample(NAME, arrays, draw_scale(rng), (float(rng.integers(-5, 6)),), settings)
 
 
@@ -98,7 +106,7 @@ def _draw_graph(rng: Rng, inner: int, kind: str) -> dict[str, Any]:
     pairs = [
         (i, j) for i in range(inner + 1) for j in (*range(1, inner + 1), sink) if i != j and not (acyclic and 0 < j < i)
     ]
-    arcs = [pair for pair in pairs if rng.random() < share]
+    arcs: list[Any] = [pair for pair in pairs if rng.random() < share]
     if rng.random() < 0.2:
         arcs += [arcs[k] for k in rng.integers(0, len(arcs), 2).tolist()] if arcs else []
     arcs = _trimmed([[*pair] for pair in arcs], sink) or [[0, 1], [1, sink]]
@@ -127,7 +135,8 @@ def _draw_graph(rng: Rng, inner: int, kind: str) -> dict[str, Any]:
 
 def _trimmed(arcs: list[list[int]], sink: int) -> list[list[int]]:
     """Return the arcs between vertices that are on a walk from source to sink."""
-    ahead, back = {0}, {"sink"}
+    ahead: set[Any] = {0}
+    back: set[Any] = {"sink"}
     for _ in arcs:
         ahead |= {j for i, j in arcs if i in ahead}
         back |= {i for i, j in arcs if (j == sink and "sink" in back) or (j != 0 and j in back)}
@@ -166,8 +175,8 @@ def _draw_resource(rng: Rng, arcs: list[list[int]], inner: int, sink: int) -> di
         use = [each.get(j, 0) for _, j in arcs]
         return {"use": use, "upper": int(rng.integers(2, 12)), "lower": None, "waiting": True, "start": 0, "unit": unit}
     use = rng.integers(-2 if kind == "any" or (kind == "exact" and rng.random() < 0.5) else 0, 5, len(arcs)).tolist()
-    lower = {v: int(rng.integers(0, 8)) for v in inside if rng.random() < 0.5}
-    upper = {v: lower.get(v, 0) + int(rng.integers(1, 8)) for v in inside if rng.random() < 0.7}
+    lower: dict[Any, int] = {v: int(rng.integers(0, 8)) for v in inside if rng.random() < 0.5}
+    upper: dict[Any, int] = {v: lower.get(v, 0) + int(rng.integers(1, 8)) for v in inside if rng.random() < 0.7}
     if kind == "exact" and rng.random() < 0.6:
         lower, upper = {sinks: int(rng.integers(1, 6))}, {}
     upper[sinks] = lower.get(sinks, 0) + int(rng.integers(4, 14))
@@ -203,7 +212,9 @@ def model_of(sample: Sample) -> pyo.ConcreteModel:
         side = each["scale"] * each["side"]
         return body == side if each["sense"] == "=" else body <= side if each["sense"] == "<" else body >= side
 
-    m.row = pyo.Constraint(range(len(how["rows"])), rule=row)
+    half = len(how["rows"]) // 2 if how["split"] else 0
+    m.row = pyo.Constraint(range(half, len(how["rows"])), rule=row)
+    m.other = pyo.Constraint(range(half), rule=row)
     costs = (scale * sample.arrays["costs"]).tolist()
     m.cost = pyo.Objective(
         expr=sum(cost * m.x[index] for cost, index in zip(costs, m.x, strict=True))
@@ -227,7 +238,7 @@ def paths_of(graph: dict[str, Any], flow: Any) -> Paths:
         if name == "elementary":
             rules.append(Elementary())
         elif name == "ng":
-            remembered: dict[int, list[int]] = {}
+            remembered: dict[Any, list[int]] = {}
             for v, u in data[0]:
                 remembered.setdefault(v, []).append(u)
             rules.append(Neighbourhoods(remembered=remembered))

@@ -3,8 +3,8 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Paths, decompose, solve
-from colgen.networks import AtMostOne, Elementary, NoCycles, Requests, Resource
+from colgen import InputError, Paths, decompose, solve
+from colgen.networks import AtMostOne, Consecutive, Elementary, NoCycles, Requests, Resource
 
 
 def block(rules=(), resources=(), domain=pyo.NonNegativeIntegers):
@@ -82,3 +82,10 @@ def test_places_of_one_customer_count_as_one():
     solver = problem.oracles[0].solver
     assert solver.rules.classes.tolist() == [0, 1, 1, 3, 4]
     assert solve(problem).objective == 2 + 4 + 5
+
+
+def test_cycles_over_copies_of_vertices_are_not_limited_by_their_arcs():
+    with pytest.raises(InputError, match="NoCycles and Consecutive are not enforced together"):
+        decompose(block((NoCycles(2), Consecutive([1, 2], 1, 4))))
+    with pytest.raises(InputError, match="no path satisfies"):
+        decompose(block((Elementary(), Requests([(2, 1)]))))

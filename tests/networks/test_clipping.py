@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen.networks.clipping import clipped
-from colgen.networks.statement import levels
+from colgen.networks.graph import levels
 from colgen.solvers.paths.labelling import Labelling, Network, Resource
 
 

@@ -8,7 +8,7 @@ import pytest
 from colgen import InputError
 from colgen.networks import Consecutive
 from colgen.networks.expanded import expand
-from colgen.networks.statement import Graph
+from colgen.networks.graph import Graph
 
 
 def days(count):

@@ -4,9 +4,20 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import CompactModel, InputError, Paths, decompose, solve
+from colgen import CompactModel, InputError, Paths, Termination, decompose, solve
 from colgen.decomposition.undecomposed import Undecomposed
-from colgen.networks import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
+from colgen.networks import (
+    AtMostOne,
+    Commodities,
+    Consecutive,
+    Elementary,
+    Neighbourhoods,
+    NoCycles,
+    Requests,
+    Resource,
+    Unsplittable,
+)
+from tests.networks.flow_programs import network
 from tests.networks.programs import routing
 
 ARCS = [(0, 1), (0, 2), (1, 2), (2, 1), (1, 3), (2, 3)]
@@ -134,3 +145,26 @@ def test_arrays_of_columns_are_refused():
     paths = Paths(([0, 1], [1, 2]), np.arange(2), 0, 2)
     with pytest.raises(InputError, match="component of a Pyomo model"):
         paths.compact()
+
+
+@pytest.mark.parametrize("unsplittable", [False, True])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_commodities_have_a_flow_each(seed, own, unsplittable):
+    given = network(seed, vertices=6, arcs=12, commodities=4, own=own)
+    given.unsplittable = unsplittable
+    m = pyo.ConcreteModel()
+    upper = [None if np.isinf(u) else float(u) for u in given.capacities]
+    m.x = pyo.Var(range(len(upper)), bounds=lambda m, a: (0, upper[a]))
+    m.cost = pyo.Objective(expr=sum(cost * m.x[a] for a, cost in enumerate(given.costs.tolist())))
+    commodities = Commodities(
+        given.origins, given.destinations, given.demands, costs=given.own_costs, limits=given.limits
+    )
+    rules = [Unsplittable()] if unsplittable else []
+    m.p = Paths((given.tails, given.heads), list(m.x.values()), commodities=commodities, rules=rules)
+    assert m.p.compact() == ()
+    best = given.optimum()
+    if np.isinf(best):
+        assert solve(Undecomposed(CompactModel.from_pyomo(m))).termination is Termination.INFEASIBLE
+    else:
+        assert optimum(m) == pytest.approx(best)

@@ -6,33 +6,6 @@ import pytest
 
 from colgen import InputError, Paths, decompose, solve
 from colgen.networks import Elementary, Neighbourhoods, NoCycles, Resource
-from colgen.networks.statement import Graph, levels
-
-
-def test_vertices_are_sorted_integers_or_in_order_of_appearance():
-    assert Graph(([3, 1], [1, 2]), 3, 2).vertices == (1, 2, 3)
-    assert Graph((["s", "a"], ["a", "t"]), "s", "t").vertices == ("s", "a", "t")
-    depot = Graph(([0, 1], [1, 0]), 0, 0)
-    assert depot.vertices == (0, 1, 0)
-    assert (depot.source, depot.sink) == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("graph", "message"),
-    [
-        (([0], [0, 1]), "as many heads"),
-        (([], []), "at least one arc"),
-        ([1, 2, 3, 4], "expected \\(tails, heads\\)"),
-        (([0, 1, 1], [1, 1, 2]), "no arc from a vertex to itself, got \\(1, 1\\)"),
-        (([0, 1, 1], [1, 0, 2]), "no arc into the source"),
-        (([0, 2, 1], [1, 1, 2]), "no arc out of the sink"),
-        (([0, 1, 3], [1, 2, 2]), "vertex 3 is not reached from the source"),
-        (([0, 1, 1], [1, 2, 3]), "vertex 3 does not reach the sink"),
-    ],
-)
-def test_an_invalid_graph_is_refused(graph, message):
-    with pytest.raises(InputError, match=message):
-        Graph(graph, 0, 2)
 
 
 @pytest.mark.parametrize(
@@ -127,17 +100,3 @@ def test_columns_of_arrays_are_the_same_statement():
     compact = CompactModel.from_pyomo(m)
     paths = Paths(([0, 1, 0], [1, 2, 2]), np.arange(3), 0, 2)
     assert solve(decompose(compact, [paths])).objective == 2
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_level_of_a_vertex_is_its_longest_walk(seed):
-    rng = np.random.default_rng(seed)
-    count = 30
-    tails, heads = rng.integers(0, count, (2, 60))
-    forward = tails < heads
-    tails, heads = tails[forward], heads[forward]
-    expected = np.zeros(count, dtype=int)
-    for _ in range(count):
-        np.maximum.at(expected, heads, expected[tails] + 1)
-    assert levels(count, tails, heads).tolist() == expected.tolist()
-    assert levels(3, np.array([0, 1, 2]), np.array([1, 2, 0])) is None

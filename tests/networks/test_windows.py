@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen.networks import Resource
-from colgen.networks.statement import Graph
+from colgen.networks.graph import Graph
 from colgen.networks.windows import earliest, latest, limited, obstacles
 
 
