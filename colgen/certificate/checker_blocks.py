@@ -281,7 +281,8 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
     Members of a block have the same variables and rows, in one order.
     """
     fields(instance, ("kind", "sense", "offset", "variables", "rows", "linking", "blocks"), ("name",))
-    variables, rows, linking = instance["variables"], instance["rows"], [integer(r) for r in instance["linking"]]
+    rows, linking = instance["rows"], [integer(r) for r in instance["linking"]]
+    variables, fixed, redundant = presolve(instance["variables"], rows)
     place: dict[int, tuple[int, int]] = {}  # by variable: member of a block, and place in it
     members = [member for block in instance["blocks"] for member in block]
     for number, member in enumerate(members):
@@ -300,8 +301,9 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
         sides_.append([low, high])
         for v, entry in terms:
             entries[integer(v)].append([k, entry])
-    for row in sorted(set(range(len(rows))).difference(linking)):
-        low, high, terms = rows[row]
+    fixed = {v: value for v, value in fixed.items() if v not in place}
+    for row in sorted(set(range(len(rows))).difference(linking, redundant)):
+        low, high, terms = _without(fixed, rows[row])
         if not terms:  # an empty row belongs to the variables without a block
             static_rows.append([low, high, []])
             continue
@@ -321,6 +323,68 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
     data = {"variables": [variables[v] for v in static], "entries": [entries[v] for v in static], "rows": static_rows}
     problems.append({"kind": "block", "uses": [1, 1], "cost": instance["offset"], **data})
     return {"sense": instance["sense"], "step": _step(instance), "rows": sides_, "pricing": problems}
+
+
+def presolve(variables: Sequence[Any], rows: Sequence[Any]) -> tuple[list[Any], dict[int, Fraction], set[int]]:
+    """Return variables with tighter limits, the values of fixed ones, and rows that limits or other rows imply.
+
+    A row gives limits if its other variables are fixed.  A multiple of a row that is at least as tight is redundant.
+    """
+    for _, _, terms in rows:
+        _terms(terms, len(variables))
+    found, fixed = list(variables), dict[int, Fraction]()
+    ends = [_ends(*sides((low, high)), is_integer) for _, low, high, is_integer in variables]
+    while True:
+        for row in rows:
+            if sum(v not in fixed for v, _ in row[2]) == 1:
+                low, high, ((v, a),) = _without(fixed, row)
+                one, other = (None if side is None else exact(side) / exact(a) for side in (low, high))
+                cost, _, _, is_integer = found[v]
+                least, most = _ends(*((one, other) if exact(a) > 0 else (other, one)), is_integer)
+                ends[v] = max(ends[v][0], least), min(ends[v][1], most)
+                limits = [None if abs(end) == math.inf else _written(end) for end in ends[v]]
+                found[v] = [cost, *limits, is_integer]
+        before, fixed = fixed, {v: Fraction(low) for v, (low, high) in enumerate(ends) if low == high}
+        if fixed == before:
+            return found, fixed, _redundant(fixed, ends, rows)
+
+
+def _redundant(fixed: Mapping[int, Fraction], ends: Sequence[Limits], rows: Sequence[Any]) -> set[int]:
+    """Return the rows that limits of a variable imply, or a multiple of another row; the first of equal ones stays."""
+    found = set[int]()
+    multiples: dict[Any, list[Any]] = {}
+    for k, row in enumerate(rows):
+        low, high, terms = _without(fixed, row)
+        if len(terms) < 2:
+            spans = [span(exact(a), ends[v]) for v, a in terms] or [(0, 0)]
+            found.update({k} if all(holds(end, sides((low, high))) for end in spans[0]) else ())
+            continue
+        terms = sorted((v, exact(a)) for v, a in terms)
+        first = terms[0][1]
+        least, most = span(1 / first, _ends(*sides((low, high)), False))
+        multiples.setdefault(tuple((v, a / first) for v, a in terms), []).append((-least, most, abs(first), k))
+    for same in multiples.values():
+        kept: list[Any] = []
+        for each in sorted(same):
+            if any(each[0] >= low and each[1] >= high for low, high, *_ in kept):
+                found.add(each[-1])
+            else:
+                kept.append(each)
+    return found
+
+
+def _without(fixed: Mapping[int, Fraction], row: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
+    """Return a row whose sides contain the terms of fixed variables."""
+    low, high, terms = row
+    moved = sum((exact(a) * fixed[v] for v, a in terms if v in fixed), Fraction(0))
+    if moved:
+        low, high = (None if side is None else _written(exact(side) - moved) for side in (low, high))
+    return low, high, [[v, a] for v, a in terms if v not in fixed]
+
+
+def _written(number: Fraction | int) -> int | str:
+    """Return a number in the form of a certificate."""
+    return int(number) if number.denominator == 1 else str(number)
 
 
 def _step(instance: Mapping[str, Any]) -> int | str | None:

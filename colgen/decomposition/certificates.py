@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from colgen.branching.rules import TemplateBound
 from colgen.certificate import checker_blocks
@@ -27,7 +28,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.block_trees import BoundingTree
 from colgen.decomposition.blocks.decisions import ComponentBound, PointsWithin
 from colgen.decomposition.blocks.shortest_path import shortest_path_of
-from colgen.decomposition.reading.compact_model import Floats, Ints
+from colgen.decomposition.reading.compact_model import REMOVED, CompactModel, Floats, Ints
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
 from colgen.solvers.arrays import EXACT
@@ -35,7 +36,7 @@ from colgen.solvers.arrays import EXACT
 _MOST_SUMS = 1 << 21
 """Limit on row sums in the checker's dynamic program for a block; blocks with more are trusted."""
 
-_MOST_NODES = 100_000
+_MOST_NODES = 500_000
 """Limit on the nodes of all trees of bounds of a certificate."""
 
 _DIGITS = (2.0**20, 2.0**48)
@@ -62,10 +63,9 @@ class BlockCertifier(Certifier):
     states_formulation = False
     needs_duals = False
 
-    def __init__(self, splitting: Splitting) -> None:
-        f = splitting.compact.formulation
-        super().__init__(f.sense, splitting.compact.source.name)
-        self._splitting = splitting
+    def __init__(self, splitting: Splitting, compact: CompactModel) -> None:
+        super().__init__(compact.formulation.sense, compact.source.name)
+        self._splitting, self._compact = splitting, compact
         self._orders = [_order_of(sub) for sub in splitting.subproblems]
         self._ranks = [np.argsort(order) for order in self._orders]
         self._last: tuple[Solution, list[Any] | str, Fraction] | None = None
@@ -78,8 +78,20 @@ class BlockCertifier(Certifier):
     @cached_property
     def _data(self) -> Record:
         splitting, f, units = self._splitting, self._splitting.compact.formulation, self._units
-        matrix = splitting.compact.rows
-        coefficients = matrix.data / units[matrix.indices]
+        # The user's model with the copies of linking variables; the checker repeats the presolve.
+        user, copied = self._compact.formulation, splitting.compact.copied
+        lower, upper = (np.append(ends, ends[copied]) for ends in (user.lower, user.upper))
+        added = slice(len(user.row_lower), None)
+        row_lower, row_upper = (
+            np.append(user.row_lower, f.row_lower[added]),
+            np.append(user.row_upper, f.row_upper[added]),
+        )
+        matrix = splitting.compact.rows @ sparse.diags_array(1.0 / units)
+        if self._compact.presolved is not self._compact:
+            removed = sparse.csr_array(user.matrix - self._compact.presolved.formulation.matrix)
+            removed.resize(matrix.shape)
+            matrix = sparse.csr_array(matrix + removed)
+        coefficients = matrix.data
         entries = [
             [
                 [int(v), _exact(a)]
@@ -88,24 +100,26 @@ class BlockCertifier(Certifier):
             ]
             for i, j in zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
         ]
-        rows = list(zip(map(_side, f.row_lower.tolist()), map(_side, f.row_upper.tolist()), entries, strict=True))
+        sides = zip(map(_side, row_lower.tolist()), map(_side, row_upper.tolist()), entries, strict=True)
+        rows = [list(row) for row in sides]
+        variables = [
+            [_exact(cost), _side(low), _side(high), is_whole]
+            for cost, low, high, is_whole in zip(
+                (f.costs / units).tolist(), lower.tolist(), upper.tolist(), f.integer.tolist(), strict=True
+            )
+        ]
+        # Rows that presolve has removed and that are not redundant in fractions link, with dual values of zero.
+        linking, removed = splitting.linking.tolist(), np.flatnonzero(splitting.partition.of_row == REMOVED).tolist()
+        if removed:
+            linking += sorted(set(removed).difference(checker_blocks.presolve(variables, rows)[2]))
         return {
             "kind": "compact",
             "name": self.name,
             "sense": f.sense.name.lower(),
             "offset": _exact(f.offset),
-            "variables": [
-                [_exact(cost), _side(low), _side(high), is_whole]
-                for cost, low, high, is_whole in zip(
-                    (f.costs / units).tolist(),
-                    (f.lower * units).tolist(),
-                    (f.upper * units).tolist(),
-                    f.integer.tolist(),
-                    strict=True,
-                )
-            ],
-            "rows": [list(row) for row in rows],
-            "linking": self._linking,
+            "variables": variables,
+            "rows": rows,
+            "linking": linking,
             "blocks": [
                 [members[order].tolist() for members in sub.columns]
                 for sub, order in zip(splitting.subproblems, self._orders, strict=True)
@@ -117,10 +131,6 @@ class BlockCertifier(Certifier):
         """The units of the columns, powers of two; the certificate has the numbers of the user's model."""
         units = self._splitting.compact.units
         return np.ones(len(self._splitting.compact.formulation.costs)) if units is None else units
-
-    @cached_property
-    def _linking(self) -> list[int]:
-        return [int(row) for row in self._splitting.linking]
 
     def formulation(self) -> Record:
         return self._formulation
@@ -211,7 +221,9 @@ class BlockCertifier(Certifier):
             if near is None or found[1] / unit > near[1] / near[0]["unit"]:
                 near = found
         # A block may be empty, which needs no dual values.
-        found = self._claim(state, [0] * len(self._linking), {}, 1, WitnessPoint(None, 0.0, costs_count=False), goal)
+        found = self._claim(
+            state, [0] * len(self._data["linking"]), {}, 1, WitnessPoint(None, 0.0, costs_count=False), goal
+        )
         if found is not None and self._proves(*found, goal):
             return found[0]
         if near is None or goal is None or not point.costs_count or self._program.step is not None:
@@ -285,7 +297,8 @@ class BlockCertifier(Certifier):
         known, total = float((point.total + sum(others)) / over) - needed, sum(counts[k] for k in open_)
         best = dict.fromkeys(open_, -1.0)  # without dual values a gain of 0 is that of any point
         if isinstance(near.duals, Duals):
-            best = {k: -program.sign * float(near.duals.values[len(program.rows) + k]) for k in open_}
+            first = len(self._splitting.linking)
+            best = {k: -program.sign * float(near.duals.values[first + k]) for k in open_}
         room = known - sum(counts[k] * gain for k, gain in best.items())
         if room < 0.0:
             best, room = dict.fromkeys(open_, -math.inf), 0.0
@@ -319,7 +332,8 @@ class BlockCertifier(Certifier):
         if not isinstance(point.duals, Duals):
             return
         sign, rows = self._program.sign, self._program.rows
-        values = (sign * point.duals.values[: len(rows)]).tolist()
+        values = np.zeros(len(rows))
+        values[: len(self._splitting.linking)] = sign * point.duals.values[: len(self._splitting.linking)]
         found: dict[_Within, float] = {}
         terms = point.duals.terms(Box)
         for box, value in zip(terms.terms, terms.values.tolist(), strict=True):
@@ -329,7 +343,7 @@ class BlockCertifier(Certifier):
         allowed = [*rows, *(state.counts[place] for place in found)]
         every = [
             0.0 if sides[value < 0.0] is None else value
-            for value, sides in zip((*values, *found.values()), allowed, strict=True)
+            for value, sides in zip((*values.tolist(), *found.values()), allowed, strict=True)
         ]
         for integers, unit in _scale_to_integers(every, self._size):
             counts = zip(found, integers[len(rows) :], strict=True)

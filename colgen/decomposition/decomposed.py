@@ -102,7 +102,7 @@ class Decomposed(Problem):
         return WarmStart(columns=columns)
 
     def certifier(self) -> Certifier:
-        return BlockCertifier(self.splitting)
+        return BlockCertifier(self.splitting, self.compact)
 
     def answer(self, solution: Solution) -> Values:
         splitting = self.splitting

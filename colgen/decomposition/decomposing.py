@@ -114,7 +114,7 @@ def decompose(
         found = blocks_of(compact, by)
         if method == "benders":
             return Benders(compact, found)
-        split, found = copy_linking(compact, found)
+        split, found = copy_linking(compact.presolved, found.without_removed(compact.presolved.formulation))
         scaled = split.scaled()
         blocks = subproblems(scaled, found, aggregate=aggregate)
         return Decomposed(Splitting(scaled, found, blocks), compact, recognize=recognize)

@@ -21,7 +21,15 @@ from colgen.core.lazy_imports import import_name
 from colgen.core.text import plural
 from colgen.decomposition.blocks.oracles import describe_blocks
 from colgen.decomposition.blocks.unimodular import remarks
-from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Ints, Partition, PyomoSource, as_compact
+from colgen.decomposition.reading.compact_model import (
+    MASTER,
+    REMOVED,
+    CompactModel,
+    Ints,
+    Partition,
+    PyomoSource,
+    as_compact,
+)
 from colgen.decomposition.reading.decomposition_files import write_dec
 from colgen.decomposition.reading.partition import By, partition
 from colgen.decomposition.reading.subproblems import has_rays, split
@@ -70,11 +78,12 @@ class FoundBlocks:
     @cached_property
     def recognized(self) -> str:
         """The recognized kinds of blocks, such as "3 knapsacks"; kernels price these, HiGHS the others."""
-        return describe_blocks([block for block in split(self.compact, self.partition) if not has_rays(block)])
+        small, blocks = _presolved(self.compact, self.partition)
+        return describe_blocks([block for block in split(small, blocks) if not has_rays(block)])
 
     def __str__(self) -> str:
-        part = self.partition
-        rows = np.bincount(part.of_row[part.of_row != MASTER], minlength=len(part.names))
+        _, part = _presolved(self.compact, self.partition)
+        rows = np.bincount(part.of_row[part.of_row >= 0], minlength=len(part.names))
         columns = np.bincount(part.of_column[part.of_column != MASTER], minlength=len(part.names))
         static = int((part.of_column == MASTER).sum())
         return "\n".join(
@@ -145,18 +154,25 @@ def find_in(compact: CompactModel) -> FoundBlocks | None:
 def detected(compact: CompactModel) -> Iterator[FoundBlocks]:
     """Yield the decompositions detected in a model, those with the largest share of zeros first."""
     found: dict[bytes, Partition] = {}
-    for linking in _candidates(compact):
-        blocks = _components(compact, linking)
+    small = compact.presolved
+    for linking in _candidates(small):
+        blocks = _components(small, linking)
         if blocks is not None:
             found.setdefault(blocks.of_row.tobytes(), blocks)
-    for blocks in sorted(found.values(), key=lambda each: -_score(compact, each)):
+    for blocks in sorted(found.values(), key=lambda each: -_score(*_presolved(compact, each))):
         yield score_blocks(compact, blocks)
 
 
 def score_blocks(compact: CompactModel, blocks: Partition) -> FoundBlocks:
     """Return blocks with their score."""
-    said = remarks(split(compact, blocks))
-    return FoundBlocks(compact, blocks, _families(compact, blocks), 0.0 if said else _score(compact, blocks), said)
+    small, own = _presolved(compact, blocks)
+    said = remarks(split(small, own))
+    return FoundBlocks(compact, blocks, _families(small, own), 0.0 if said else _score(small, own), said)
+
+
+def _presolved(compact: CompactModel, blocks: Partition) -> tuple[CompactModel, Partition]:
+    """Return a model and its blocks after presolve."""
+    return compact.presolved, blocks.without_removed(compact.presolved.formulation)
 
 
 def _candidates(compact: CompactModel) -> Iterator[NDArray[np.bool_]]:
@@ -289,8 +305,8 @@ def _labels(compact: CompactModel, linking: NDArray[np.bool_]) -> Ints:
 
 def _score(compact: CompactModel, partition: Partition) -> float:
     """Return the share of the matrix outside blocks, linking rows and static variables."""
-    height, width = compact.rows.shape
-    rows = np.bincount(partition.of_row[partition.of_row != MASTER], minlength=len(partition.names))
+    height, width = int((partition.of_row != REMOVED).sum()), compact.rows.shape[1]
+    rows = np.bincount(partition.of_row[partition.of_row >= 0], minlength=len(partition.names))
     columns = np.bincount(partition.of_column[partition.of_column != MASTER], minlength=len(partition.names))
     static = width - int(columns.sum())
     filled = float(rows @ columns) + float(len(partition.linking) * width) + float(rows.sum() * static)

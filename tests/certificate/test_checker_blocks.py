@@ -106,8 +106,9 @@ def test_a_model_is_a_program_over_points_of_its_blocks():
     block, static = program["pricing"]
     assert program["rows"] == [[1, None]]
     assert Fraction(program["step"]) == Fraction(1, 2)
-    assert (block["uses"], block["rows"], block["entries"]) == ([2, 2], [[None, 1, [[0, 2]]]], [[[0, 1]]])
-    assert (static["uses"], static["cost"], static["variables"]) == ([1, 1], "1/2", [[3, 0, 5, True]])
+    assert (block["uses"], block["rows"], block["entries"]) == ([2, 2], [], [[[0, 1]]])
+    assert block["variables"] == [[2, 0, 0, True]]  # the row is a bound
+    assert (static["uses"], static["cost"], static["variables"]) == ([1, 1], "1/2", [[3, 1, 5, True]])
 
 
 @pytest.mark.parametrize(
@@ -152,3 +153,44 @@ def test_true_is_no_variable_number():
     model["rows"] = [[1, None, [[1, 1]], "more"]]
     with pytest.raises(ValueError, match="too many values"):
         formulation(model)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_presolve_keeps_all_points(seed):
+    """Rows repeated, multiplied, weaker or over one variable; the remaining rows and limits have the same points."""
+    chance = random.Random(seed)
+    size = chance.randint(1, 3)
+    variables = [[0, low := chance.randint(-1, 1), low + chance.choice([0, 1, 2]), True] for _ in range(size)]
+    rows = []
+    for _ in range(chance.randint(1, 5)):
+        terms = [[v, chance.choice([-2, 1, 3, "1/2"])] for v in range(size) if chance.random() < 0.6]
+        low, high = chance.randint(-3, 1), chance.randint(-1, 4)
+        rows.append([chance.choice([None, low]), chance.choice([None, high]), terms])
+    for low, high, terms in list(rows):
+        times, wider = chance.choice([1, 2, -1, -3]), chance.choice([0, 1, -1])
+        low, high = (None if side is None else times * side for side in ((low, high) if times > 0 else (high, low)))
+        high = None if high is None else high + wider
+        rows.append([low, high, [[v, str(times * Fraction(a))] for v, a in terms]])
+    chance.shuffle(rows)
+    found, fixed, redundant = checker_blocks.presolve(variables, rows)
+
+    def points(variables, rows):
+        exact = [([None if s is None else Fraction(s) for s in row[:2]], row[2]) for row in rows]
+        for point in itertools.product(range(-1, 4), repeat=size):
+            within = all(holds(x, (low, high)) for x, (_, low, high, _) in zip(point, variables, strict=True))
+            if within and all(holds(sum(Fraction(a) * point[v] for v, a in terms), s) for s, terms in exact):
+                yield point
+
+    assert list(points(found, [row for k, row in enumerate(rows) if k not in redundant])) == list(
+        points(variables, rows)
+    )
+    for point in points(variables, rows):
+        assert all(point[v] == value for v, value in fixed.items())
+
+
+def test_presolve_takes_rows_in_turn():
+    rows = [[None, 9, [[0, 3], [1, 2]]], [4, 4, [[0, 2]]], ["1/2", None, [[2, "1/3"]]]]
+    variables = [[1, 0, 9, True], [1, 0, None, False], [1, 0, None, True]]
+    found, fixed, redundant = checker_blocks.presolve(variables, rows)
+    assert found == [[1, 2, 2, True], [1, 0, "3/2", False], [1, 2, None, True]]
+    assert (fixed, redundant) == ({0: 2}, {0, 1, 2})

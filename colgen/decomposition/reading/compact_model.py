@@ -18,6 +18,7 @@ from colgen.core.errors import FormulationError, InputError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import ROUNDING
 from colgen.decomposition.reading.layers import gurobi_program, linopy_program
+from colgen.decomposition.reading.presolve import reduced
 from colgen.model.rows import Rows, compile_model, free_variables
 from colgen.networks.statement import Paths
 from colgen.solvers.linear.named import ModelError, NamedProgram, named_program
@@ -28,6 +29,9 @@ Ints = NDArray[np.int64]
 
 MASTER = -1
 """Block number of rows and variables that stay in the master."""
+
+REMOVED = -2
+"""Block number of rows that presolve has removed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,21 @@ class Partition:
     def linking(self) -> Ints:
         """The rows of the master."""
         return np.flatnonzero(self.of_row == MASTER)
+
+    def without_removed(self, f: Rows) -> Partition:
+        """Return the blocks of a model after presolve; the master has fixed variables, and no block is empty."""
+        matrix = sparse.csc_array(f.matrix)
+        entries, free = (
+            np.bincount(matrix.indices, minlength=matrix.shape[0]),
+            np.isinf(f.row_lower) & np.isinf(f.row_upper),
+        )
+        fixed = (np.diff(matrix.indptr) == 0) & (f.lower == f.upper)
+        of_row = np.where((entries == 0) & free, REMOVED, self.of_row)
+        of_column = np.where(fixed, MASTER, self.of_column)
+        used = np.unique(of_column[of_column >= 0])
+        place = np.full(len(self.names) + 2, MASTER)  # the last two are those of REMOVED and MASTER
+        place[used], place[REMOVED] = np.arange(len(used)), REMOVED
+        return Partition(tuple(self.names[k] for k in used.tolist()), place[of_column], place[of_row])
 
 
 class Source(Protocol):
@@ -261,6 +280,12 @@ class CompactModel:
         """Return values of the user's model in the units of the columns, with copies."""
         columns = np.concatenate([values, values[self.copied]])
         return columns if self.units is None else columns / self.units
+
+    @cached_property
+    def presolved(self) -> CompactModel:
+        """The model without redundant rows and fixed variables; a Pyomo model as it is, since its rows have duals."""
+        f = self.formulation if isinstance(self.source, PyomoSource) else reduced(self.formulation)
+        return self if f is self.formulation else dataclasses.replace(self, formulation=f)
 
     @cached_property
     def rows(self) -> sparse.csr_array:

@@ -65,6 +65,8 @@ class Statement:
         Whether constraints that the file does not name stay in the master; otherwise they follow their variables.
     copies
         For each block that the file calls a copy of another, that block.
+    parts
+        For each block that the file decomposes without master constraints, the part of each of its constraints.
     """
 
     path: Path
@@ -73,6 +75,7 @@ class Statement:
     of_variable: dict[str, set[int]] = field(default_factory=dict)
     rest_in_master: bool = True
     copies: dict[int, int] = field(default_factory=dict)
+    parts: dict[int, dict[str, tuple[int, ...]]] = field(default_factory=dict)
 
 
 def read_blocks(path: Path, compact: CompactModel) -> Partition:
@@ -95,7 +98,7 @@ def read_blocks(path: Path, compact: CompactModel) -> Partition:
     found = reader(path, read_text(path), _Names(compact))
     blocks = _complete(found, compact)
     _check_copies(found, compact, blocks)
-    return blocks
+    return _divide(found, compact, blocks)
 
 
 def write_dec(path: Path | str, compact: CompactModel, blocks: Partition) -> None:
@@ -269,7 +272,10 @@ def _assign(found: Statement, names: _Names, block: int, keyword: str, entries: 
 
 
 def _read_jdec(path: Path, text: str, names: _Names) -> Statement:
-    """Read the JSON format; an inner decomposition of a block is checked and not used, with a warning."""
+    """Read the JSON format; a decomposition of a block into independent parts makes a block of each part.
+
+    Other decompositions of a block only affect how GCG prices it, not the bound; they are not used, with a warning.
+    """
     data = parse_json(text, str(path))
     decomposition = _member(path, data, "decomposition", dict, "the file")
     found = Statement(path, rest_in_master=False)
@@ -313,10 +319,21 @@ def _read_level(found: Statement, names: _Names, data: dict[str, Any], where: st
             other = [name for name in inner.of_row if found.of_row.get(name) != number]
             if other:
                 raise InputError(f"{path}: {of_block}: its decomposition has {other[0]!r}, which is not in the block")
-            warnings.warn(
-                f"{path}: {of_block} has a decomposition of its own, which is not used: the block is priced as one",
-                stacklevel=2,
-            )
+            mine = {name for name, block_of in found.of_row.items() if block_of == number}
+            if mine == set(inner.of_row) and MASTER not in inner.of_row.values():
+                found.parts[number] = {
+                    name: (part, *inner.parts.get(part, {}).get(name, ())) for name, part in inner.of_row.items()
+                }
+            else:
+                _warn_of_parts(path, of_block, "master constraints")
+
+
+def _warn_of_parts(path: Path, of_block: str, reason: str) -> None:
+    warnings.warn(
+        f"{path}: {of_block} has a decomposition with {reason}, which is not used: the block is priced as one, with "
+        "the same bound",
+        stacklevel=2,
+    )
 
 
 def _add(found: Statement, names: _Names, name: Any, block: int, where: str) -> None:
@@ -361,6 +378,27 @@ def _check(found: Statement, compact: CompactModel, stated: set[int] | None, row
             f"{found.path}: variable {compact.names[column]!r} is in {where} and, by constraint "
             f"{compact.constraint_name(row)!r}, in block {block + 1}; expected one block"
         )
+
+
+def _divide(found: Statement, compact: CompactModel, blocks: Partition) -> Partition:
+    """Return blocks with a block for each part of a decomposed block, if these parts share no variable."""
+    names, of_column, of_row = list(blocks.names), blocks.of_column.copy(), blocks.of_row.copy()
+    row_of_name = {name: row for row, name in enumerate(compact.source.constraint_names)}
+    for number, part_of_name in found.parts.items():
+        rows: dict[tuple[int, ...], list[int]] = {}
+        for name, part in part_of_name.items():
+            rows.setdefault(part, []).append(row_of_name[name])
+        columns = {part: np.unique(compact.rows[own, :].indices) for part, own in rows.items()}
+        if len(np.unique(np.concatenate([*columns.values()]))) < sum(map(len, columns.values())):
+            _warn_of_parts(found.path, f"block {number}", "variables of several parts")
+            continue
+        block = names.index(number + 1)
+        names[block] = f"{number + 1}.1"
+        for k, part in enumerate(list(rows)[1:], 2):
+            mine = columns[part][of_column[columns[part]] == block]
+            of_row[rows[part]] = of_column[mine] = len(names)
+            names.append(f"{number + 1}.{k}")
+    return Partition(tuple(names), of_column, of_row)
 
 
 def _check_copies(found: Statement, compact: CompactModel, blocks: Partition) -> None:

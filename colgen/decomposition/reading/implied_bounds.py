@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colgen.decomposition.reading.compact_model import Floats, Ints
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _ROUNDS = 10
 """Maximum number of passes; each may tighten bounds from those of the pass before."""
 
-_SLACK = 1e-9
+SLACK = 1e-9
 """Room for rounding errors, relative to the terms of a row: a bound is never tighter than the rows imply."""
 
 _LARGEST = 1e9
@@ -40,7 +41,7 @@ def tighten_bounds(
         # a·x is at most the upper side less the least of the other terms, and at least the lower side less their most.
         above, above_size = _others(row_upper, rows, least, -np.inf)
         below, below_size = _others(row_lower, rows, most, np.inf)
-        room = _SLACK * (1.0 + np.maximum(above_size, below_size) / np.abs(a))
+        room = SLACK * (1.0 + np.maximum(above_size, below_size) / np.abs(a))
         upper_bounds = np.where(a > 0.0, above, below) / a
         lower_bounds = np.where(a > 0.0, below, above) / a
         useful = integer[columns] & (room < 0.5)

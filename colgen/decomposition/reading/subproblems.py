@@ -133,7 +133,7 @@ def block_bounds(compact: CompactModel, partition: Partition) -> tuple[Floats, F
 
     A row of one binary variable is a bound of it.
     """
-    f, rows, own = compact.formulation, compact.rows, partition.of_row != MASTER
+    f, rows, own = compact.formulation, compact.rows, partition.of_row >= 0
     lower, upper = f.lower, f.upper
     # Other rows leave binary variables free, and so do equations: networks are recognized by these.
     single = own & (np.diff(rows.indptr) == 1) & (f.row_lower != f.row_upper)

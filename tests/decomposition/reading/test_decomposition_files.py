@@ -1,6 +1,7 @@
 """Decompositions in GCG's formats: what a file states, what is completed, what is refused."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_an_inner_decomposition_is_checked_and_not_used(tmp_path):
     inner = {"master_constraints": ["link_0"], "blocks": [{"constraints": ["cap_0"]}, {"constraints": ["cap_1"]}]}
     data = json.loads(json.dumps(JDEC))
     data["decomposition"]["blocks"][0]["decomposition"] = inner
-    with pytest.warns(UserWarning, match=r"blocks\[0\] has a decomposition of its own"):
+    with pytest.warns(UserWarning, match=r"blocks\[0\] has a decomposition with master constraints"):
         assert blocks(tmp_path, data, ".jdec")[1] == EXPECTED
     inner["blocks"][1]["constraints"] = ["cap_2"]
     with pytest.raises(InputError, match="cap_2"):
@@ -160,6 +161,55 @@ def test_a_wrong_symmetry_is_refused(tmp_path):
     wrong["master_constraints"].append("cap_3")
     with pytest.raises(InputError, match="block 1 is called a copy of block 0"):
         blocks(tmp_path, data, ".jdec")
+
+
+INDEPENDENT = """\
+min
+ cost: a + b + c + d + e
+st
+ pick: a + c + e >= 1
+ one: a + 2 b <= 2
+ two: c + 2 d <= 2
+ three: a + 3 b >= 1
+ other: e <= 1
+bin
+ a b c d e
+end
+"""
+
+
+def nested(*parts, master=()):
+    inner = {"master_constraints": list(master), "blocks": [{"constraints": part} for part in parts]}
+    rows = [*(row for part in parts for row in part), *master]
+    blocks = [{"constraints": rows, "decomposition": inner}, {"constraints": ["other"]}]
+    return {"decomposition": {"master_constraints": ["pick"], "blocks": blocks}}
+
+
+def test_independent_parts_of_a_block_are_blocks(tmp_path):
+    (tmp_path / "m.lp").write_text(INDEPENDENT)
+    (tmp_path / "m.jdec").write_text(json.dumps(nested(["one", "three"], ["two"])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = read(tmp_path / "m.lp", tmp_path / "m.jdec")
+    assert model.blocks.names == ("1.1", 2, "1.2")
+    assert model.blocks.of_row.tolist() == [MASTER, 0, 2, 0, 1]
+    assert [model.blocks.of_column[model.place_of_name[name]] for name in "abcde"] == [0, 0, 2, 2, 1]
+    assert solve(decompose(model)).objective == solve(decompose(read(tmp_path / "m.lp"))).objective
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (nested(["one"], ["two"], master=["three"]), "with master constraints"),
+        (nested(["one"], ["two", "three"]), "with variables of several parts"),
+    ],
+)
+def test_dependent_parts_of_a_block_are_priced_as_one(tmp_path, data, reason):
+    (tmp_path / "m.lp").write_text(INDEPENDENT)
+    (tmp_path / "m.jdec").write_text(json.dumps(data))
+    with pytest.warns(UserWarning, match=f"{reason}, which is not used: the block is priced as one"):
+        model = read(tmp_path / "m.lp", tmp_path / "m.jdec")
+    assert model.blocks.of_row.tolist() == [MASTER, 0, 0, 0, 1]
 
 
 def test_names_that_gcg_would_split_are_not_written(tmp_path):
