@@ -17,7 +17,7 @@ from colgen.core.columns import Codec, Column
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.core.warm_start import Basis, WarmStart
+from colgen.core.warm_start import WarmStart
 from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values
 from colgen.decomposition.decomposed import Decomposed
@@ -161,26 +161,23 @@ class FlowModel(Decomposed):
     # --- start -------------------------------------------------------------------------------------------------------
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        """Return the paths of a nearly optimal flow, its prices of capacities, and a basis of its largest paths."""
+        """Return the paths of a nearly optimal flow and its prices of capacities.
+
+        Unsplittable commodities also start with other paths that are cheap at these prices.
+        """
         duals: dict[Any, float] = {}
-        batches, largest, near = [], [], []
+        batches = []
         for oracle in self.oracles:
             block = oracle.flow_block
             multipliers = block.start.multipliers
             duals |= {(CAPACITY, (block.number, arc)): -multipliers[arc] for arc in block.tight.tolist()}
             values = block.members @ block.search(block.costs + multipliers).distances
             duals |= {(DEMAND, (block.number, g)): value for g, value in enumerate(values.tolist())}
-            flows, main = block.start_flows()
-            batches.append(oracle.columns(flows))
-            largest.append(main)
+            batches.append(oracle.columns(block.start_flows()))
             if block.unsplittable:
-                near.append(oracle.columns(block.nearest(multipliers)))
-        rows = self.master()
-        names = rows.row_keys, {key: k for k, key in enumerate(rows.row_keys)}
-        slack = [key for key, lower in zip(rows.row_keys, rows.row_lower.tolist(), strict=True) if lower == -np.inf]
-        basic = Columns.concatenate([batch.take(main) for batch, main in zip(batches, largest, strict=True)], *names)
-        columns = Columns.concatenate(batches + near, *names)
-        return WarmStart(duals, columns=columns, basis=Basis(basic, (), slack))
+                batches.append(oracle.columns(block.nearest(multipliers)))
+        keys = self.master().row_keys
+        return WarmStart(duals, columns=Columns.concatenate(batches, keys, {key: k for k, key in enumerate(keys)}))
 
     # --- answers -----------------------------------------------------------------------------------------------------
 

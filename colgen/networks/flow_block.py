@@ -267,19 +267,18 @@ class FlowBlock:
 
     # --- flows -------------------------------------------------------------------------------------------------------
 
-    def start_flows(self) -> tuple[Flows, Ints]:
-        """Return flows of all groups over the paths of :attr:`start`, and the main one of each group."""
+    def start_flows(self) -> Flows:
+        """Return flows of all groups over the paths of :attr:`start`."""
         start, members = self.start, self.members
         size = np.diff(members.indptr)
         of_group = self.group_of[start.owners]
-        order = np.lexsort((-start.amounts, start.owners, of_group))
+        order = np.lexsort((start.owners, of_group))
         groups = of_group[order]
         begins = np.ones(len(order), dtype=np.bool_)  # paths of one commodity are flows each, others belong to one
         begins[1:] = (size[groups[1:]] == 1) | (groups[1:] != groups[:-1])
         first = np.append(np.flatnonzero(begins), len(order))
         pieces = [start.arcs[start.starts[p] : start.starts[p + 1]] for p in order.tolist()]
-        flows = self.flows_over(groups[first[:-1]], first, start.owners[order], pieces)
-        return flows, np.searchsorted(flows.groups, np.arange(self.num_groups))
+        return self.flows_over(groups[first[:-1]], first, start.owners[order], pieces)
 
     def near(
         self, costs: Floats, weight: float, special: Mapping[int, Floats], slack: float, limit: int

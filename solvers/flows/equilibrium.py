@@ -39,7 +39,7 @@ _AGE = 3
 _ROUNDING = 1e-9
 """Flow beyond a capacity by at most this share of it counts as rounding."""
 
-_GAIN, _LOOK_BACK = 1e-6, 6
+_GAIN, _LOOK_BACK = 3e-5, 4
 """The method ends when the dual bound has gained less than this share in the last steps."""
 
 
