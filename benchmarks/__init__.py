@@ -25,6 +25,7 @@ BENCHMARKS = {
     "learning": "learning.bench:bench_learning",
     "lp_backends": "cutting_stock.lp_backends:bench_lp_backends",
     "models": "models.bench:bench_models",
+    "networks": "networks.bench:bench_networks",
     "nonlocal_parsing": "nonlocal_parsing.bench:bench_nonlocal_parsing",
     "pipeline": "pipeline.bench:bench_pipeline",
     "proofs": "certificates.bench:bench_proofs",

@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 
 from colgen import CompactModel, Paths, Rows, Sense, decompose
-from colgen.decomposition.reading.compact_model import Names
 from colgen.networks import Commodities, Unsplittable
 
 
@@ -29,7 +28,7 @@ class Network:
         """Return the problem over columns of a compact model."""
         rows = Rows(Sense.MINIMIZE)
         flow = rows.add_variables("flow", range(len(self.tails)), cost=self.costs, upper=self.capacities)
-        model = CompactModel(rows, Names("network", tuple(f"flow[{a}]" for a in range(len(self.tails))), ()))
+        model = CompactModel.from_rows(rows)
         commodities = Commodities(
             self.origins, self.destinations, self.demands, costs=self.own_costs, limits=self.limits
         )

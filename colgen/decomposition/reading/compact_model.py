@@ -189,6 +189,12 @@ class CompactModel:
         return cls(formulation, PyomoSource(model, variables, formulation.row_keys), paths=paths)
 
     @classmethod
+    def from_rows(cls, rows: Rows, name: str = "model") -> CompactModel:
+        """Return rows and variables that are given as arrays as a model; names are those of Pyomo, ``block[index]``."""
+        variables, constraints = (tuple(map(_name_of, keys)) for keys in (rows.column_keys, rows.row_keys))
+        return cls(rows, Names(name, variables, constraints))
+
+    @classmethod
     def from_highspy(cls, model: Any, name: str = "model") -> CompactModel:
         """Return a model of HiGHS, a ``highspy.Highs`` or a ``highspy.HighsLp``, as arrays.
 
@@ -310,6 +316,13 @@ class CompactModel:
     def constraint_name(self, row: int) -> str:
         """Return the name of a row."""
         return self.source.constraint_names[row]
+
+
+def _name_of(key: Key) -> str:
+    block, index = key
+    if index is None:
+        return block
+    return f"{block}[{','.join(map(str, index))}]" if isinstance(index, tuple) else f"{block}[{index}]"
 
 
 def as_compact(model: Any) -> CompactModel:

@@ -1,0 +1,14 @@
+"""Benchmark of path blocks: the figures of each use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.harness import BenchOptions
+from benchmarks.networks.multicommodity import multicommodity
+from colgen.cli.template import Figure
+
+
+def bench_networks(options: BenchOptions) -> Sequence[Figure]:
+    """Solve the instances of the folders in ``--data``."""
+    return [figure for use in (multicommodity,) for figure in use(options)]
