@@ -22,7 +22,6 @@ from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
-from colgen.cuts.in_turn import InTurn
 from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values
 from colgen.decomposition.decomposed import Decomposed
@@ -37,7 +36,7 @@ from colgen.networks.block import Path, PathBlock
 from colgen.networks.branching import ArcFixing, PathRules
 from colgen.networks.flow_block import FlowBlock
 from colgen.networks.pricing import PathPricing
-from colgen.networks.separation import ArcBounds, rank_one, rounded_capacities
+from colgen.networks.separation import AfterNumbers, ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
 from colgen.networks.visits import VisitRows, visit_rows
 from colgen.networks.windows import obstacles
@@ -215,8 +214,8 @@ class NetworkModel(Decomposed):
             if len(sides) > 2:
                 cuts.append(rank_one(name, sides, self._visited(name)))
         if cuts and self._lists_paths:
-            return [*found, InTurn(*cuts, enough=FewPathsLeft(self._priced))]
-        return [*found, InTurn(*cuts)] if cuts else found
+            return [*found, AfterNumbers(self.blocks, *cuts, enough=FewPathsLeft(self._priced))]
+        return [*found, AfterNumbers(self.blocks, *cuts)] if cuts else found
 
     @cached_property
     def _once(self) -> list[frozenset[Hashable]]:

@@ -14,12 +14,48 @@ from colgen.core.terms import Linear
 from colgen.core.tolerances import TOLERANCES
 from colgen.cuts.capacity import RoundedCapacity
 from colgen.cuts.cut import Cuts
+from colgen.cuts.in_turn import InTurn
 from colgen.cuts.rank_one import RankOne
 from colgen.cuts.separation import Separation, SeparationContext
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.graph import Floats
 from colgen.networks.pricing import ARC, ARC_OF_GRAPH
 from colgen.networks.rules import Resource
+
+_PROMISING = 0.05
+"""Least increase of the bound, relative to it, by one more path for which cuts wait."""
+
+
+class AfterNumbers(InTurn):
+    """Separations in order, once branching on the number of paths of no block promises more than cuts do.
+
+    If each path has a large cost of its own, such as that of a vehicle, a fractional number of paths is branched on
+    first: rounding it up increases the bound by more than cuts.
+
+    Parameters
+    ----------
+    blocks
+        The path blocks.
+    separations, enough
+        See :class:`colgen.cuts.in_turn.InTurn`.
+    """
+
+    def __init__(self, blocks: Sequence[PathBlock], *separations: Separation, **how: Any) -> None:
+        super().__init__(*separations, **how)
+        leaving = [block.costs[block.network.tails == block.network.source] for block in blocks]
+        self._fixed = np.array([costs.min() if len(costs) else 0.0 for costs in leaving])
+
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+        return () if not context.whole and self._waits(solution, context) else super().separate(solution, context)
+
+    def _waits(self, solution: Solution, context: SeparationContext) -> bool:
+        numbers = np.zeros(len(self._fixed))
+        for column, value in solution.columns:
+            if isinstance(column.structure, Path):
+                numbers[column.structure.number] += value
+        missing = np.ceil(numbers) - numbers
+        fractional = np.minimum(missing, 1.0 - missing) > TOLERANCES.integrality
+        return bool((fractional & (missing * self._fixed > _PROMISING * abs(context.bound))).any())
 
 
 class ArcBounds(Separation):

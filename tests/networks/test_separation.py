@@ -3,7 +3,9 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Paths, decompose, solve
+from colgen import Paths, Sense, decompose, solve
+from colgen.core.solution import Solution
+from colgen.cuts.separation import SeparationContext
 from tests.networks.programs import routing
 
 
@@ -24,3 +26,17 @@ def test_cuts_over_visits_keep_the_optimum(seed):
     model, best = routing(seed, customers=6, fixed=0)
     result = solve(decompose(model))
     assert result.objective == pytest.approx(best)
+
+
+@pytest.mark.parametrize(("fixed", "waits"), [(0, False), (1000, True)])
+def test_cuts_wait_for_branching_on_the_number_of_expensive_paths(fixed, waits):
+    """Three routes of two customers each, used half: 1.5 routes, and a violated subset row."""
+    model, _ = routing(1, customers=6, fixed=fixed)
+    problem = decompose(model)
+    routes = [problem.path("type_0", (0, i, j, 0)) for i, j in ((1, 2), (2, 3), (1, 3))]
+    solution = Solution(0.0, [(route, 0.5) for route in routes])
+    context = SeparationContext(Sense.MINIMIZE, bound=1.5 * fixed + 100.0)
+    separation = problem.separation()[-1]
+    assert separation._waits(solution, context) == waits
+    two = Solution(0.0, [(route, 2 / 3) for route in routes])
+    assert not separation._waits(two, context)

@@ -91,6 +91,28 @@ def test_terms_of_every_kind_are_priced_as_enumeration_does(seed: int) -> None:
         columns_at(oracle, keys, values)
 
 
+def test_vertices_without_a_row_keep_the_sums_of_limited_memory() -> None:
+    """Columns list only components that have rows, so a cut does not restart at vertex 3, which covers none."""
+    problem = Routing(2, customers=3, modes=("exact",))
+    given = problem.pricing()
+    network = given.solver.network
+    solver = Labelling(network, [Resource(problem.demand[network.heads % 4], 99)])
+    costs = given.costs + 500.0 * (np.isin(network.tails, [1, 2]) & np.isin(network.heads, [1, 2]))
+    oracle = colgen.Labelling(solver, costs, {i: ("visit", i) for i in (1, 2)}, modes=("exact",))
+    keys = [*oracle.vertex_rows.values(), ("cut", Count("visit", (1, 2), (1, 1), 2, memory=(1, 2)))]
+    result, found = columns_at(oracle, keys, [300.0, 300.0, -40.0])
+    length = {(i, j): cost for i, j, cost in zip(network.tails, network.heads, costs, strict=True)}
+    reduced = [
+        sum(length[arc] for arc in itertools.pairwise(path))
+        - 300.0 * len({1, 2} & {*path})
+        + 40.0 * ({1, 2} <= {*path})
+        for path in found
+    ]
+    assert found[0][1:-1] in ((1, 3, 2), (2, 3, 1))
+    assert list(result.reduced_costs) == pytest.approx(reduced)
+    assert result.bound == pytest.approx(reduced[0])
+
+
 def test_cuts_over_rows_of_arcs_raise_errors() -> None:
     oracle = Routing(0).pricing()
     keys = [*oracle.vertex_rows.values(), ("vehicles", None)]
