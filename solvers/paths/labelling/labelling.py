@@ -291,6 +291,7 @@ class Labelling:
             requests = requests_of(
                 network, rules, ahead, back, costs, usable, cuts, charged, exact=exact,
                 alike=alike or self.custom is not None, backwards=self.elementary,
+                returns=not self.neighbourhoods.any(),
             )  # fmt: skip
         return Task(
             network, self.neighbourhoods, rules, requests, self.custom, ahead, back, mirror, self.both,

@@ -50,12 +50,13 @@ class Requests(NamedTuple):
 
 def requests_of(
     network: Network, rules: Rules, ahead: Direction, back: Direction, costs: Floats, usable: Mask, cuts: Fields,
-    boxes: Boxes, *, alike: bool, exact: bool, backwards: bool,
+    boxes: Boxes, *, alike: bool, exact: bool, backwards: bool, returns: bool,
 ) -> Requests:  # fmt: skip
     """Return charges and dominance of the requests.
 
     ``alike``: all requests must be open in both paths or in neither; ``exact``: whether the checks matter;
-    ``backwards``: whether backward paths may leave out pickups.
+    ``backwards``: whether backward paths may leave out pickups; ``returns``: whether paths may return from a delivery
+    to the vertex before it.
     """
     n = network.num_vertices
     between = np.full((n, n), -1, dtype=np.int64)
@@ -70,7 +71,7 @@ def requests_of(
         mine = direction.limits
         saved, free = _savings(
             table, costs, mine.consumption, mine.lower, mine.upper, mine.slack, mine.compared, begins, ends,
-            direction.origin, other.origin,
+            direction.origin, other.origin, returns,
         )  # fmt: skip
         if exact:
             free &= single and not alike
@@ -93,15 +94,15 @@ def requests_of(
 @njit(cache=True, nogil=True)
 def _savings(
     between: Ints, costs: Floats, consumption: Floats, lower: Floats, upper: Floats, slack: Floats, compared: int,
-    begins: Ints, ends: Ints, origin: int, last: int,
+    begins: Ints, ends: Ints, origin: int, last: int, returns: bool,
 ) -> tuple[Floats, Mask]:  # fmt: skip
     """Return the largest cost saved by visiting the end of each request, and whether leaving it out is feasible.
 
     The cost is that of the direct arc minus that of the two arcs.
     """
     n, resources = len(between), consumption.shape[1]
-    opens = np.zeros(n, dtype=np.bool_)
-    opens[begins] = True
+    opens, once = np.zeros(n, dtype=np.bool_), np.full(n, not returns)
+    opens[begins], once[begins], once[ends] = True, True, True
     saved, free = np.full(len(ends), -np.inf), np.ones(len(ends), dtype=np.bool_)
     for r in range(len(ends)):
         middle = ends[r]
@@ -111,7 +112,7 @@ def _savings(
                 continue
             for head in range(n):
                 two, straight = between[middle, head], between[tail, head]
-                if two < 0 or head == tail or head == begins[r] or (opens[tail] and head == last):
+                if two < 0 or head == begins[r] or (opens[tail] and head == last) or (head == tail and once[tail]):
                     continue
                 fits = True
                 for q in range(resources):

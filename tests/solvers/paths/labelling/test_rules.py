@@ -215,6 +215,10 @@ def test_bounds_of_vertices_keep_paths_to_their_own_pickup() -> None:
     check(1193, "elementary", "both", "none")
 
 
+def test_a_delivery_between_two_visits_of_a_vertex_is_not_left_out() -> None:
+    check(2075, "nothing", "both", "none")
+
+
 def test_forbidden_arcs_weaken_dominance() -> None:
     """Without the arc around a delivery a path with it need not be dominated by one without."""
     for seed in range(60):
