@@ -75,7 +75,9 @@ def _open(paths: Any, flow: Sequence[Any]) -> None:
     """Remove the component that other solvers refuse, and write that flows are not negative."""
     paths.del_component(paths.call_compact_first)
     paths.del_component(paths.refuses_other_solvers)
-    from_zero = [a for a, variable in enumerate(flow) if not variable.fixed and not (variable.lb or -1.0) >= 0.0]
+    from_zero = [
+        a for a, variable in enumerate(flow) if not variable.fixed and (variable.lb is None or variable.lb < 0.0)
+    ]
     paths.sign = pyo.Constraint(from_zero, rule=lambda block, a: flow[a] >= 0)
 
 
@@ -261,7 +263,7 @@ class _Model:
     def _read(self) -> tuple[Rows, Ints]:
         model = self.paths.model()
         blocks = model.component_objects(pyo.Block, active=True)
-        unfilled = [block for block in blocks if block.component("call_compact_first") is not None]
+        unfilled = [block for block in blocks if block is self.paths or hasattr(block, "call_compact_first")]
         for block in unfilled:
             block.deactivate()
         try:

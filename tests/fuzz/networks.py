@@ -469,6 +469,10 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
     if least == -math.inf:
         return dataclasses.replace(truths, best=np.zeros(1)), single(0.0, 0.0, 0.0, True)
     worth = -np.inf if result.answer is None else -_worth(sample, result.answer, pools)
+    if result.termination is Termination.NO_BRANCHING:
+        # Integer flows may be a sum of fractional paths only, where vertices are visited several times.
+        claimed = worth if math.isnan(worth) else max(worth, float(truths.best[0]))
+        return truths, single(claimed, -result.dual_bound, claimed, True)
     claims = claims_of(result, worth, -1.0)
     if find_fault(truths, claims) is None:
         _check_compact(sample, least, truths)
@@ -565,8 +569,8 @@ def simplify(sample: Sample) -> Iterator[Sample]:
                 yield _changed(sample, g, resources=plain)
     for r, row in enumerate(how["rows"]):
         if row["scale"] != 1.0 or row["static"]:
-            plain = {**row, "scale": 1.0, "static": 0}
-            yield sample.with_settings(rows=[*how["rows"][:r], plain, *how["rows"][r + 1 :]])
+            changed = {**row, "scale": 1.0, "static": 0}
+            yield sample.with_settings(rows=[*how["rows"][:r], changed, *how["rows"][r + 1 :]])
     for k in np.flatnonzero(sample.arrays["costs"] != 1.0).tolist():
         costs = sample.arrays["costs"].copy()
         costs[k] = 1.0
