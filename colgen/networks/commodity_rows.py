@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyomo.environ as pyo
 
 from colgen.core.errors import InputError
 from colgen.networks.commodities import Unsplittable
-from colgen.networks.statement import Paths
 
 
-def write_conservation(paths: Paths) -> None:
+def write_conservation(paths: Any) -> None:
     """Add a flow of each origin, or of each commodity if it needs its own, and its conservation to a block.
 
     A commodity has a flow of its own if it is unsplittable, or has costs or limits of its own.  Own costs are added to

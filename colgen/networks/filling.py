@@ -13,7 +13,7 @@ from scipy import sparse
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.sense import Sense
 from colgen.model.rows import Rows, compile_model, free_variables
-from colgen.networks.commodities import Commodities
+from colgen.networks.commodity_rows import write_conservation
 from colgen.networks.expanded import Expanded, expand
 from colgen.networks.graph import Floats, Graph, Ints, levels
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
@@ -40,7 +40,7 @@ def fill(paths: Any) -> tuple[str, ...]:
         raise InputError(f"compact: {paths.name} has its flow conservation already")
     upper = np.array([_upper(variable) for variable in flow])
     if paths._commodities is not None:
-        return _fill_commodities(paths, flow, paths._commodities)
+        return _fill_commodities(paths, flow, paths._commodities.costs)
     integer = all(variable.is_integer() for variable in flow)
     runs = [rule for rule in rules if isinstance(rule, Consecutive)]
     network = expand(graph, np.flatnonzero(upper > 0.0) if runs else np.arange(len(flow)), runs)
@@ -81,42 +81,12 @@ def _open(paths: Any, flow: Sequence[Any]) -> None:
     paths.sign = pyo.Constraint(from_zero, rule=lambda block, a: flow[a] >= 0)
 
 
-def _fill_commodities(paths: Any, flow: Sequence[Any], given: Commodities) -> tuple[str, ...]:
-    """Write a flow of each commodity; the costs of commodities are added to the model's objective."""
-    graph, arcs, demands = paths._graph, range(len(flow)), given.demands.tolist()
-    costs = np.zeros((len(demands), len(flow))) if given.costs is None else given.costs
-    exact = graph.is_acyclic or ((costs >= 0.0).all() and _Model(paths).loses_cycles())
+def _fill_commodities(paths: Any, flow: Sequence[Any], costs: Floats | None) -> tuple[str, ...]:
+    """Write the flows of commodities; ``costs`` are those that the model's objective lacks."""
+    free = costs is None or bool((costs >= 0.0).all())
+    exact = paths._graph.is_acyclic or (free and _Model(paths).loses_cycles())
     _open(paths, flow)
-    most = np.tile(given.demands[:, None], len(flow))
-    if given.limits is not None:
-        whole = bool(paths._rules)  # one path has all of the demand, or nothing
-        most = np.where(given.limits < most, 0.0, most) if whole else np.minimum(most, given.limits)
-    paths.amount = pyo.Var(range(len(demands)), arcs, bounds=lambda block, k, a: (0.0, most[k, a]))
-    if paths._rules:
-        paths.uses = pyo.Var(range(len(demands)), arcs, domain=pyo.Binary)
-        paths.unsplit = pyo.Constraint(
-            range(len(demands)), arcs, rule=lambda block, k, a: block.amount[k, a] == demands[k] * block.uses[k, a]
-        )
-    number = {vertex: v for v, vertex in enumerate(graph.vertices)}
-    ends = [[number[vertex] for vertex in each] for each in given.ends]
-    leaving, entering = (
-        [np.flatnonzero(each == v).tolist() for v in range(len(number))] for each in (graph.tails, graph.heads)
-    )
-
-    def balance(block: Any, k: int, v: int) -> Any:
-        net = pyo.quicksum(block.amount[k, a] for a in leaving[v]) - pyo.quicksum(
-            block.amount[k, a] for a in entering[v]
-        )
-        return net == demands[k] * ((v == ends[0][k]) - (v == ends[1][k]))
-
-    paths.conservation = pyo.Constraint(range(len(demands)), range(len(number)), rule=balance)
-    paths.flow = pyo.Constraint(
-        arcs, rule=lambda block, a: flow[a] == pyo.quicksum(block.amount[k, a] for k in range(len(demands)))
-    )
-    if costs.any():
-        objective = next(paths.model().component_data_objects(pyo.Objective, active=True))
-        more = pyo.quicksum(costs[k, a] * paths.amount[k, a] for k, a in zip(*np.nonzero(costs), strict=True))
-        objective.set_value(objective.expr + more)
+    write_conservation(paths)
     return () if exact else ("cycles",)
 
 
