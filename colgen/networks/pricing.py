@@ -61,7 +61,7 @@ class PathPricing(PathOracle):
         self.block_of_paths = block
         self.solver, self.costs = block.solver, block.costs
         self.routes = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
-        self.modes = ("sparse", "relaxed", "exact")
+        self.modes = ("sparse", "exact")  # with a search that keeps few paths between them, rounds double
         self.keys, self.count_key = tuple(keys), count_key
         self.multiplicity = most
         self._rows = len(self.keys)
