@@ -33,7 +33,7 @@ from colgen.enumeration import FewPathsLeft, PathEnumeration
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.networks.block import Path, PathBlock
-from colgen.networks.branching import ArcFixing, PathRules
+from colgen.networks.branching import ArcFixing, OnCosts, PathRules
 from colgen.networks.flow_block import FlowBlock
 from colgen.networks.pricing import PathPricing
 from colgen.networks.separation import AfterNumbers, ArcBounds, rank_one, rounded_capacities
@@ -42,6 +42,7 @@ from colgen.networks.visits import VisitRows, visit_rows
 from colgen.networks.windows import obstacles
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
+from colgen.solvers.paths.acyclic import Acyclic
 from colgen.stabilization import Wentges
 
 _ROUNDING = 1e-9
@@ -206,8 +207,8 @@ class NetworkModel(Decomposed):
 
     def separation(self) -> Sequence[Separation]:
         found: list[Separation] = [ArcBounds(self.blocks, self._needed_bounds)] if self._are_bounded else []
-        if not self._all_integer:
-            return found
+        if not self._all_integer or all(isinstance(block.solver, Acyclic) for block in self.blocks):
+            return found  # labels would have to remember cuts, and nothing else
         cuts: list[Separation] = [*rounded_capacities(self.blocks, self._once, self._paths.between)]
         for name in dict.fromkeys(key[0] for key in self._packing):
             sides = {key[1]: int(side) for key, side in self._packing.items() if key[0] == name and side > 0.0}
@@ -218,19 +219,25 @@ class NetworkModel(Decomposed):
         return [*found, AfterNumbers(self.blocks, *cuts)] if cuts else found
 
     @cached_property
-    def _once(self) -> list[frozenset[Hashable]]:
-        """For each block the names of its vertices that all paths visit exactly once, each by a row of its own."""
+    def _partitioned(self) -> list[Ints]:
+        """For each block the row that exactly one visit covers, by vertex; -1 for none."""
         f, linking = self.compact.formulation, self.splitting.linking
         exact = (f.row_lower[linking] == 1.0) & (f.row_upper[linking] == 1.0)
-        found, static = [], set(self.splitting.static.tolist())
+        static = set(self.splitting.static.tolist())
         entries = csr_array(self.compact.rows[linking, :])
         pure = [static.isdisjoint(entries.indices[i:j].tolist()) for i, j in pairwise(entries.indptr.tolist())]
-        for block, of_vertex in zip(self.blocks, self.visits.of_vertex, strict=True):
+        exact = np.append(exact & np.array(pure, dtype=np.bool_), False)
+        return [np.where(exact[each], each, -1) for each in self.visits.of_vertex]
+
+    @cached_property
+    def _once(self) -> list[frozenset[Hashable]]:
+        """For each block the names of its vertices that all paths visit exactly once, each by a row of its own."""
+        found = []
+        for block, of_vertex in zip(self.blocks, self._partitioned, strict=True):
             names = [block.graph.vertices[k] for k in block.vertex_of.tolist()]
             rows: dict[int, set[Hashable]] = {}
             for vertex in np.flatnonzero(of_vertex >= 0).tolist():
-                if exact[of_vertex[vertex]] and pure[of_vertex[vertex]]:
-                    rows.setdefault(int(of_vertex[vertex]), set()).add(names[vertex])
+                rows.setdefault(int(of_vertex[vertex]), set()).add(names[vertex])
             found.append(frozenset(next(iter(each)) for each in rows.values() if len(each) == 1))
         return found
 
@@ -260,7 +267,12 @@ class NetworkModel(Decomposed):
         return visited
 
     def branching(self) -> Sequence[BranchingRule]:
-        rules = [*super().branching(), *self._paths.rules()]
+        number, *others = self._paths.rules()
+        rules = [*super().branching(), number]
+        rows = [np.where(np.bincount(each + 1)[each + 1] > 1, each, -1) for each in self._partitioned]
+        if self._all_integer and any((each >= 0).any() for each in rows):
+            rules.append(OnCosts(self.blocks, rows))
+        rules += others
         for name in dict.fromkeys(key[0] for key in self._packing):
             keys = [key for key in self.splitting.compact.formulation.row_keys if key[0] == name]
             if self._all_integer and all(self._packing.get(key) == 1 for key in keys):
@@ -315,14 +327,13 @@ class NetworkModel(Decomposed):
         InputError
             If the block does not contain the path; the message gives the reason.
         """
-        name = graph if isinstance(graph, str) else graph.name
-        block = next((block for block in self.blocks if block.name == name), None)
+        block = next((block for block in self.blocks if graph is block.statement or graph == block.name), None)
         if block is None:
-            raise InputError(f"path: expected one of {', '.join(block.name for block in self.blocks)}, not {name!r}")
+            raise InputError(f"path: expected one of {', '.join(block.name for block in self.blocks)}, not {graph!r}")
         numbers = block.arcs_through(vertices)
         fault = "it uses an arc that the graph does not have" if numbers is None else block.fault(numbers)
         if numbers is None or fault:
-            raise InputError(f"path {tuple(vertices)} of {name!r}: {fault}")
+            raise InputError(f"path {tuple(vertices)} of {block.name!r}: {fault}")
         return self.oracles[block.number].encode(block.path(numbers))
 
     def answer(self, solution: Solution) -> PathValues:

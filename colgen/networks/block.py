@@ -183,7 +183,8 @@ class PathBlock:
         network = self.network
         if not reached(network.num_vertices, network.tails, network.heads, network.source)[network.sink]:
             return labelling.Labelling(network, [])  # without paths no resource is needed
-        if self.level is not None and not resources and memory is None and not rules and not cycle:
+        remembers = memory is not None or cycle or any(not isinstance(rule, labelling.Alternatives) for rule in rules)
+        if self.level is not None and not resources and not remembers:
             return Acyclic(States.of_network(self.network))
         if self.level is not None:
             resources = [self._length(), *clipped(self.network, self.level, resources)]
@@ -300,8 +301,11 @@ class PathBlock:
             found.setdefault((names[graph.tails[arc]], names[graph.heads[arc]]), []).append(k)
         return {ends: np.array(arcs, dtype=np.int64) for ends, arcs in found.items()}
 
-    def follow(self, arcs: Sequence[int]) -> list[int] | None:
+    def follow(self, arcs: Sequence[int]) -> Ints | None:
         """Return the network's arcs of a path, or None if a rule about runs or a closed arc forbids it."""
+        known = self._followed.get(arcs) if isinstance(arcs, tuple) else None
+        if known is not None:
+            return known
         at, found = self.network.source, []
         for arc in arcs:
             step = self._leaving.get((at, int(arc)))
@@ -309,7 +313,16 @@ class PathBlock:
                 return None
             found.append(step)
             at = int(self.network.heads[step])
-        return found if at == self.network.sink else None
+        if at != self.network.sink:
+            return None
+        steps = np.array(found, dtype=np.int64)
+        if isinstance(arcs, tuple):
+            self._followed[arcs] = steps  # each node checks all columns again
+        return steps
+
+    @cached_property
+    def _followed(self) -> dict[tuple[int, ...], Ints]:
+        return {}
 
     def arcs_through(self, vertices: Sequence[Hashable]) -> list[int] | None:
         """Return the arcs between consecutive vertices, the cheapest of parallel ones; None if one is missing."""

@@ -1,4 +1,4 @@
-"""Branching on numbers of paths and on arcs, and fixing of arcs by reduced cost."""
+"""Branching on numbers of paths, on costs of visits and on arcs, and fixing of arcs by reduced cost."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.branching.rules import OnOriginalVariable
+from colgen.branching.rules import DOWN, UP, BranchingRule, Candidate, OnOriginalVariable
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
 from colgen.fixing import ReducedCostFixing, ReductionContext
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.decisions import ArcsForbidden
 from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, PathPricing
+from colgen.networks.statement import Floats, Ints
 from colgen.pricing.oracles import PricedMarginals
 
 
@@ -56,6 +59,89 @@ class PathRules:
         if path is None:
             return {}
         return {(path.number, arc): float(times) for arc, times in Counter(path.arcs).items()}
+
+
+class OnCosts(BranchingRule):
+    """Branch on the cost of the arc into the vertex that covers a row: at most a limit, or above it.
+
+    This is for rows that exactly one of several vertices covers, such as a job that is completed at some time.  The
+    children forbid the arcs of the other costs.  Of all rows and limits those are preferred that split the fractional
+    arcs evenly into parts of different mean cost, as both children then cost more.
+
+    Parameters
+    ----------
+    blocks
+        The path blocks.
+    rows
+        For each block the row that each vertex of its network covers, -1 for none.
+
+    References
+    ----------
+    S. Gélinas, M. Desrochers, J. Desrosiers, M. Solomon, *A new branching strategy for time constrained routing
+    problems with application to backhauling*, Annals of Operations Research 61 (1995), for windows of a resource.
+    """
+
+    makes: Sequence[type[Decision]] = (ArcsForbidden,)
+
+    def __init__(self, blocks: Sequence[PathBlock], rows: Sequence[Ints]) -> None:
+        self.blocks = tuple(blocks)
+        self._rows = [each[block.network.heads] for block, each in zip(blocks, rows, strict=True)]
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        found = self.candidates(solution)
+        return found[0].children if found else ()
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        rows, costs, values = self._covered(solution)
+        order = np.lexsort((costs, rows))
+        rows, costs, values = rows[order], costs[order], values[order]
+        found: list[Candidate] = []
+        for part in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(rows)) + 1):
+            if len(part):
+                found += self._of_row(int(rows[part[0]]), costs[part], values[part])
+        return sorted(found, key=lambda candidate: -candidate.score)
+
+    def _covered(self, solution: Solution) -> tuple[Ints, Floats, Floats]:
+        """Return row, cost and value of each use of an arc into a vertex that covers a row."""
+        parts = []
+        for column, value in solution.columns:
+            path = column.structure
+            steps = self.blocks[path.number].follow(path.arcs) if isinstance(path, Path) else None
+            if steps is not None:
+                mine = self._rows[path.number][steps]
+                arcs = steps[mine >= 0]
+                parts.append((mine[mine >= 0], self.blocks[path.number].costs[arcs], np.full(len(arcs), value)))
+        if not parts:
+            return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        rows, costs, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return rows, costs, values
+
+    def _of_row(self, row: int, costs: Floats, values: Floats) -> list[Candidate]:
+        """Return the best candidate of a row with these sorted costs of arcs, if any."""
+        below, paid = np.cumsum(values)[:-1], np.cumsum(values * costs)[:-1]
+        above, more = values.sum() - below, float(values @ costs) - paid
+        part = np.minimum(below, above)
+        split = (np.diff(costs) > 0.0) & (part > TOLERANCES.integrality)
+        if not split.any():
+            return []
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = np.where(split, part * (more / above - paid / below), -1.0)
+        k = int(scores.argmax())
+        limit = (costs[k] + costs[k + 1]) / 2.0
+        children: list[tuple[Decision, ...]] = []
+        for forbid in (np.greater, np.less_equal):
+            closed = [
+                (mine == row) & forbid(block.costs, limit) for block, mine in zip(self.blocks, self._rows, strict=True)
+            ]
+            children.append(
+                tuple(
+                    ArcsForbidden(number, mask, math.inf, self.blocks, exhaustive=True)
+                    for number, mask in enumerate(closed)
+                    if mask.any()
+                )
+            )
+        moves = ((DOWN, float(above[k])), (UP, float(below[k])))
+        return [Candidate(children, ("cost", row), moves, float(scores[k]))]
 
 
 class ArcFixing(ReducedCostFixing):

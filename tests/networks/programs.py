@@ -5,8 +5,10 @@ import itertools
 import numpy as np
 import pyomo.environ as pyo
 
-from colgen import Paths
+from colgen import Paths, decompose
 from colgen.networks import Elementary, Resource
+from colgen.solvers.paths.acyclic import States
+from colgen.solvers.paths.labelling import Network
 
 
 def routing(seed, customers=5, graphs=1, domain=pyo.Binary, rules=(Elementary(),), fixed=5):
@@ -41,8 +43,13 @@ def routing(seed, customers=5, graphs=1, domain=pyo.Binary, rules=(Elementary(),
     return m, partition([(set_, cost) for sets in best for set_, cost in sets.items()], customers)
 
 
-def partition(sets, customers):
-    """Return the least cost of disjoint sets that cover all customers."""
+def partition(sets, customers, most=None):
+    """Return the least cost of disjoint sets, at most ``most`` of them, that cover all customers."""
+    if most is not None:
+        best = {}
+        for members, cost in sets:
+            best[members] = min(best.get(members, np.inf), cost)
+        return _rest(best, frozenset(range(1, customers + 1)), most)
     least = {frozenset(): 0.0}
     for size in range(1, customers + 1):
         for chosen in itertools.combinations(range(1, customers + 1), size):
@@ -51,3 +58,41 @@ def partition(sets, customers):
             values = [cost + least[every - s] for s, cost in sets if first in s and s <= every]
             least[every] = min(values, default=np.inf)
     return least[frozenset(range(1, customers + 1))]
+
+
+def _rest(best, members, most):
+    """Return the least cost of at most ``most`` disjoint sets that cover the members."""
+    if not members or most <= 1:
+        return best.get(members, np.inf)
+    first = min(members)
+    parts = (s for s in best if first in s and s <= members)
+    return min(best[s] + (0.0 if s == members else _rest(best, members - s, most - 1)) for s in parts)
+
+
+def scheduling(seed, jobs=6, machines=2):
+    """Return a problem of weighted tardiness on identical machines over a time-expanded graph, and the optimum."""
+    rng = np.random.default_rng(seed)
+    durations = np.array([0, *rng.integers(1, 6, jobs), 0])
+    due, weights = rng.integers(0, 12, jobs), rng.integers(1, 5, jobs)
+    latest = int(durations.sum())
+    costs = np.zeros((jobs + 2, latest + 1))
+    costs[1:-1] = weights[:, None] * np.maximum(0, np.arange(latest + 1) - due[:, None])
+    network = Network.complete(jobs)
+    states = States.timed(network, durations[network.heads], latest, costs=costs)
+    m = pyo.ConcreteModel()
+    m.arc = pyo.RangeSet(0, states.num_arcs - 1)
+    m.x = pyo.Var(m.arc, domain=pyo.Binary)
+    job = states.vertices[states.heads]
+    m.once = pyo.Constraint(
+        range(1, jobs + 1), rule=lambda m, j: sum(m.x[a] for a in np.flatnonzero(job == j).tolist()) == 1
+    )
+    m.cost = pyo.Objective(expr=pyo.quicksum(c * m.x[a] for a, c in enumerate(states.costs.tolist()) if c))
+    m.plans = Paths(
+        (states.tails, states.heads), [m.x[a] for a in m.arc], 0, states.num_states - 1, count=(0, machines)
+    )
+    sets = []
+    for size in range(1, jobs + 1):
+        for order in itertools.permutations(range(1, jobs + 1), size):
+            ends = np.cumsum(durations[list(order)])
+            sets.append((frozenset(order), costs[list(order), ends].sum()))
+    return decompose(m), states, partition(sets, jobs, machines)

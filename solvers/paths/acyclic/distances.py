@@ -79,3 +79,36 @@ def paths_through(graph: Graph, ahead: Shorts, back: Shorts, states: Ints, wante
         covered[0] = True
         found.append(path[:size].copy())
     return found
+
+
+@njit(cache=True, nogil=True)
+def paths_below(graph: Graph, costs: Floats, to_sink: Floats, cutoff: float, limit: int) -> list[Ints]:
+    """Return all paths that cost less than a cutoff, or ``limit`` + 1 of them if there are more.
+
+    ``to_sink`` is the least cost of a path from each state to the sink, so every step leads to such a path.
+    """
+    last, first, out = len(graph.first) - 2, graph.first_out, graph.out
+    path, place = np.empty(last + 1, dtype=np.int64), np.empty(last + 2, dtype=np.int64)
+    paid = np.empty(last + 2)
+    found = [path[:0].copy() for _ in range(0)]
+    size, state = 0, 0
+    paid[0], place[0] = 0.0, first[0]
+    while size >= 0:
+        if place[size] == first[state + 1] or state == last:
+            if state == last:
+                found.append(path[:size].copy())
+                if len(found) > limit:
+                    break
+            size -= 1
+            if size >= 0:
+                state = graph.tails[path[size]]
+            continue
+        arc = out[place[size]]
+        place[size] += 1
+        total = paid[size] + costs[arc]
+        if total + to_sink[graph.heads[arc]] < cutoff:
+            path[size] = arc
+            size += 1
+            state = graph.heads[arc]
+            paid[size], place[size] = total, first[state]
+    return found

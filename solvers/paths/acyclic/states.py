@@ -89,6 +89,25 @@ class States:
         self.arcs: Shorts = arc[kept].astype(np.int32)
         self.costs: Floats = np.ascontiguousarray(extra[kept])
 
+    def path(self, vertices: ArrayLike) -> Ints:
+        """Return the states of a path given by its vertices, without waiting.
+
+        Raises
+        ------
+        ArrayError
+            If there is no such path.
+        """
+        wanted, state = as_indices(vertices, "vertices", upper=self.network.num_vertices, shape=(None,)), 0
+        found = [state]
+        for vertex in wanted[1:].tolist():
+            onwards = self.heads[self.tails == state]
+            onwards = onwards[self.vertices[onwards] == vertex]
+            if not len(onwards):
+                raise ArrayError(f"vertices: no arc goes on to {vertex} after {wanted[: len(found)].tolist()}")
+            state = int(onwards[0])
+            found.append(state)
+        return np.array(found, dtype=np.int64)
+
     @property
     def num_states(self) -> int:
         return len(self.states)

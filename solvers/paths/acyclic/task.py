@@ -140,6 +140,16 @@ class Task(NamedTuple):
         bounds, _, _ = self.shortest()
         if not len(bounds.ahead) or bounds.ahead[-1] >= gap:
             return ([], 0), True
+        if self.plain:
+            paths = distances.paths_below(self.graph, self.costs, bounds.back, gap, limit)
+            cheapest: dict[bytes, tuple[float, Ints]] = {}
+            for path in paths:
+                visited = np.sort(self.graph.vertices[self.graph.heads[path]]).tobytes()
+                own = float(compared[path].sum())
+                if visited not in cheapest or own < cheapest[visited][0]:
+                    cheapest[visited] = own, path
+            listed = [(float(self.costs[path].sum()), path) for _, path in cheapest.values()]
+            return (listed, 0), len(paths) <= limit
         rest, memory = None, self._replace(remembered=elementary).memory()
         if elementary.own.shape[1]:
             bounds = self.tighten(bounds, gap)
