@@ -21,6 +21,9 @@ from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, PathPricing
 from colgen.networks.statement import Floats, Ints
 from colgen.pricing.oracles import PricedMarginals
 
+_CANDIDATES = 20
+"""Most candidates of a rule whose decisions are large."""
+
 
 class PathRules:
     """The branching rules of integer path blocks, in order: numbers of paths, arcs over all graphs, arcs of each."""
@@ -95,11 +98,11 @@ class OnCosts(BranchingRule):
         rows, costs, values = self._covered(solution)
         order = np.lexsort((costs, rows))
         rows, costs, values = rows[order], costs[order], values[order]
-        found: list[Candidate] = []
+        splits: list[tuple[float, int, float, float, float]] = []
         for part in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(rows)) + 1):
             if len(part):
-                found += self._of_row(int(rows[part[0]]), costs[part], values[part])
-        return sorted(found, key=lambda candidate: -candidate.score)
+                splits += _best_split(int(rows[part[0]]), costs[part], values[part])
+        return [self._candidate(*split) for split in sorted(splits, reverse=True)[:_CANDIDATES]]
 
     def _covered(self, solution: Solution) -> tuple[Ints, Floats, Floats]:
         """Return row, cost and value of each use of an arc into a vertex that covers a row."""
@@ -116,32 +119,32 @@ class OnCosts(BranchingRule):
         rows, costs, values = (np.concatenate(each) for each in zip(*parts, strict=True))
         return rows, costs, values
 
-    def _of_row(self, row: int, costs: Floats, values: Floats) -> list[Candidate]:
-        """Return the best candidate of a row with these sorted costs of arcs, if any."""
-        below, paid = np.cumsum(values)[:-1], np.cumsum(values * costs)[:-1]
-        above, more = values.sum() - below, float(values @ costs) - paid
-        part = np.minimum(below, above)
-        split = (np.diff(costs) > 0.0) & (part > TOLERANCES.integrality)
-        if not split.any():
-            return []
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = np.where(split, part * (more / above - paid / below), -1.0)
-        k = int(scores.argmax())
-        limit = (costs[k] + costs[k + 1]) / 2.0
+    def _candidate(self, score: float, row: int, limit: float, below: float, above: float) -> Candidate:
+        """Return the candidate that splits the arcs of a row at a cost; parts of the solution are below and above."""
         children: list[tuple[Decision, ...]] = []
         for forbid in (np.greater, np.less_equal):
-            closed = [
-                (mine == row) & forbid(block.costs, limit) for block, mine in zip(self.blocks, self._rows, strict=True)
-            ]
-            children.append(
-                tuple(
-                    ArcsForbidden(number, mask, math.inf, self.blocks, exhaustive=True)
-                    for number, mask in enumerate(closed)
-                    if mask.any()
-                )
-            )
-        moves = ((DOWN, float(above[k])), (UP, float(below[k])))
-        return [Candidate(children, ("cost", row), moves, float(scores[k]))]
+            decisions = []
+            for block, mine in zip(self.blocks, self._rows, strict=True):
+                closed = (mine == row) & forbid(block.costs, limit)
+                if closed.any():
+                    decisions.append(ArcsForbidden(block.number, closed, math.inf, self.blocks, exhaustive=True))
+            children.append(tuple(decisions))
+        return Candidate(children, ("cost", row), ((DOWN, above), (UP, below)), score)
+
+
+def _best_split(row: int, costs: Floats, values: Floats) -> list[tuple[float, int, float, float, float]]:
+    """Return score, row, limit, and parts below and above of the best split of a row's sorted costs, if any."""
+    below, paid = np.cumsum(values)[:-1], np.cumsum(values * costs)[:-1]
+    above, more = values.sum() - below, float(values @ costs) - paid
+    part = np.minimum(below, above)
+    split = (np.diff(costs) > 0.0) & (part > TOLERANCES.integrality)
+    if not split.any():
+        return []
+    below, above, paid, more = below[split], above[split], paid[split], more[split]
+    scores = part[split] * (more / above - paid / below)
+    k = int(scores.argmax())
+    limit = ((costs[:-1] + costs[1:]) / 2.0)[split][k]
+    return [(float(scores[k]), row, float(limit), float(below[k]), float(above[k]))]
 
 
 class ArcFixing(ReducedCostFixing):

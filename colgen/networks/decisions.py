@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.column_batch import Columns, Mask
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.text import plural
 from colgen.networks.block import PathBlock
+from colgen.networks.statement import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,23 @@ class ArcsForbidden(Decision):
             return True
         steps = self.blocks[self.number].follow(path.arcs)
         return steps is not None and not self.closed[steps].any()
+
+    def allows_each(self, columns: Columns) -> Mask:
+        block, nothing = self.blocks[self.number], np.empty(0, dtype=np.int64)
+        steps: list[Ints] = []
+        allowed = np.ones(len(columns), dtype=np.bool_)
+        for k, path in enumerate(columns.structures):
+            mine = nothing
+            if getattr(path, "number", None) == self.number and hasattr(path, "arcs"):
+                found = block.follow(path.arcs)
+                if found is None:
+                    allowed[k] = False
+                else:
+                    mine = found
+            steps.append(mine)
+        owners = np.repeat(np.arange(len(steps)), [len(each) for each in steps])
+        allowed[owners[self.closed[np.concatenate([*steps, nothing])]]] = False
+        return allowed
 
     def __str__(self) -> str:
         return f"{plural(int(self.closed.sum()), 'arc')} of {self.blocks[self.number].name} forbidden"

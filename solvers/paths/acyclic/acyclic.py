@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
+from colgen.solvers.paths.acyclic.distances import costs_of_arcs
 from colgen.solvers.paths.acyclic.states import Floats, Graph, Ints, Mask, States, graph
 from colgen.solvers.paths.acyclic.task import Remembered, Task
 from colgen.solvers.paths.labelling import neighbourhoods as neighbour_sets
@@ -126,8 +127,7 @@ class Acyclic:
         bound = None
         if mode == "exact" and finished:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
-        paid = _Paid(task.graph.numbers, arc_costs, weight, rank_one, boxes)
-        return self._routes(paid, found, bound, finished, made, wanted)
+        return self._routes(task, rank_one, boxes, found, bound, finished, made, wanted)
 
     def completion(
         self,
@@ -183,20 +183,23 @@ class Acyclic:
         task = self._task(
             arc_costs, rank_one, boxes, self._usable(forbidden, forbidden_states), Clock(expired, effort), weight, mine
         )
-        compared = self._costs(arc_costs if costs is None else costs, 1.0, task.graph.numbers)
+        compared = self._costs(arc_costs if costs is None else costs, 1.0, task.graph)
         try:
             (found, made), finished = task.enumerate(compared, gap, limit, every)
         except (OutOfTimeError, OutOfEffortError, LabelLimitError):
             found, made, finished = [], 0, False
-        paid = _Paid(task.graph.numbers, arc_costs, weight, rank_one, boxes)
-        return self._routes(paid, found, None, finished, made, limit)
+        if not finished:
+            found = []
+        return self._routes(task, rank_one, boxes, found, None, finished, made, limit)
 
     # --- data of the kernels -----------------------------------------------------------------------------------------
 
-    def _costs(self, arc_costs: ArrayLike, weight: float, arcs: Ints) -> Floats:
-        """Return the costs of arcs between states."""
+    def _costs(self, arc_costs: ArrayLike, weight: float, usable: Graph) -> Floats:
+        """Return the costs of a graph's arcs."""
         given = as_floats(arc_costs, "arc_costs", shape=(self.network.num_arcs,))
-        return np.append(given, 0.0)[self.states.arcs[arcs]] + weight * self.states.costs[arcs]
+        found = np.empty(len(usable.arcs))
+        costs_of_arcs(given, usable.arcs, usable.extra, float(weight), found)
+        return found
 
     def _usable(self, forbidden: ArrayLike | None, forbidden_states: ArrayLike | None) -> Graph:
         """Return the usable states and arcs."""
@@ -242,7 +245,7 @@ class Acyclic:
         self, arc_costs: ArrayLike, rank_one: RankOneDuals | None, boxes: BoxDuals | None,
         usable: Graph, clock: Clock, weight: float, remembered: Remembered | None = None,
     ) -> Task:  # fmt: skip
-        costs = self._costs(arc_costs, weight, usable.numbers)
+        costs = self._costs(arc_costs, weight, usable)
         mine = self._memory if remembered is None else remembered
         laid_out = lay_out(boxes, self.network, mine.own.shape[1])
         if laid_out.given:
@@ -251,36 +254,27 @@ class Acyclic:
         return Task(self.network, usable, costs, mine, laid_out, cuts, clock, self.max_labels)
 
     def _routes(
-        self, paid: _Paid, found: list[tuple[float, Ints]], bound: float | None, finished: bool, made: int, wanted: int
-    ) -> StateRoutes:
+        self, task: Task, rank_one: RankOneDuals | None, boxes: BoxDuals | None, found: list[tuple[float, Ints]],
+        bound: float | None, finished: bool, made: int, wanted: int,
+    ) -> StateRoutes:  # fmt: skip
         """Return the cheapest routes, one per vertex set, with recomputed costs."""
-        network, states = self.network, self.states
-        kept: dict[bytes, tuple[float, Ints]] = {}
+        network, states, kept = self.network, self.states, dict[bytes, tuple[float, Ints, Ints]]()
         for cost, steps in found:
-            path = paid.numbers[steps]
+            path = task.graph.numbers[steps]
             arcs = states.arcs[path]
             visited = np.sort(network.heads[arcs[arcs >= 0]]).tobytes()
             if visited not in kept or cost < kept[visited][0]:
-                kept[visited] = (cost, path)
-        paths = [path for _, path in sorted(kept.values(), key=lambda pair: pair[0])[:wanted]]
+                kept[visited] = (cost, path, steps)
+        best = sorted(kept.values(), key=lambda each: each[0])[:wanted]
+        paths = [path for _, path, _ in best]
         own = [states.arcs[path][states.arcs[path] >= 0].astype(np.int64) for path in paths]
+        costs = np.array([float(task.costs[steps].sum()) for _, _, steps in best]) - task.boxes.given
         routes = routes_from_arcs(own, network.tails, network.heads, np.zeros(len(own)), bound, finished, made)
-        costs = np.array([self._costs(paid.arc_costs, paid.weight, path).sum() for path in paths])
-        if paid.rank_one is not None and paths:
-            given = RankOneDuals(*paid.rank_one)
+        if rank_one is not None and paths:
+            given = RankOneDuals(*rank_one)
             counted = coefficients(given, routes.starts, routes.vertices)
             costs = costs + counted @ np.asarray(given.penalties, dtype=float)
-        if paid.boxes is not None and paths:
-            costs = costs + route_charges(BoxDuals(*paid.boxes), network, routes.starts, routes.vertices)
+        if boxes is not None and paths:
+            costs = costs + route_charges(BoxDuals(*boxes), network, routes.starts, routes.vertices)
         extra = np.array([states.costs[path].sum() for path in paths])
         return StateRoutes(routes.starts, routes.vertices, routes.arcs, costs, bound, finished, made, extra, paths)
-
-
-class _Paid(NamedTuple):
-    """The arcs between states of a graph's arcs, and what routes pay."""
-
-    numbers: Ints
-    arc_costs: ArrayLike
-    weight: float
-    rank_one: RankOneDuals | None
-    boxes: BoxDuals | None

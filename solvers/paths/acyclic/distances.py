@@ -10,6 +10,13 @@ from colgen.solvers.paths.acyclic.states import Floats, Graph, Ints, Shorts
 
 
 @kernel
+def costs_of_arcs(given: Floats, arcs: Shorts, extra: Floats, weight: float, found: Floats) -> None:
+    """Write the costs of arcs: those of the network's arcs, and their own times a weight."""
+    for k in range(len(arcs)):
+        found[k] = weight * extra[k] + (given[arcs[k]] if arcs[k] >= 0 else 0.0)
+
+
+@kernel
 def distances_from_source(graph: Graph, costs: Floats, found: Floats, over: Shorts) -> None:
     """Write the least cost of a path to each state, and its last arc; -1 at the source."""
     first, tails = graph.first, graph.tails

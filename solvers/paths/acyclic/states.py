@@ -257,7 +257,7 @@ class Graph(NamedTuple):
     * ``first``, ``tails``, ``heads``: the arcs into state v are ``first[v]:first[v + 1]``.
     * ``first_out``, ``out``: the arcs out of state v are ``out[first_out[v]:first_out[v + 1]]``.
     * ``vertices``, ``visits``: the network's vertex of each state, and whether entering the state visits it.
-    * ``numbers``: the arc of :class:`States` of each arc.
+    * ``numbers``, ``arcs``, ``extra``: for each arc its number in :class:`States`, its network arc and its own cost.
     """
 
     first: Ints
@@ -268,6 +268,8 @@ class Graph(NamedTuple):
     vertices: Ints
     visits: Mask
     numbers: Ints
+    arcs: Shorts
+    extra: Floats
 
 
 def graph(states: States, usable: Mask) -> Graph:
@@ -280,7 +282,7 @@ def graph(states: States, usable: Mask) -> Graph:
     first_out, out = by_tail(len(number), tails)
     return Graph(
         np.searchsorted(heads, np.arange(len(number) + 1)).astype(np.int64), tails, heads, first_out, out,
-        states.vertices[number], states.visits[number], kept,
+        states.vertices[number], states.visits[number], kept, states.arcs[kept], states.costs[kept],
     )  # fmt: skip
 
 

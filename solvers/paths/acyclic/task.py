@@ -87,8 +87,8 @@ class Task(NamedTuple):
             return [], 0
         if self.plain:
             through = bounds.ahead + bounds.back
-            order = np.argsort(through, kind="stable")
-            order = order[: np.searchsorted(through[order], cutoff)]
+            order = np.flatnonzero(through < cutoff)
+            order = order[np.argsort(through[order], kind="stable")]
             paths = distances.paths_through(self.graph, over, onwards, order, wanted)
             return [(float(self.costs[path].sum()), path) for path in paths], 0
         if not exact:
