@@ -104,6 +104,10 @@ class Decomposed(Problem):
     def certifier(self) -> Certifier:
         return BlockCertifier(self.splitting, self.compact)
 
+    def path(self, graph: Any, vertices: Sequence[Any]) -> Column:
+        """Return the column of a path of a path block; see :class:`NetworkModel`."""
+        raise InputError(f"path: the model has no path blocks, got {graph!r}")
+
     def answer(self, solution: Solution) -> Values:
         splitting = self.splitting
         return Values(self.compact, splitting.compact.to_user(splitting.values(solution)), splitting.linking)

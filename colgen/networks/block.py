@@ -364,7 +364,7 @@ class PathBlock:
                         return f"it does not visit {pickup!r} and later {delivery!r}"
         return None
 
-    def levels(self, steps: Sequence[int]) -> dict[str, list[tuple[int, float, float, float]]]:
+    def levels(self, steps: Sequence[int] | Ints) -> dict[str, list[tuple[int, float, float, float]]]:
         """Return original vertex, level and limits at each head of a path's arcs, by resource."""
         found: dict[str, list[tuple[int, float, float, float]]] = {}
         for resource in self.resources:

@@ -20,7 +20,7 @@ from colgen.solvers.stopping import Expired, never
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-14
 """Least relative gain of a move."""
 
 _BETWEEN_CLOCKS = 50
@@ -80,7 +80,7 @@ def schedule(
         ends[k] += duration[job]
     if ends.max(initial=0) >= table.shape[1]:
         raise ArrayError(f"costs: expected columns up to time {ends.max()}, got {table.shape[1]}")
-    best = _Schedule(*(each.copy() for each in now))
+    best = _Schedule(now.jobs.copy(), now.sizes.copy(), now.costs.copy(), now.one.copy(), now.other.copy())
     _search(now, best, duration, table, np.zeros((0, 3)))
     for done in range(0, rounds, _BETWEEN_CLOCKS):
         if expired():

@@ -154,9 +154,9 @@ class Task(NamedTuple):
         if elementary.own.shape[1]:
             bounds = self.tighten(bounds, gap)
             rest = self._settle(self.memory(), bounds, gap, backward=True)
-        own, number = memory.own.copy(), 0 if elementary.own.shape[1] else -1
-        own[self.network.sink] = 0  # bits of boxes that no visit has cleared
-        memory = memory._replace(own=own, rule=memory.rule._replace(same_set=True, compared=number))
+        bits, number = memory.own.copy(), 0 if elementary.own.shape[1] else -1
+        bits[self.network.sink] = 0  # bits of boxes that no visit has cleared
+        memory = memory._replace(own=bits, rule=memory.rule._replace(same_set=True, compared=number))
         most = _LABELS_PER_ROUTE * limit + 1_000_000
         held = self._settle(memory, bounds, gap, rest=rest, compared=compared, most=most, last=True)
         ends = range(int(held.first[-1]), int(held.first[-1] + held.size[-1]))
