@@ -61,6 +61,6 @@ def schedules(durations: Ints, weights: Ints, due: Ints, machines: int) -> tuple
     problem = decompose(CompactModel.from_highspy(lp), by=[machine])
 
     plan = schedule(durations, (tardiness + ties)[1:-1], machines, rounds=2000)
-    columns = [problem.path(machine, states.path([0, *(k + 1 for k in jobs), n + 1])) for jobs in plan]
+    columns = [problem.path(machine, states.path([0, *(k + 1 for k in jobs), n + 1]).tolist()) for jobs in plan]
     start = Solution(sum(column.cost for column in columns), tuple((column, 1.0) for column in columns))
     return problem, WarmStart(answers=[start]), states

@@ -14,6 +14,7 @@ from colgen.branching.selection import PseudoCostBranching
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec, Column
+from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.sense import Sense
 from colgen.core.solution import Complete, Solution

@@ -17,8 +17,8 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.fixing import ReducedCostFixing, ReductionContext
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.decisions import ArcsForbidden
+from colgen.networks.graph import Floats, Ints
 from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, PathPricing
-from colgen.networks.statement import Floats, Ints
 from colgen.pricing.oracles import PricedMarginals
 
 _CANDIDATES = 20

@@ -12,7 +12,7 @@ from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.text import plural
 from colgen.networks.block import PathBlock
-from colgen.networks.statement import Ints
+from colgen.networks.graph import Ints
 
 
 @dataclass(frozen=True, eq=False)
