@@ -25,14 +25,17 @@ from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.certificates import BlockCertifier
 from colgen.decomposition.compact_solver import AtTheEnd, solve_compact
+from colgen.decomposition.first_stage import FirstStage, OnFirstStage
 from colgen.decomposition.neighbourhoods import Neighbourhoods
 from colgen.decomposition.reading.compact_model import CompactModel
+from colgen.decomposition.scenarios import ScenarioBounding
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.model.rows import Rows
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
+from colgen.tree.queues import BestBound
 
 
 class Decomposed(Problem):
@@ -47,6 +50,8 @@ class Decomposed(Problem):
         The master and the blocks; columns may have other units than the user's model.
     compact
         The model as the user states it.
+    stage
+        The first stage of a two-stage program, or None.
     """
 
     loads = True
@@ -58,15 +63,16 @@ class Decomposed(Problem):
         self.compact = compact
         self.objective_step = objective_step(self.compact.formulation)
         self._rule = OnBlockVariables(splitting)
+        self.stage = FirstStage.of(splitting)
 
     def master(self) -> Rows:
         return self.splitting.master()
 
     def pricing(self) -> Sequence[Pricing]:
-        return tuple(oracles(self.splitting, recognize=self._recognize))
+        return tuple(oracles(self.splitting, recognize=self._recognize, join=self.stage is None))
 
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnTemplateVariable(), self._rule)
+        return (OnTemplateVariable() if self.stage is None else OnFirstStage(self.splitting, self.stage), self._rule)
 
     @property
     def _is_integer(self) -> bool:
@@ -84,6 +90,12 @@ class Decomposed(Problem):
         pseudo-costs make them smaller by 1/6.
         """
         others = (Diving(2), RestrictedMIP(1.0))
+        if self.stage is not None:
+            return Method(
+                bounding=ScenarioBounding(self.splitting, self.stage),
+                queue=BestBound,
+                heuristics=(Neighbourhoods(self.splitting),),
+            )
         if self._is_integer:
             return Method(heuristics=(*others, Neighbourhoods(self.splitting)), complete=self._solve_compact)
         return Method(

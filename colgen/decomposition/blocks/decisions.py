@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from colgen.branching.rules import TemplateBound
 from colgen.core.column_batch import Columns, Mask
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision
@@ -70,3 +72,25 @@ class PointsWithin(Decision):
 
     def row(self) -> Row:
         return Row((self.block, self.box), self.lower, self.upper, coefficient=self.value)
+
+
+@dataclass(frozen=True)
+class FirstStageBound(TemplateBound):
+    """Bounds on a first-stage variable and all its copies, which are the variables ``copies`` of the blocks."""
+
+    copies: NDArray[np.int64] = field(compare=False, repr=False)
+
+    def variable_of(self, number: int) -> int:
+        """Return the copy in a block."""
+        return int(self.copies[number])
+
+    def allows(self, column: Column) -> bool:
+        point = column.structure
+        return bool(point.within(int(self.copies[point.number]), self.lower, self.upper))
+
+
+def variable_of(decision: Decision, number: int) -> int | None:
+    """Return the variable of a block that a decision bounds, or None."""
+    if isinstance(decision, ComponentBound):
+        return decision.variable if decision.number == number else None
+    return decision.variable_of(number) if isinstance(decision, FirstStageBound) else None

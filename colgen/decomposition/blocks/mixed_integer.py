@@ -13,7 +13,7 @@ from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.errors import FormulationError
 from colgen.core.terms import Box, PricedTerms
-from colgen.decomposition.blocks.decisions import Bounds, ComponentBound
+from colgen.decomposition.blocks.decisions import Bounds, ComponentBound, FirstStageBound, variable_of
 from colgen.decomposition.reading.compact_model import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
@@ -123,8 +123,10 @@ class MixedIntegerPricing(Pricing):
         if known is not decisions:
             lower, upper = self.sub.lower.copy(), self.sub.upper.copy()
             for decision in decisions:
-                if isinstance(decision, ComponentBound) and decision.number == self.sub.number:
-                    k = decision.variable
+                if not isinstance(decision, (ComponentBound, FirstStageBound)):
+                    continue
+                k = variable_of(decision, self.sub.number)
+                if k is not None:
                     lower[k], upper[k] = max(lower[k], decision.lower), min(upper[k], decision.upper)
             self._bounded = decisions, lower, upper
         return lower, upper

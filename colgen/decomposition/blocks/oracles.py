@@ -145,16 +145,16 @@ class SearchPricing(MixedIntegerPricing):
         return super()._solve(costs, boxes, context) if found is None else found
 
 
-def oracles(splitting: Splitting, *, recognize: bool = True) -> Sequence[Pricing]:
+def oracles(splitting: Splitting, *, recognize: bool = True, join: bool = True) -> Sequence[Pricing]:
     """Return one oracle per subproblem, or per kind if blocks are priced together; HiGHS if not recognized."""
     subs = splitting.subproblems
     kernels = [kernel_of(sub) if recognize and not sub.unbounded else None for sub in subs]
     found: list[Pricing] = []
-    for may_join, join in ((_is_lot_sizing, LotSizing.join), (_is_zero_one, Knapsacks.join)):
+    for may_join, joined in ((_is_lot_sizing, LotSizing.join), (_is_zero_one, Knapsacks.join)) if join else ():
         mine = [k for k, kernel in enumerate(kernels) if subs[k].count == 1 and may_join(subs[k], kernel)]
         own = [cast(Any, kernels[k]) for k in mine]
         starts = np.cumsum([0, *(len(subs[k].costs) for k in mine)])
-        together = join(own, starts) if len(mine) > 1 else None
+        together = joined(own, starts) if len(mine) > 1 else None
         if together is not None:
             found.append(JoinedPricing(splitting, [subs[k] for k in mine], own, together))
             rest = [k for k in range(len(subs)) if k not in set(mine)]
