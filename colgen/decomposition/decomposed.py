@@ -94,7 +94,7 @@ class Decomposed(Problem):
             return Method(
                 bounding=ScenarioBounding(self.splitting, self.stage),
                 queue=BestBound,
-                heuristics=(Neighbourhoods(self.splitting),),
+                heuristics=(Neighbourhoods(self.splitting, ()),),
             )
         if self._is_integer:
             return Method(heuristics=(*others, Neighbourhoods(self.splitting)), complete=self._solve_compact)

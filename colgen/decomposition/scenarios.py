@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.blocks.decisions import ComponentBound, FirstStageBound
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing
 from colgen.decomposition.first_stage import FirstStage
@@ -51,6 +52,10 @@ _MOST_POINTS = 120
 
 _FIRST = 0.1
 """Length of the first step, relative to the value over the square of the distances of first stages."""
+
+_PATIENCE, _HURRY, _LITTLE, _GAP = 6, 2, 0.03, 0.01
+"""The bundle method ends once so many rounds, at the root and below, gained less than a share of the gap; without an
+incumbent the gap is taken as a share of the value."""
 
 _RAISES = 2
 """Calls of an oracle whose block has rays, until the dual value of the block is high enough."""
@@ -152,6 +157,34 @@ class _Point:
     values: Floats
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Optimum:
+    """The value of a scenario at given prices, and a point that attains it."""
+
+    value: float
+    point: Floats
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Start:
+    """The best prices of a node and the scenarios' optima there, for its children."""
+
+    prices: Floats
+    optima: Mapping[int, Optimum]
+
+    def within(self, splitting: Splitting, lower: Floats, upper: Floats) -> dict[int, Optimum]:
+        """Return the optima that remain optimal: their points are within the bounds of a child."""
+        kept = {}
+        for number, optimum in self.optima.items():
+            members = splitting.subproblems[number].columns[0]
+            if (optimum.point >= lower[members]).all() and (optimum.point <= upper[members]).all():
+                kept[number] = optimum
+        return kept
+
+
+_NONE: Mapping[int, Optimum] = {}
+
+
 class _Node:
     """The bounding of one node."""
 
@@ -165,6 +198,8 @@ class _Node:
         self.rows = rows
         self.none: Duals = rows.guess({})
         self.value, self.duals, self.prices = -math.inf, self.none, np.empty(0)
+        self.optima: dict[int, Optimum] = {}
+        self.offered = False
         self.reason: Termination | None = None
 
     # --- one round ---------------------------------------------------------------------------------------------------
@@ -188,30 +223,36 @@ class _Node:
         """Return a value as an objective of the user's problem."""
         return self.sign * value + self.offset if math.isfinite(value) else self.sign * value
 
-    def call(self, prices: Floats, most: Floats, context: PricingContext) -> list[PricingResult]:
-        """Call all oracles at prices and checked values ``most`` of the scenarios, which are raised where too low.
+    def call(
+        self, prices: Floats, most: Floats, context: PricingContext, known: Collection[int] = ()
+    ) -> dict[int, PricingResult]:
+        """Call oracles at prices and checked values ``most`` of the scenarios, which are raised where too low.
 
-        Blocks with rays bound only negative reduced costs.
+        Scenarios of ``known`` value are left out.  Blocks with rays bound only negative reduced costs.
         """
-        parts, held = self.parts, context is self.context
-        results: list[PricingResult] = []
-        called = list(parts.oracles)
+        parts, held = self.parts, context is self.context and not self.offered
+        results: dict[int, PricingResult] = {}
+        places = [k for k, oracle in enumerate(parts.oracles) if number_of(oracle) not in known]
         for _ in range(_RAISES):
+            called = [parts.oracles[place] for place in places]
             duals = self.duals_of(prices, most)
             found = gather(call_oracles(called, duals, context), duals)
             reduced = found.split(parts.master.price(found.columns, duals))
-            if held:  # otherwise the master has columns that the context forbids
-                check_results(parts.master, called, found.results, reduced, duals, context)
-            new = dict(zip(map(number_of, called), map(self._as_empty, found.results), strict=True))
-            results = [new.get(number_of(o), r) for o, r in zip(parts.oracles, results or found.results, strict=True)]
-            over = {
-                number: self.sign * float(costs[0]) for number, costs in zip(new, reduced, strict=True) if len(costs)
-            }
-            called = [o for o in called if new[number_of(o)].total is not None and over.get(number_of(o), 0.0) > 0.0]
-            if not called:
+            if held:  # otherwise the master may have columns that the context forbids
+                every = [(PricingResult(), np.empty(0))] * len(parts.oracles)
+                for place, result, costs in zip(places, found.results, reduced, strict=True):
+                    every[place] = result, costs
+                stated, paid = zip(*every, strict=True)
+                check_results(parts.master, parts.oracles, stated, paid, duals, context)
+            again = []
+            for place, oracle, result, costs in zip(places, called, found.results, reduced, strict=True):
+                results[number_of(oracle)] = self._as_empty(result)
+                if result.total is not None and len(costs) and self.sign * float(costs[0]) > 0.0:
+                    most[number_of(oracle)] += self.sign * float(costs[0])
+                    again.append(place)
+            places = again
+            if not places:
                 break
-            for oracle in called:
-                most[number_of(oracle)] += over[number_of(oracle)]
         return results
 
     def _as_empty(self, result: PricingResult) -> PricingResult:
@@ -220,27 +261,40 @@ class _Node:
             return result
         return dataclasses.replace(result, bound=self.context.sense.hopeless, total=None)
 
-    def price(self, prices: Floats) -> float:
-        """Price all scenarios; store their points, and the prices if their value is the best; return the value."""
+    def price(self, prices: Floats, optima: Mapping[int, Optimum] = _NONE) -> float:
+        """Price all scenarios; store their points, and the prices if their value is the best; return the value.
+
+        Scenarios with an optimum at these prices, of ``optima``, are not solved again.
+        """
         clock = working_clock()
         parts, most = self.parts, self.owner.model.highest(prices)  # so high that all points found are returned
-        results = self.call(prices, most, self.context)
+        results = self.call(prices, most, self.context, optima)
         # A scenario has exactly one point, so its dual value is its optimum, at which the reduced cost is zero.
-        exact = []
-        for oracle, result in zip(parts.oracles, results, strict=True):
-            least = stated_bound(result)
-            if math.isfinite(least):
-                most[number_of(oracle)] += self.sign * least
-                result = dataclasses.replace(result, bound=0.0, total=None)
+        exact, reached = [], dict(optima)
+        for oracle in parts.oracles:
+            number, result = number_of(oracle), PricingResult(bound=0.0)
+            if number in optima:
+                most[number] = optima[number].value
+            else:
+                result = results[number]
+                least = self.sign * stated_bound(result)
+                if least == math.inf:
+                    self.value = math.inf
+                    return math.inf
+                if math.isfinite(least):
+                    most[number] += least
+                    best = result.columns.meanings.of(0)  # type: ignore[attr-defined]
+                    reached[number] = Optimum(float(most[number]), best.values)
+                    result = dataclasses.replace(result, bound=0.0, total=None)
             exact.append(result)
         duals = self.duals_of(prices, most)
         bound = computed_bound(parts.master, parts.oracles, exact, duals)
         value = self.sign * (bound - self.offset)
-        if any(result.cut_off for result in results):
+        if any(result.cut_off for result in exact):
             self.reason = parts.run.budget.reason or self.reason
-        self.owner.model.add(results)
+        self.owner.model.add(list(results.values()))
         if value > self.value or not len(self.prices):
-            self.value, self.duals, self.prices = max(value, self.value), duals, prices
+            self.value, self.duals, self.prices, self.optima = max(value, self.value), duals, prices, reached
         self.record(clock)
         return value
 
@@ -257,7 +311,7 @@ class _Node:
         total, x = float(self.owner.costs @ first), np.zeros(len(self.splitting.compact.formulation.costs))
         x[self.stage.variables] = first
         total += float(most.sum())
-        for result in results:
+        for result in results.values():
             least = stated_bound(result)
             if result.cut_off or math.isnan(least) or least == self.context.sense.ideal:
                 return -math.inf
@@ -267,9 +321,10 @@ class _Node:
             best = result.columns.meanings.of(0)  # type: ignore[attr-defined]
             x[self.splitting.subproblems[best.number].columns[0]] = best.values
         if math.isfinite(total):
-            self.owner.model.add(results)
+            self.owner.model.add(list(results.values()))
             objective = float(self.splitting.compact.formulation.costs @ x) + self.offset
             solution = self.splitting.solution(x, objective)
+            self.offered = True
             if self.rows.violation(solution) is None:
                 self.parts.take(solution, "a first stage that the scenarios were solved for")
         self.owner.evaluated[key] = total
@@ -325,13 +380,16 @@ class _Node:
 
     def result(self, solution: Solution) -> Bounded:
         run, bound = self.parts.run, self.external(self.value)
+        if self.value == math.inf:
+            return Bounded(Outcome.INFEASIBLE, run.sense.hopeless, proved=True)
         outcome, reason = Outcome.SOLVED, self.reason or run.budget.reason
         if self.meets():
             outcome, reason = Outcome.PRUNED, None
         elif reason is not None:
             outcome = Outcome.STOPPED
+        start = Start(self.prices, self.optima)
         return Bounded(
-            outcome, bound, termination=reason, duals=self.duals, solution=solution, start=self.prices, proved=True
+            outcome, bound, termination=reason, duals=self.duals, solution=solution, start=start, proved=True
         )
 
     def solution_of(self, first: Floats, columns: tuple[tuple[Column, float], ...] = ()) -> Solution:
@@ -342,29 +400,41 @@ class _Node:
     def ascend(self, lower: Floats, upper: Floats, solution: Solution) -> Bounded:
         """Improve the prices by a bundle method and return the bound with the averaged solution."""
         owner, model = self.owner, self.owner.model
-        rounds = owner.rounds if self.node.depth == 0 else owner.below
-        own, relaxed = self.prices, self.value
+        root = self.node.depth == 0
+        own, relaxed, duals = self.prices, self.value, self.duals
         self.value, self.prices = -math.inf, np.empty(0)
-        inherited = self.node.start
-        if isinstance(inherited, np.ndarray) and inherited.shape == own.shape:
-            self.price(inherited)
-        if not len(self.prices) or self.node.depth == 0:
+        start = self.node.start
+        if isinstance(start, Start) and start.prices.shape == own.shape:
+            self.price(start.prices, start.within(self.splitting, lower, upper))
+        if not len(self.prices) or root:
             self.price(own)
-        model.begin(lower, upper, self.prices, self.value)
-        for _ in range(rounds):
-            if self.decided() or not model.ready:
-                break
-            gain = model.step(self)
-            if gain <= 1e-7 * max(abs(self.value), 1.0):
-                break
-        self.value = max(self.value, relaxed)
-        if model.ready:
+        if not math.isinf(self.value):
+            model.begin(lower, upper, self.prices, self.value)
+            gains = list[float]()
+            for _ in range(owner.rounds if root else owner.below):
+                if self.decided() or not model.ready or self.stalls(gains, _PATIENCE if root else _HURRY):
+                    break
+                before = self.value
+                promised = model.step(self)
+                gains.append(self.value - before)
+                if promised <= TOLERANCES.reduced_cost * max(abs(self.value), 1.0):
+                    break
+        if relaxed > self.value:
+            self.value, self.duals = relaxed, duals
+        if model.ready and not math.isinf(self.value):
             first, columns = model.average()
             solution = self.solution_of(first, columns)
             if not self.decided():
                 for candidate in model.candidates(owner.integer):
                     self.evaluate(candidate)
         return self.result(solution)
+
+    def stalls(self, gains: Sequence[float], patience: int) -> bool:
+        """Return whether the last rounds gained little of the gap."""
+        gap = abs(self.parts.run.objective - self.external(self.value))
+        if not math.isfinite(gap):
+            gap = _GAP * max(abs(self.value), 1.0)
+        return len(gains) >= patience and sum(gains[-patience:]) < _LITTLE * gap
 
 
 def number_of(oracle: Pricing) -> int:
