@@ -9,11 +9,10 @@ from pathlib import Path
 
 from benchmarks.assignment.gcg import run_gcg_on
 from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, read_table, repeat_if_brief, run_engine
+from benchmarks.models.stochastic import HIGHS, run_highs, stochastic_figures
 from colgen import decompose, read
 from colgen.cli.template import Figure
 from colgen.core.result import OWN
-from colgen.core.tolerances import TOLERANCES
-from colgen.reporting.compared import solve_complete
 
 _LIMIT, _QUICK = 60.0, 5.0
 """Time limits in seconds: full and quick."""
@@ -24,7 +23,7 @@ _BRIEF = 2.0
 _NAMED = "TEST0055"
 """Cutting stock with general integers, whose blocks are identical: it needs branching over component bounds."""
 
-_GIVEN, _DETECTED, _HIGHS, _GCG = "given blocks", "detected blocks", "HiGHS", "GCG"
+_GIVEN, _DETECTED, _GCG = "given blocks", "detected blocks", "GCG"
 
 Runs = Mapping[str, Run]
 """The runs of one model by way."""
@@ -33,10 +32,12 @@ Runs = Mapping[str, Run]
 def bench_models(options: BenchOptions) -> Sequence[Figure]:
     """Solve the models of ``optima.csv`` in ``--data`` or its folder ``mip``, with given and with detected blocks.
 
-    Times are processor time from file to answer, and a proof counts if its bound is colgen's own.  GCG is skipped if
+    Two-stage programs of its folder ``stochastic`` follow.  Times are processor time from file to answer, and a proof
+    counts if its bound is colgen's own.  GCG is skipped if
     ``COLGEN_GCG`` is not set; see :mod:`benchmarks.assignment.gcg`.
     """
     data = options.folder("this benchmark needs --data DIR with model files and their optima in optima.csv")
+    stochastic = data / "stochastic"
     data = data / "mip" if (data / "mip").is_dir() else data
     limit = _QUICK if options.quick else _LIMIT
     models: dict[str, Runs] = {}
@@ -61,7 +62,7 @@ def bench_models(options: BenchOptions) -> Sequence[Figure]:
         figures.append(mean_ratio("vs_gcg", ours, theirs, "ours over GCG's, with given blocks; limits count"))
     for name, runs in models.items():
         first = runs.get(_GIVEN, runs[_DETECTED])
-        for way in (_HIGHS, _GCG):
+        for way in (HIGHS, _GCG):
             if way in runs:
                 ratio = first.counted / runs[way].counted
                 figures.append(
@@ -74,7 +75,7 @@ def bench_models(options: BenchOptions) -> Sequence[Figure]:
                 seconds, setup = runs[way].counted, runs[way].details["setup"]
                 figures.append(Figure(f"seconds_{label}_{name}", seconds, "s", 1, f"processor time, {way}"))
                 figures.append(Figure(f"setup_{label}_{name}", setup, "s", 1, f"reading and decomposing, {way}"))
-    return figures
+    return [*figures, *(stochastic_figures(stochastic, options) if stochastic.is_dir() else ())]
 
 
 def _solve_in_all_ways(name: str, path: Path, optimum: float, limit: float, options: BenchOptions) -> tuple[Runs, int]:
@@ -83,13 +84,13 @@ def _solve_in_all_ways(name: str, path: Path, optimum: float, limit: float, opti
     dec = next((dec for ending in (".dec", ".blk") if (dec := path.with_suffix(ending)).exists()), None)
     ways: dict[str, Callable[[], Run]] = {
         _DETECTED: lambda: _run_ours(name, path, None, limit),
-        _HIGHS: lambda: _run_highs(name, path, limit),
+        HIGHS: lambda: run_highs(name, path, limit),
     }
     if dec is not None:
         ways[_GIVEN] = lambda: _run_ours(name, path, dec, limit)
     runs = {}
     for way, run in ways.items():
-        if way != _HIGHS:
+        if way != HIGHS:
             run()  # compiles and loads kernels
         runs[way] = repeat_if_brief(run, _BRIEF)
     if dec is not None:
@@ -102,7 +103,7 @@ def _solve_in_all_ways(name: str, path: Path, optimum: float, limit: float, opti
         try:
             check_agreement(name, {way: done.claim}, sense, known=optimum)
         except AssertionError as error:
-            if way in (_HIGHS, _GCG):
+            if way in (HIGHS, _GCG):
                 raise
             options.say(str(error))
             errors += 1
@@ -117,11 +118,3 @@ def _run_ours(name: str, path: Path, dec: Path | None, limit: float) -> Run:
     run, result = run_engine(problem, limit, name=name, way=way)
     own = run.proved and result.bound_source == OWN
     return replace(run, seconds=run.seconds + setup, proved=own, details={"setup": setup})
-
-
-def _run_highs(name: str, path: Path, limit: float) -> Run:
-    started = time.process_time()
-    found = solve_complete(read(path).formulation, limit)
-    seconds = time.process_time() - started
-    proved = abs(found.objective - found.bound) <= TOLERANCES.optimality * abs(found.objective)
-    return Run(_HIGHS, name, seconds, found.objective, found.bound, proved, limit=limit)
