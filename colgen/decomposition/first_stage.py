@@ -101,8 +101,8 @@ class OnFirstStage(BranchingRule):
         self._places = {key: stage.places[:, j] for j, key in enumerate(stage.keys)}
 
     def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
-        copies = self._places.get(data.get("key"))
-        return FirstStageBound(**data, copies=copies) if kind is FirstStageBound and copies is not None else None
+        known = kind is FirstStageBound and data["key"] in self._places
+        return FirstStageBound(**data, copies=self._places[data["key"]]) if known else None
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         found = self.candidates(solution)

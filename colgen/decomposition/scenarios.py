@@ -53,7 +53,7 @@ _MOST_POINTS = 120
 _FIRST = 0.1
 """Length of the first step, relative to the value over the square of the distances of first stages."""
 
-_PATIENCE, _HURRY, _LITTLE, _GAP = 6, 2, 0.03, 0.01
+_PATIENCE, _HURRY, _LITTLE, _GAP = 8, 2, 0.03, 0.001
 """The bundle method ends once so many rounds, at the root and below, gained less than a share of the gap; without an
 incumbent the gap is taken as a share of the value."""
 
@@ -136,7 +136,11 @@ class ScenarioBounding(Bounding):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies are for other runs, so they have no solver and no points."""
-        fresh = {"_relaxation": None, "model": ScenarioModel(self.splitting, self.stage), "evaluated": {}}
+        fresh: dict[str, Any] = {
+            "_relaxation": None,
+            "model": ScenarioModel(self.splitting, self.stage),
+            "evaluated": {},
+        }
         return self.__dict__ | fresh
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
@@ -210,7 +214,8 @@ class _Node:
         if values_of is not None:
             values[len(self.splitting.linking) :] = self.sign * values_of
         values[self.stage.rows] = self.sign * prices
-        return self.rows.guess(self.none.replace(values))
+        duals: Duals = self.rows.guess(self.none.replace(values))
+        return duals
 
     def record(self, clock: float) -> None:
         found = Proved(self.external(self.value), self.duals)
