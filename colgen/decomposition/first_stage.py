@@ -7,9 +7,8 @@ agree in all blocks, their value with the blocks' points is a solution.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -98,11 +97,6 @@ class OnFirstStage(BranchingRule):
     def __init__(self, splitting: Splitting, stage: FirstStage) -> None:
         f = splitting.compact.formulation
         self.stage, self._integer = stage, f.integer[stage.variables]
-        self._places = {key: stage.places[:, j] for j, key in enumerate(stage.keys)}
-
-    def restore(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
-        known = kind is FirstStageBound and data["key"] in self._places
-        return FirstStageBound(**data, copies=self._places[data["key"]]) if known else None
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         found = self.candidates(solution)

@@ -1,11 +1,13 @@
 """The first stage of two-stage programs, and branching on it."""
 
 import numpy as np
+import pytest
 
-from colgen import Solution, decompose
+from colgen import Solution, Termination, decompose, solve
+from colgen.core.stop import NodeLimit
 from colgen.decomposition.blocks.decisions import FirstStageBound, variable_of
 from colgen.decomposition.first_stage import FirstStage, OnFirstStage
-from tests.decomposition.two_stages import two_stage
+from tests.decomposition.two_stages import optimum, two_stage
 
 
 def problem(seed=16):
@@ -53,9 +55,16 @@ def test_children_cut_off_fractional_values_and_copies_that_disagree():
         assert [child[0].allows(column) for column, _ in columns].count(False) == 1
 
 
-def test_a_bound_is_restored_with_its_copies():
-    decomposed = problem()
-    rule = OnFirstStage(decomposed.splitting, decomposed.stage)
-    key = decomposed.stage.keys[0]
-    bound = rule.restore(FirstStageBound, {"key": key, "lower": 0.0, "upper": 1.0})
-    assert variable_of(bound, 1) == decomposed.stage.places[1, 0]
+def test_a_run_is_resumed_from_a_checkpoint(tmp_path):
+    status, objective = optimum(two_stage(np.random.default_rng(12)))
+    stopped = solve(problem(12), stop=NodeLimit(2), checkpoint=tmp_path / "run")
+    resumed = solve(problem(12), checkpoint=tmp_path / "run")
+    assert (status, resumed.termination) == ("OPTIMAL", Termination.OPTIMAL)
+    assert stopped.termination is Termination.NODE_LIMIT
+    assert resumed.objective == pytest.approx(objective, rel=2e-6)
+
+
+def test_a_bound_is_one_variable_of_each_block():
+    stage = problem().stage
+    bound = FirstStageBound(stage.keys[0], 0.0, 1.0, stage.places[:, 0])
+    assert [variable_of(bound, number) for number in range(len(stage.places))] == stage.places[:, 0].tolist()
