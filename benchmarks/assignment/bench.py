@@ -47,7 +47,7 @@ def bench_assignment(options: BenchOptions) -> Sequence[Figure]:
         if instance.name in _COMPARED_WITH_GCG:
             from colgen import decompose  # imports Pyomo, so it is deferred
 
-            gcg = run_gcg(decompose(full(instance), "machine"), _LIMIT, name=instance.name)
+            gcg = run_gcg(decompose(full(instance), "machine", method="dantzig-wolfe"), _LIMIT, name=instance.name)
         if gcg is not None and gcg.proved:
             options.say(str(gcg))
             claims[gcg.way] = gcg.claim

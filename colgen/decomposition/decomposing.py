@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Literal, overload
 
 import pyomo.environ as pyo
@@ -9,6 +10,7 @@ from pyomo.common.gc_manager import PauseGC
 
 from colgen.core.errors import InputError
 from colgen.decomposition.benders.template import Benders
+from colgen.decomposition.benders.two_stage import has_linear_stages
 from colgen.decomposition.decomposed import Decomposed
 from colgen.decomposition.detection import FoundBlocks, find_in
 from colgen.decomposition.networked import network_model
@@ -19,13 +21,15 @@ from colgen.decomposition.reading.partition import By, defines_blocks, partition
 from colgen.decomposition.splitting import Splitting
 from colgen.networks.statement import Paths
 
+Method = Literal["dantzig-wolfe", "benders"]
+
 
 @overload
 def decompose(
     model: pyo.ConcreteModel | CompactModel,
     by: By | FoundBlocks = None,
     *,
-    method: Literal["dantzig-wolfe"] = "dantzig-wolfe",
+    method: Literal["dantzig-wolfe"],
     aggregate: bool = True,
     recognize: bool = True,
 ) -> Decomposed: ...
@@ -42,11 +46,22 @@ def decompose(
 ) -> Benders: ...
 
 
+@overload
 def decompose(
     model: pyo.ConcreteModel | CompactModel,
     by: By | FoundBlocks = None,
     *,
-    method: str = "dantzig-wolfe",
+    method: Method | None = None,
+    aggregate: bool = True,
+    recognize: bool = True,
+) -> Decomposed | Benders: ...
+
+
+def decompose(
+    model: pyo.ConcreteModel | CompactModel,
+    by: By | FoundBlocks = None,
+    *,
+    method: str | None = None,
     aggregate: bool = True,
     recognize: bool = True,
 ) -> Decomposed | Benders:
@@ -68,8 +83,9 @@ def decompose(
         else the model's ``pyo.Block`` components, or else :func:`find_blocks`.  A list of :class:`colgen.Paths`: path
         blocks over columns of a :class:`CompactModel`; those that a Pyomo model contains are found.
     method
-        ``"benders"`` makes the blocks second stages instead: the variables of no block stay in the master, and the
-        blocks return rows over them.
+        ``"dantzig-wolfe"``, or ``"benders"``, which makes the blocks second stages instead: the variables of no block
+        stay in the master, and the blocks return rows over them.  None: Benders if all variables of blocks are
+        continuous, only variables link the blocks, and the cost of each is bounded; otherwise Dantzig-Wolfe.
     aggregate
         Whether identical blocks share one pricing problem, whose multiplicity is their number; otherwise each block has
         its own.
@@ -100,7 +116,7 @@ def decompose(
     for name, value in (("aggregate", aggregate), ("recognize", recognize)):
         if not isinstance(value, bool):
             raise InputError(f"{name}: expected True or False, not {value!r}")
-    if method not in ("dantzig-wolfe", "benders"):
+    if method not in (None, "dantzig-wolfe", "benders"):
         raise InputError(f"method: expected 'dantzig-wolfe' or 'benders', not {method!r}")
     with PauseGC():  # as in Pyomo: there is no garbage here, and one collection over a large model takes as long
         compact = as_compact(model)
@@ -114,6 +130,9 @@ def decompose(
         found = blocks_of(compact, by)
         if method == "benders":
             return Benders(compact, found)
+        if method is None and has_linear_stages(compact, found):
+            with contextlib.suppress(InputError):  # the cost of a stage is unbounded
+                return Benders(compact, found)
         split, found = copy_linking(compact.presolved, found.without_removed(compact.presolved.formulation))
         scaled = split.scaled()
         blocks = subproblems(scaled, found, aggregate=aggregate)

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from colgen.core.lazy_imports import import_name
 from colgen.core.text import plural
+from colgen.decomposition.benders.two_stage import has_linear_stages
 from colgen.decomposition.blocks.oracles import describe_blocks
 from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.reading.compact_model import (
@@ -67,6 +68,8 @@ class FoundBlocks:
         The share of the matrix that is zero by its block structure; 0 if the decomposition cannot pay off.
     remarks
         Reasons why it cannot pay off, one sentence each.
+    method
+        The method of :func:`colgen.decompose` on the command line; None: its own choice.
     """
 
     compact: CompactModel
@@ -74,6 +77,7 @@ class FoundBlocks:
     linking: tuple[str, ...]
     score: float
     remarks: tuple[str, ...] = ()
+    method: Literal["dantzig-wolfe", "benders"] | None = None
 
     @cached_property
     def recognized(self) -> str:
@@ -164,9 +168,9 @@ def detected(compact: CompactModel) -> Iterator[FoundBlocks]:
 
 
 def score_blocks(compact: CompactModel, blocks: Partition) -> FoundBlocks:
-    """Return blocks with their score."""
+    """Return blocks with their score; linear second stages always pay, by Benders decomposition."""
     small, own = _presolved(compact, blocks)
-    said = remarks(split(small, own))
+    said = () if has_linear_stages(compact, blocks) else remarks(split(small, own))
     return FoundBlocks(compact, blocks, _families(small, own), 0.0 if said else _score(small, own), said)
 
 

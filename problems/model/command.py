@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from colgen import CompactModel, InputError, Problem, decompose
 from colgen.cli.decompose import WAYS
@@ -18,35 +19,40 @@ from colgen.problems.assignment import random
 from colgen.problems.assignment.model import full
 
 
-def _read(path: Path, dec: str | None = None, compact: bool = False) -> FoundBlocks | CompactModel:
+def _read(
+    path: Path,
+    dec: str | None = None,
+    compact: bool = False,
+    method: Literal["dantzig-wolfe", "benders"] | None = None,
+) -> FoundBlocks | CompactModel:
     """Read a mixed-integer linear model in MPS or LP format, or the core file of a two-stage program in SMPS.
 
     The ending of the name is ``.mps`` or ``.lp``, with ``.gz`` if the file is compressed, or ``.cor``. HiGHS reads MPS
     and LP. The option ``dec`` names a decomposition in one of GCG's formats. Without it, blocks are detected; those of
-    a two-stage program are its scenarios.
+    a two-stage program are its scenarios. ``method`` is that of :func:`colgen.decompose`.
 
     Raises
     ------
     InputError
         If a file cannot be read, or no decomposition can pay.
     """
-    if compact and dec is not None:
-        raise InputError("options dec and compact: expected one of them, HiGHS solves the model without blocks")
+    if compact and (dec is not None or method is not None):
+        raise InputError("options dec, method and compact: HiGHS solves the model without blocks, expected no others")
     model = read(path, dec)
     if compact:
         return model
     if model.blocks is not None:
-        return score_blocks(model, model.blocks)
+        return replace(score_blocks(model, model.blocks), method=method)
     found = find_in(model)
     if found is None or found.remarks:
         what = "no blocks are found" if found is None else "none of the blocks that are found can pay"
         raise InputError(f"{path}: {what}; {WAYS}")
-    return found
+    return replace(found, method=method)
 
 
 def _problem(instance: FoundBlocks | CompactModel) -> Problem:
     if isinstance(instance, FoundBlocks):
-        return decompose(instance.compact, instance)
+        return decompose(instance.compact, instance, method=instance.method)
     return Undecomposed(instance)
 
 
@@ -82,6 +88,7 @@ TEMPLATE = Template(
     read=_read,
     options={
         "dec": Option("a decomposition: the name of a .dec, .blk or .jdec file (or --dec FILE)"),
+        "method": Option("the method, by default that of colgen.decompose", ("dantzig-wolfe", "benders")),
         "compact": Option("yes hands the model to HiGHS, without blocks (or --compact)", {"no": False, "yes": True}),
     },
     suffixes=(".lp", ".mps", ".cor"),

@@ -7,7 +7,6 @@ are separations.  The dual values of a block at the master's solution give a row
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,9 +18,8 @@ from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values, load, objective_step, recompute_objective
 from colgen.decomposition.benders.rounding import Rounding
 from colgen.decomposition.benders.stage_rows import StageRows
-from colgen.decomposition.benders.two_stage import TwoStage
-from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Partition
-from colgen.decomposition.reading.copies import linking_variables
+from colgen.decomposition.benders.two_stage import TwoStage, with_first_stage
+from colgen.decomposition.reading.compact_model import CompactModel, Partition
 from colgen.method import Method
 from colgen.model.rows import Rows
 from colgen.problem import Problem
@@ -59,7 +57,7 @@ class Benders(Problem):
     """Whether a run loads its answer into the model."""
 
     def __init__(self, compact: CompactModel, partition: Partition) -> None:
-        self.model = TwoStage(compact.scaled(), _with_first_stage(compact, partition))
+        self.model = TwoStage(compact.scaled(), with_first_stage(compact, partition))
         self.compact = compact
         self.objective_step = objective_step(compact.formulation)
 
@@ -92,10 +90,3 @@ class Benders(Problem):
         if self.loads:
             load(self.compact, result, self.model.kept)
         return result
-
-
-def _with_first_stage(compact: CompactModel, partition: Partition) -> Partition:
-    """Return the partition with variables that link blocks in the first stage."""
-    of_column = partition.of_column.copy()
-    of_column[linking_variables(compact, partition)] = MASTER
-    return dataclasses.replace(partition, of_column=of_column)

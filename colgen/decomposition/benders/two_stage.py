@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -18,6 +19,7 @@ from colgen.decomposition.answers import Values, recompute_objective
 from colgen.decomposition.benders.recourse import Recourse, merge_stages
 from colgen.decomposition.benders.stages import SecondStage, StageFamily
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, cost_rounding
+from colgen.decomposition.reading.copies import linking_variables
 from colgen.model.rows import Rows
 from colgen.solvers.arrays import EXACT
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
@@ -297,6 +299,29 @@ def _stage_of_rows(compact: CompactModel, partition: Partition) -> Ints:
             "over the first stage and one block"
         )
     return stage
+
+
+def with_first_stage(compact: CompactModel, partition: Partition) -> Partition:
+    """Return the partition with variables that link blocks in the first stage."""
+    of_column = partition.of_column.copy()
+    of_column[linking_variables(compact, partition)] = MASTER
+    return dataclasses.replace(partition, of_column=of_column)
+
+
+def has_linear_stages(compact: CompactModel, partition: Partition) -> bool:
+    """Return whether the blocks are second stages without integer variables: only variables link them."""
+    linked = with_first_stage(compact, partition)
+    own = linked.of_column != MASTER
+    if (compact.formulation.integer & own).any() or not own.any():
+        return False
+    entries = sparse.coo_array(compact.rows)
+    blocks, rows = linked.of_column[entries.col], entries.row
+    shares = np.zeros(compact.rows.shape[0], dtype=np.bool_)
+    shares[rows[blocks == MASTER]] = True
+    first = np.full(len(shares), MASTER)
+    first[rows[blocks != MASTER]] = blocks[blocks != MASTER]
+    alone = (first[rows] == blocks) | (blocks == MASTER)
+    return bool(alone.all() and len(np.unique(first[shares & (first != MASTER)])) > 1)
 
 
 def _candidate_names(name: str) -> itertools.chain[str]:

@@ -5,6 +5,9 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, Method, Termination, TimeLimit, decompose, solve
+from colgen.decomposition.benders import recourse
+from colgen.decomposition.benders.template import Benders
+from colgen.decomposition.decomposed import Decomposed
 from colgen.reporting.compared import solve_complete
 from tests.amounts import examples
 from tests.decomposition.test_decomposed import feasible
@@ -156,3 +159,24 @@ def test_unsuitable_models_are_refused(kind, message):
 def test_unknown_methods_are_refused():
     with pytest.raises(InputError, match="method: expected 'dantzig-wolfe' or 'benders', not 'bender'"):
         decompose(two_stage(0), "scenario", method="bender")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [(None, Benders), ("whole", Decomposed), ("linked", Decomposed), ("unbounded", Decomposed)]
+)
+def test_linear_second_stages_are_the_default(kind, expected):
+    assert type(decompose(changed(kind), "scenario")) is expected
+    if kind is None:
+        assert type(decompose(changed(kind), "scenario", method="dantzig-wolfe")) is Decomposed
+
+
+@pytest.mark.parametrize("seed", range(examples(6, 60)))
+def test_optima_with_few_groups_equal_those_of_the_extensive_form(seed, monkeypatch):
+    monkeypatch.setattr(recourse, "_FEWEST", 1)
+    monkeypatch.setattr(recourse, "_MOST", 1 + seed % 2)
+    compact, result = solve_complete(two_stage(seed)), solve(decompose(two_stage(seed), "scenario", method="benders"))
+    if compact.values is None:
+        assert result.termination is Termination.INFEASIBLE
+    else:
+        assert result.is_optimal
+        assert result.objective == pytest.approx(compact.objective)

@@ -53,6 +53,20 @@ def test_a_decomposition_is_given(capsys, model, tmp_path, way):
     assert len(result["answer"]) == 6
 
 
+@pytest.mark.parametrize(("way", "columns"), [([], False), (["--option", "method=dantzig-wolfe"], True)])
+def test_linear_second_stages_are_solved_by_benders_unless_another_method_is_chosen(capsys, tmp_path, way, columns):
+    rows, columns_ = " N c\n L r1\n G r2\n", "    x c 1 r1 1\n    x r2 1\n    y c 3 r2 1\n"
+    (tmp_path / "plan.cor").write_text(f"NAME p\nROWS\n{rows}COLUMNS\n{columns_}RHS\n    b r1 4 r2 1\nENDATA\n")
+    (tmp_path / "plan.tim").write_text("TIME p\nPERIODS\n    x r1 A\n    y r2 B\nENDATA\n")
+    scenarios = "".join(f" SC s{k} ROOT 0.5 B\n    b r2 {k}\n" for k in (2, 6))
+    (tmp_path / "plan.sto").write_text(f"STOCH p\nSCENARIOS\n{scenarios}ENDATA\n")
+    code, out = solved(capsys, tmp_path / "plan.cor", *way, "--json", "-")
+    result = json.loads(out)
+    assert (code, result["objective"]) == (0, 7.0)  # x = 4, and 2 for 3 each in half of the cases
+    assert (result["columns_generated"] > 0) is columns
+    assert "pay" not in result["reading"]
+
+
 def test_highs_solves_the_compact_model_and_its_bound_is_trusted(capsys, model, tmp_path):
     proof = tmp_path / "proof.jsonl"
     code, out = solved(capsys, model, "--compact", "--certificate", proof)
@@ -84,7 +98,10 @@ def test_an_answer_is_drawn_by_blocks_or_as_one(capsys, model, tmp_path):
         (["model", "DIR/hulls.lp"], "--compact"),
         (["model", "MODEL", "--dec", "DIR/missing.dec"], "missing.dec cannot be read"),
         (["model", "MODEL", "--dec", "DIR/other.dec"], "other.dec, line 4: "),
-        (["model", "MODEL", "--dec", "DIR/other.dec", "--compact"], "dec and compact: expected one of them"),
+        (
+            ["model", "MODEL", "--dec", "DIR/other.dec", "--compact"],
+            "options dec, method and compact: HiGHS solves",
+        ),
         (["model", "MODEL", "--solution", "MODEL"], "--solution"),
         (["model", "MODEL", "--solution", "DIR/no/x.sol"], "--solution: expected the name of a file in an existing"),
         (["model", "MODEL", "MODEL", "--solution", "DIR/x.sol"], "--solution applies to one instance"),
