@@ -172,7 +172,8 @@ class _Stochastic:
             if len(words) != 4:
                 _fail(self._path, line, "expected BL, a block, a period and a probability")
             values = self._independent.setdefault(("block", words[1]), [])
-            values.append((self._number(line, words[3]), []))
+            inherited = list(values[0][1]) if values else []  # only entries unlike the first value's are listed again
+            values.append((self._number(line, words[3]), inherited))
             return values[-1][1]
         if len(words) not in (4, 5):
             _fail(self._path, line, "expected SC, a scenario, its parent, a probability and a period")
@@ -181,9 +182,9 @@ class _Stochastic:
             _fail(self._path, line, f"scenario {name!r} is stated twice")
         if parent.upper() != "ROOT" and parent not in self._scenarios:
             _fail(self._path, line, f"scenario {name!r} has the unknown parent {parent!r}")
-        inherited = [] if parent.upper() == "ROOT" else list(self._scenarios[parent][1])
-        self._scenarios[name] = (self._number(line, words[3]), inherited)
-        return inherited
+        of_parent = [] if parent.upper() == "ROOT" else list(self._scenarios[parent][1])
+        self._scenarios[name] = (self._number(line, words[3]), of_parent)
+        return of_parent
 
     def _add_independent(self, line: int, words: Sequence[str], mode: str) -> None:
         if len(words) not in (4, 5):

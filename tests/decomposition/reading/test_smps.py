@@ -82,7 +82,7 @@ SECTIONS = {
         " BL b TWO 0.5\n build demand 2\n BL b TWO 0.5\n build demand 1\n",
         [
             (p * q, d, c, b)
-            for (p, d, c), (q, b) in itertools.product([(0.25, 2, 4), (0.75, 8, 5)], [(0.5, 2), (0.5, 1)])
+            for (p, d, c), (q, b) in itertools.product([(0.25, 2, 4), (0.75, 8, 4)], [(0.5, 2), (0.5, 1)])
         ],
     ),
 }
