@@ -191,10 +191,12 @@ class StageFamily:
     def rows(self, which: Ints, groups: sparse.csr_array) -> tuple[Floats, Floats]:
         """Return constants and slopes of the bounds ``Q ≥ constant - slopes·x`` of groups of stages.
 
-        ``which`` has the dual values of each stage; ``groups`` has a row per group with ones at its stages.
+        ``which`` has the dual values of each stage; ``groups`` has a row per group with ones at its stages.  Groups
+        with stages without dual values (-1) have no meaning.
         """
         if not self._count:
             return np.full(groups.shape[0], -np.inf), np.zeros((groups.shape[0], self._first.shape[1]))
+        which = np.maximum(which, 0)
         self._clock += 1
         self._used[np.unique(which)] = self._clock
         constants = groups @ (self.factors * self._constants[which, np.arange(len(self))])
@@ -215,7 +217,9 @@ class StageFamily:
         """
         if not len(duals):
             return np.empty(0, dtype=np.int64)
-        rounded = np.ascontiguousarray(duals.astype(np.float32) + np.float32(0.0))
+        rounded = np.zeros((len(duals), duals.shape[1] + 1), dtype=np.float32)  # one more: stages may have no rows
+        rounded[:, :-1] = duals
+        rounded += np.float32(0.0)
         keys = rounded.view(np.dtype((np.void, rounded.itemsize * rounded.shape[1]))).ravel()
         _, chosen, of_each = np.unique(keys, return_index=True, return_inverse=True)
         known = [keys[k].tobytes() for k in chosen.tolist()]
@@ -275,7 +279,8 @@ class StageFamily:
 
     def _moved(self, x: Floats) -> Floats:
         """Return T x, one row per stage, or one row for all if T is the same."""
-        moved: Floats = (self._first @ x).reshape(-1, self._own.shape[0])
+        shape = (1 if self.shares_first else len(self), self._own.shape[0])
+        moved: Floats = (self._first @ x).reshape(shape)
         return moved
 
     # --- optima ------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_optima_are_those_of_scipy_and_bounds_hold_everywhere(seed, same_first, 
     for x, right in zip(points, costs, strict=True):
         found = family.optima(x)
         infeasible = {number: (constant, slopes) for number, constant, slopes in found.infeasible}
-        rows = family.rows(np.maximum(found.which, 0), alone)
+        rows = family.rows(found.which, alone)
         for number, (stage, best) in enumerate(zip(mine, right, strict=True)):
             if best is None:
                 assert found.costs[number] == np.inf
@@ -147,3 +147,14 @@ def test_rounding_errors_of_dual_values_do_not_invalidate_a_proof_of_infeasibili
     ((number, constant, slopes),) = family.optima(np.array([0.0])).infeasible  # the second row wants at most -3
     assert number == 0
     assert constant - slopes @ np.array([0.0]) == pytest.approx(3.0)
+
+
+def test_stages_without_rows_take_their_best_bounds():
+    own, first = sparse.csc_array((0, 2)), sparse.csr_array((0, 1))
+    none = np.empty(0)
+    family = StageFamily(
+        [SecondStage(np.array([2.0, -1.0]), np.ones(2), np.array([4.0, u]), own, first, none, none) for u in (3.0, 5.0)]
+    )
+    found = family.optima(np.zeros(1))
+    assert found.costs.tolist() == [-1.0, -3.0]
+    assert family.bounds_at(np.zeros(1))[0].tolist() == [-1.0, -3.0]
