@@ -29,7 +29,7 @@ _ROUNDS = 5
 _DEPTH = 2
 """Maximum depth for rounding rows; deeper in the tree fewer nodes did not pay for the rows."""
 
-_PIECES = 12
+_PIECES = 6
 """Number of tightest rows of a group of which all pairs are rounded."""
 
 _IDLE = 10
