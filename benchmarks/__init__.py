@@ -9,6 +9,7 @@ from benchmarks.harness import BenchOptions
 from colgen.cli.template import Figure
 
 BENCHMARKS = {
+    "answers": "models.answers:bench_answers",
     "assignment": "assignment.bench:bench_assignment",
     "bounding": "cutting_stock.bounding:bench_bounding",
     "branching": "engine.branching:bench_branching",
@@ -38,7 +39,7 @@ BENCHMARKS = {
 }
 """Module, relative to this package, and function of each benchmark."""
 
-SEEDED = ("truth",)
+SEEDED = ("answers", "truth")
 """Benchmarks with random instances, which use the seed."""
 
 

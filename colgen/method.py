@@ -57,9 +57,9 @@ class Method(Described):
     complete
         A function of a node limit and a budget. It solves the complete model by another solver within that many of its
         nodes and returns a :class:`~colgen.core.solution.Complete`, or None if the model is too large. It is called
-        after many nodes of the tree, with a growing limit, and where the tree would end without a proof; never if
-        ``heuristics`` is ``()``. The answer is checked. The bound is trusted: it ends the run if it proves the
-        incumbent, and :attr:`Result.bound_source` names its solver.
+        after many nodes of the tree that hardly improve the bound, with a growing limit, and where the tree would end
+        without a proof; never if ``heuristics`` is ``()``. The answer is checked. The bound is trusted: it ends the run
+        if it proves the incumbent, and :attr:`Result.bound_source` names its solver.
     queue
         The order of open nodes: a class of :mod:`colgen.tree.queues`. By default ``Plunging``, and ``BestBound`` on a
         cluster.

@@ -31,14 +31,17 @@ _LEAST = 0.1
 _BRIEF = 1.0
 """Work before the first neighbourhood of an incumbent: many runs end earlier."""
 
-_ROUND = 1e-3
-"""Work of a round of pricing, besides that of HiGHS."""
+_ROUND, _COLUMN = 1e-3, 2e-4
+"""Work of a round and of a new column, besides that of HiGHS."""
 
 _NODES = 200
 """Node limit of HiGHS per neighbourhood.  The limit of the entire model doubles each time."""
 
 _SECONDS, _CALL = 1.0, 0.1
 """Time limit of HiGHS: seconds, or a share of the time since the run began.  It is reached only if one node is slow."""
+
+_GROWTH = 3.0
+"""Growth of the work for the entire model."""
 
 _CHEAP = 0.1
 """Work up to which a neighbourhood that has been solved is searched again at once, with more free variables."""
@@ -59,7 +62,7 @@ class Neighbourhoods(Heuristic):
     value in the relaxation is integer (RENS), in turn with none.  With an incumbent the fixed variables have its
     values: where the relaxation agrees (RINS), in some blocks, in some linking rows, or where the incumbent before
     agrees (crossover).  A neighbourhood grows once it is solved and shrinks after a limit.  If all fail, the entire
-    model is searched, with twice as much work as the last time, and the share is halved.
+    model is searched, with three times the work of the last time, and the share is halved.
 
     Work is that of HiGHS (:func:`colgen.solvers.linear.highs.work`), which does not depend on the machine.
 
@@ -88,7 +91,7 @@ class Neighbourhoods(Heuristic):
         self._rng = np.random.default_rng(self.seed)
         count = int(self._splitting.compact.formulation.integer.sum())
         self._sizes: defaultdict[str, float] = defaultdict(lambda: min(max(_FREE * count, _FEWEST), _MOST))
-        self._tried, self._failed, self._whole, self._last = 0, 0, 0.5, ""
+        self._tried, self._failed, self._whole, self._last = 0, 0, 1.0, ""
         self._share = _SHARE
 
     def applies(self, depth: int) -> bool:
@@ -96,7 +99,7 @@ class Neighbourhoods(Heuristic):
 
     def is_due(self, run: Run) -> bool:
         self._reset(run)
-        total = work() - self._work_began + _ROUND * len(run.iterations)
+        total = work() - self._work_began + _ROUND * len(run.iterations) + _COLUMN * run.columns_generated
         left = self._share * total - self._spent
         least = self._whole if self._failed >= _KINDS else _LEAST
         return left >= least and (run.incumbent is None or total >= _BRIEF) and not run.expired
@@ -126,7 +129,8 @@ class Neighbourhoods(Heuristic):
         )
         seconds = fair(max(_SECONDS, self._whole if kind == _WHOLE else _CALL * run.seconds), run)
         start = None if kind == _ROUNDED else known
-        found = solve_mip(program, f.integer, seconds, lambda: run.expired, _NODES, start)
+        nodes = int(_NODES * self._whole) if kind == _WHOLE else _NODES
+        found = solve_mip(program, f.integer, seconds, lambda: run.expired, nodes, start)
         better = None
         if found.values is not None and not run.prunes(found.objective):
             solution = self._splitting.solution(found.values, found.objective)
@@ -149,8 +153,8 @@ class Neighbourhoods(Heuristic):
         """Return the next neighbourhood in turn, or the last one again if it was successful or cheap."""
         known = context.run.known
         if self._failed >= _KINDS:
-            # The entire model takes long: it is searched after all others, with twice as much work as the last time.
-            self._failed, self._whole, self._share = 0, 2.0 * self._whole, max(self._share / 2.0, _LEAST_SHARE)
+            # HiGHS begins anew each time, so that it needs much more time than before.
+            self._failed, self._whole, self._share = 0, _GROWTH * self._whole, max(self._share / 2.0, _LEAST_SHARE)
             self._last = ""
             return _WHOLE
         kinds = [_BLOCKS, _ROWS] if known else [_WHOLE]
@@ -231,5 +235,5 @@ class Neighbourhoods(Heuristic):
         return [
             (sub.columns, sorted(points[sub.number], key=lambda pair: -pair[1]))
             for sub in self._splitting.subproblems
-            if sub.count > 1
+            if sub.count > 1 and not sub.unbounded  # amounts of rays are no numbers of blocks
         ]
