@@ -52,7 +52,14 @@ _FREE, _FEWEST, _MOST, _RESIZE = 0.3, 30, 600, 1.6
 _MOST_FREE = 0.8
 """Largest share of free integer variables."""
 
-_ROUNDED, _WHOLE, _AGREEING, _BLOCKS, _ROWS, _CROSSED = "rounded", "whole", "agreeing", "blocks", "rows", "crossed"
+_ALL = _ROUNDED, _WHOLE, _AGREEING, _BLOCKS, _ROWS, _CROSSED = (
+    "rounded",
+    "whole",
+    "agreeing",
+    "blocks",
+    "rows",
+    "crossed",
+)
 
 
 class Neighbourhoods(Heuristic):
@@ -90,7 +97,7 @@ class Neighbourhoods(Heuristic):
         self._run_began, self._work_began, self._spent = run.budget.started, work(), 0.0
         self._rng = np.random.default_rng(self.seed)
         count = int(self._splitting.compact.formulation.integer.sum())
-        self._sizes: defaultdict[str, float] = defaultdict(lambda: min(max(_FREE * count, _FEWEST), _MOST))
+        self._sizes = dict.fromkeys(_ALL, min(max(_FREE * count, _FEWEST), _MOST))
         self._tried, self._failed, self._whole, self._last = 0, 0, 1.0, ""
         self._share = _SHARE
 
@@ -98,6 +105,8 @@ class Neighbourhoods(Heuristic):
         return depth == 0 and self._others is not None
 
     def is_due(self, run: Run) -> bool:
+        if not self._splitting.compact.formulation.integer.any():
+            return False
         self._reset(run)
         total = work() - self._work_began + _ROUND * len(run.iterations) + _COLUMN * run.columns_generated
         left = self._share * total - self._spent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
 from colgen import Method, NodeLimit, decompose, solve
@@ -111,6 +112,16 @@ def test_it_waits_until_the_run_has_done_enough_work(monkeypatch):
     problem = decompose(models.assignment(4, machines=4, tasks=24), "machine")
     near = Watched(problem.splitting)
     solve(problem, method=Method(heuristics=(near,)), stop=NodeLimit(20))
+    assert near.searched == []
+
+
+def test_a_linear_program_has_no_neighbourhoods(eager):
+    model = models.assignment(4, machines=4, tasks=12)
+    for variable in model.x.values():
+        variable.domain = pyo.UnitInterval
+    problem = decompose(model, "machine")
+    near = Watched(problem.splitting)
+    assert solve(problem, method=Method(heuristics=(near,))).is_optimal
     assert near.searched == []
 
 
