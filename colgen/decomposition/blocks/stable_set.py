@@ -30,6 +30,9 @@ _MOST = 4096
 _BITS = 52
 """Bits of the sum of integer weights, and the largest power of two by which weights are scaled."""
 
+_NODES = 20_000
+"""Node limit of the search in a graph of few large cliques, whose linear relaxation is strong."""
+
 _SETS, _KICKS = 8, 2
 """Maximum number of points per call of the local search, and random restarts per point."""
 
@@ -38,16 +41,20 @@ _SETS, _KICKS = 8, 2
 class StableSet:
     """``min costs·x`` where no two neighbours are 1; variables in ``turned`` count as 1 - x.
 
-    ``conflict`` is the adjacency mask.
+    ``conflict`` is the adjacency mask.  ``few_rows``: HiGHS prices instead if the search is long.
     """
 
     conflict: Mask
     turned: Mask
+    few_rows: bool = False
 
     def points(
         self, costs: Floats, lower: Floats, upper: Floats, seconds: float = math.inf, stopped: Stopped | None = None
-    ) -> Points:
-        """Return the best point and others, and a bound that is valid even if the search is stopped."""
+    ) -> Points | None:
+        """Return the best point and others, and a bound that is valid even if the search is stopped.
+
+        None if HiGHS should price.
+        """
         nothing = np.empty((0, len(costs)))
         turned = self.turned
         least, most = np.where(turned, 1.0 - upper, lower), np.where(turned, 1.0 - lower, upper)
@@ -68,7 +75,10 @@ class StableSet:
             graph = self.conflict[np.ix_(free, free)]
             quickly = heavy(graph, weights, number=_SETS, kicks=_KICKS)
             known = int(quickly[0] @ weights) if len(quickly) else 0
-            search = heaviest(graph, weights, above=known, expired=after(seconds, stopped or never))
+            expired = after(seconds, stopped or never)
+            search = heaviest(graph, weights, above=known, nodes=_NODES if self.few_rows else None, expired=expired)
+            if self.few_rows and not search.finished and not expired():
+                return None
             sets = np.concatenate([quickly, search.members[-1:]])
             members = np.repeat(members, len(sets), axis=0)
             members[:, free] = sets
@@ -109,4 +119,4 @@ def stable_set_of(sub: Subproblem) -> StableSet | None:
         turned[columns] = sign
         conflict[np.ix_(columns, columns)] = True
     np.fill_diagonal(conflict, False)
-    return StableSet(conflict, turned < 0) if conflict.any() else None
+    return StableSet(conflict, turned < 0, rows.shape[0] < size) if conflict.any() else None

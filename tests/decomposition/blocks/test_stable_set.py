@@ -5,6 +5,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import decompose, solve
+from colgen.decomposition.blocks import stable_set
 from colgen.decomposition.blocks.stable_set import StableSet, stable_set_of
 from colgen.solvers.linear.highs import LPStatus
 from tests.amounts import examples
@@ -80,3 +81,12 @@ def test_other_blocks_are_not_recognized_as_stable_sets():
         lambda x, r: 3 * x[r] + 2 * x[r + 1] <= 2,  # one of them by itself is too much
     ):
         assert stable_set_of(block(rule, 3)) is None
+
+
+@pytest.mark.parametrize(("rows", "few"), [(3, True), (8, False)])
+def test_highs_prices_long_searches_in_graphs_of_few_cliques(monkeypatch, rows, few):
+    sub = block(lambda x, r: x[r % 8] + x[(r + 1) % 8] + x[(r + 3) % 8] <= 1, rows)
+    kernel, costs = stable_set_of(sub), -np.arange(1.0, 9.0)
+    assert kernel.points(costs, sub.lower, sub.upper).status is LPStatus.OPTIMAL
+    monkeypatch.setattr(stable_set, "_NODES", 0)
+    assert (kernel.points(costs, sub.lower, sub.upper) is None) is few
