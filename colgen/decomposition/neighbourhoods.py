@@ -28,8 +28,8 @@ _KINDS = 4
 _LEAST = 0.1
 """Work that must be left before a neighbourhood is searched."""
 
-_BRIEF = 1.0
-"""Work before the first neighbourhood of an incumbent: many runs end earlier."""
+_ROOT, _BRIEF = 2.0, 1.0
+"""Work before the first neighbourhood at the root, whose dives come first, and of an incumbent: many runs end earlier."""
 
 _ROUND, _COLUMN = 1e-3, 2e-4
 """Work of a round and of a new column, besides that of HiGHS."""
@@ -111,7 +111,9 @@ class Neighbourhoods(Heuristic):
         total = work() - self._work_began + _ROUND * len(run.iterations) + _COLUMN * run.columns_generated
         left = self._share * total - self._spent
         least = self._whole if self._failed >= _KINDS else _LEAST
-        return left >= least and (run.incumbent is None or total >= _BRIEF) and not run.expired
+        at_root = not run.iterations or run.iterations[-1].node == 0
+        wait = _ROOT if at_root else 0.0 if run.incumbent is None else _BRIEF
+        return left >= least and total >= wait and not run.expired
 
     def search(self, context: HeuristicContext) -> Solution | None:
         run, best = context.run, None
