@@ -501,7 +501,7 @@ def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete
         switch(search.master, ())
         if outcome.solution is not None:
             with contextlib.suppress(InfeasibleAnswerError):  # feasible within that solver's tolerance only
-                search.incumbents.offer(outcome.solution, outcome.source)
+                search.incumbents.offer_found(outcome.solution, outcome.source)
         run.trust(outcome)
 
 

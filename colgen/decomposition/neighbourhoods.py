@@ -29,7 +29,7 @@ _LEAST = 0.1
 """Work that must be left before a neighbourhood is searched."""
 
 _ROOT, _BRIEF = 2.0, 1.0
-"""Work before the first neighbourhood at the root, whose dives come first, and of an incumbent: many runs end earlier."""
+"""Work before the first neighbourhood at the root, where dives come first, and of an incumbent: most runs are brief."""
 
 _ROUND, _COLUMN = 1e-3, 2e-4
 """Work of a round and of a new column, besides that of HiGHS."""
@@ -147,7 +147,8 @@ class Neighbourhoods(Heuristic):
             solution = self._splitting.solution(found.values, found.objective)
             # HiGHS tolerates larger violations of rows than a solution may have; such a guess is dropped.
             rows = context.master.rows
-            better = solution if rows is None or rows.violation(solution) is None else None
+            if (rows is None or rows.violation(solution) is None) and run.accepts(solution):
+                better = solution
         spent, limited = work() - began, found.status is LPStatus.LIMIT
         self._spent += spent
         if better is not None:

@@ -93,6 +93,11 @@ class Incumbents:
         if self.offer(solution, source, given=True) and self.master.node is not None:
             self.master.node.begin_feasible()
 
+    def offer_found(self, solution: Solution, source: str) -> None:
+        """Offer a solution. The columns of a new incumbent join the master, for its relaxation and for dives."""
+        if self.offer(solution, source) and self.master.holds_columns:
+            self.run.columns_generated += self.master.add([column for column, _ in solution.columns])
+
     def offer_integral(self, solved: MasterSolution) -> bool:
         """Offer the integral solution of a master. Return False if it is infeasible or worse after rounding.
 

@@ -59,11 +59,11 @@ class NodeHeuristics:
                 return
 
     def _run(self, heuristic: Heuristic, node: Node | NodeState, context: HeuristicContext) -> None:
-        """Run a heuristic. A new incumbent's columns join the master, so that relaxation and dives use them."""
+        """Run a heuristic, and offer what it finds."""
         with self.run.stage("heuristics"), skip_on_failure(self.run, heuristic.name, node):
             found = heuristic.search(context)
-            if found is not None and self.incumbents.offer(found, heuristic.name) and self.master.holds_columns:
-                self.run.columns_generated += self.master.add([column for column, _ in found.columns])
+            if found is not None:
+                self.incumbents.offer_found(found, heuristic.name)
 
     def _context(self, node: Node | NodeState, solution: Solution, bound: float, attempt: int = 0) -> HeuristicContext:
 
