@@ -146,7 +146,7 @@ def _meets(box: Box, limits: Sequence[Limits]) -> bool:
     return all(holds(limits[v][1], (low, None)) and holds(limits[v][0], (None, high)) for v, low, high in box)
 
 
-def span(a: int, limits: Limits) -> Limits:
+def span(a: int | Fraction, limits: Limits) -> Limits:
     """Return the range of ``a`` times a variable with these limits."""
     low, high = (a * limit for limit in limits)
     return (low, high) if a > 0 else (high, low)

@@ -89,7 +89,10 @@ class RayPricing(MixedIntegerPricing):
         if solved.objective >= -tolerance:
             if -solved.objective > float(noise @ np.abs(solved.values)):
                 self._left = -solved.objective
-            self._nudge = self._cost_changes(solved.reduced_costs, costs, lower, upper)
+            # Within its tolerances HiGHS returns 0 for basic variables, and dual values of sides that do not exist.
+            above, below = np.where(np.isfinite([sub.row_lower, -sub.row_upper]), [[np.inf], [-np.inf]], 0.0)
+            reduced = costs - sub.matrix.T @ np.clip(solved.duals, below, above)
+            self._nudge = self._cost_changes(reduced, costs, lower, upper)
             return None
         ray = np.where(np.abs(solved.values) <= TOLERANCES.pruning, 0.0, solved.values)
         return self._scale_ray(ray) + 0.0

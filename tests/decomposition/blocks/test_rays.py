@@ -7,6 +7,7 @@ from pyomo.opt import TerminationCondition
 
 from colgen import Termination, TimeLimit, decompose, solve
 from colgen.decomposition.blocks.rays import RayPricing
+from colgen.solvers.linear.highs import LPStatus
 from tests.amounts import examples
 from tests.decomposition import models
 
@@ -192,3 +193,18 @@ def test_a_ray_changes_integer_variables_by_integers_in_any_unit_of_the_others(u
     assert m.b[0].n.value == -6
     m.link.deactivate()
     assert solve(decompose(m), stop=TimeLimit(20)).termination is Termination.UNBOUNDED
+
+
+@pytest.mark.parametrize("seed", [2, 14, 27, 35])
+def test_rounding_errors_of_dual_values_make_no_ray(seed):
+    """Costs are a multiple of the rows up to 1e-13; HiGHS returns dual values near 1e-13 of sides that do not exist."""
+    rng = np.random.default_rng(seed)
+    oracles = decompose(endless(1086), "block").pricing()
+    oracle = next(each for each in oracles if each.sub.matrix.toarray()[0].tolist() == [-3, 1, 2, 0])
+    sub = oracle.sub
+    for _ in range(20):
+        duals = -rng.integers(0, 3, 2) * rng.choice([0.1, 0.3, 1 / 3, 0.7])
+        off = np.where(rng.random(4) < 0.7, rng.integers(-8, 9, 4) * 2.0**-53 * 100, 0)
+        costs = sub.matrix.T @ duals + off
+        if oracle._best_ray(costs, sub.lower, sub.upper, 1e-7, np.full(4, 1e-13)) is None:
+            assert oracle.program.solve(costs + oracle._nudge, 1.0).status is not LPStatus.UNBOUNDED
