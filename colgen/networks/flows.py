@@ -58,18 +58,20 @@ class CommodityPricing(Pricing):
         found = block.search(*self.arc_costs(duals, context))
         own = duals.values[self.first_row : self.first_row + block.num_groups]
         reduced = block.members @ found.distances - own
-        if np.isinf(reduced).any():
-            return PricingResult(bound=context.sense.hopeless)
+        served = np.isfinite(reduced)
+        reduced[~served] = 0.0  # a group without paths has no columns
 
         def batch(groups: Ints) -> Columns:
             return self.columns(block.flows(groups, found), duals)
 
         def attained() -> tuple[Columns, Floats]:
-            return batch(np.arange(len(reduced))), np.ones(len(reduced))
+            groups = np.flatnonzero(served)
+            return batch(groups), np.ones(len(groups))
 
         improving = np.flatnonzero(reduced < 0.0)
-        # Each group uses its routings once; if a dive has fixed one, others have the rest, possibly nothing.
-        least = np.minimum(reduced, 0.0) if context.fixed else reduced
+        # Each group uses its routings once.  Artificial variables, or a routing that a dive has fixed, replace some.
+        replaced = bool(context.fixed) or not context.cost_weight
+        least = np.minimum(reduced, 0.0) if replaced else reduced
         bound = float(reduced.min(initial=0.0))
         return PricingResult(batch(improving), bound, reduced[improving], float(least.sum()), attained)
 

@@ -10,6 +10,8 @@ from colgen import InputError, Method, Paths, decompose, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.result import Termination
 from colgen.networks import Commodities, Unsplittable, flow_block
+from colgen.reporting.compared import solve_complete
+from colgen.solvers.linear.highs import LPStatus
 from tests.networks.flow_programs import network
 
 
@@ -18,7 +20,7 @@ def test_flows_have_the_optimum_of_the_program_over_arcs(seed):
     scales = [1e-3, 1.0, 37.0, 1e6]
     made = network(
         seed, commodities=3 + seed % 9, tightness=0.3 + 0.02 * seed, cost_scale=scales[seed % 4],
-        flow_scale=scales[seed // 4 % 4], own=seed % 3 == 0,
+        flow_scale=scales[seed // 4 % 4], own=seed % 3 == 0, ring=seed % 2 == 0,
     )  # fmt: skip
     result = solve(made.problem())
     best = made.optimum()
@@ -29,6 +31,12 @@ def test_flows_have_the_optimum_of_the_program_over_arcs(seed):
     scale = max(abs(best), 1e-6 * made.demands.sum() * made.costs.max(initial=0.0))
     assert result.objective == pytest.approx(best, rel=1e-6, abs=1e-6 * scale)
     assert result.dual_bound == pytest.approx(best, rel=1e-6, abs=1e-6 * scale)
+
+
+@pytest.mark.parametrize("seed", [34, 60, 278])
+def test_phase_1_does_not_count_commodities_that_artificial_variables_serve(seed):
+    made = network(seed, vertices=6, arcs=12, commodities=6, tightness=0.4, ring=False)
+    assert solve(made.problem()).termination is Termination.INFEASIBLE
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -51,7 +59,9 @@ def test_aggregates_by_origin_have_the_same_optimum(seed, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_unsplittable_commodities_use_one_path_each(seed):
-    made = network(seed, commodities=6, tightness=0.5, own=seed % 3 == 0, flow_scale=[1.0, 0.1][seed % 2])
+    made = network(
+        seed, commodities=6, tightness=0.5, own=seed % 3 == 0, flow_scale=[1.0, 0.1][seed % 2], ring=seed < 12
+    )
     made.unsplittable = True
     result, best = solve(made.problem()), made.optimum()
     if np.isinf(best):
@@ -69,6 +79,31 @@ def test_branching_alone_proves_unsplittable_flows(seed):
     made.unsplittable = True
     result, best = solve(made.problem(), method=Method(enumeration=(), heuristics=())), made.optimum()
     assert result.objective == pytest.approx(best, rel=1e-6, abs=1e-6)
+
+
+def pyomo_model(made):
+    """Return a network as a Pyomo model."""
+    m = pyo.ConcreteModel()
+    arcs = range(len(made.tails))
+    upper = [None if np.isinf(u) else float(u) for u in made.capacities]
+    m.flow = pyo.Var(arcs, bounds=lambda m, a: (0, upper[a]))
+    m.cost = pyo.Objective(expr=sum(float(made.costs[a]) * m.flow[a] for a in arcs))
+    commodities = Commodities(made.origins, made.destinations, made.demands, costs=made.own_costs, limits=made.limits)
+    rules = [Unsplittable()] if made.unsplittable else []
+    m.goods = Paths((made.tails, made.heads), list(m.flow.values()), commodities=commodities, rules=rules)
+    return m
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("own", "unsplittable"), [(False, False), (True, False), (True, True)])
+def test_the_compact_model_has_the_same_optimum(seed, own, unsplittable):
+    made = network(seed, commodities=4, tightness=0.5, own=own, ring=seed % 2 == 0)
+    made.unsplittable = unsplittable
+    ours, other = solve(decompose(pyomo_model(made))).objective, pyomo_model(made)
+    assert other.goods.compact() == ()
+    found = solve_complete(other)
+    best = found.objective if found.status is LPStatus.OPTIMAL else np.inf
+    assert ours == pytest.approx(best, rel=1e-6, abs=1e-6)
 
 
 def design():

@@ -76,8 +76,13 @@ class Network:
         return solver.getInfo().objective_function_value
 
 
-def network(seed, *, vertices=8, arcs=24, commodities=6, tightness=0.6, cost_scale=1.0, flow_scale=1.0, own=False):
-    """Return a random network with parallel arcs and ties, in which each commodity has a path."""
+def network(
+    seed, *, vertices=8, arcs=24, commodities=6, tightness=0.6, cost_scale=1.0, flow_scale=1.0, own=False, ring=True
+):
+    """Return a random network with parallel arcs and ties, in which each commodity has a path.
+
+    With ``ring`` the arcs on a cycle through all vertices have capacity for all commodities.
+    """
     rng = np.random.default_rng(seed)
     around = rng.permutation(vertices)  # a cycle through all vertices
     tails = np.r_[around, rng.integers(0, vertices, arcs)]
@@ -90,8 +95,11 @@ def network(seed, *, vertices=8, arcs=24, commodities=6, tightness=0.6, cost_sca
     demands = rng.integers(0, 9, commodities) * flow_scale
     capacities = np.ceil(rng.uniform(0.0, 2.0, count) * tightness * 9) * flow_scale
     capacities[rng.random(count) < 0.1] = np.inf
-    capacities[: vertices // 2] = np.inf
-    capacities[vertices // 2 : vertices] = commodities * 9 * flow_scale
+    if ring:
+        capacities[: vertices // 2] = np.inf
+        capacities[vertices // 2 : vertices] = commodities * 9 * flow_scale
+    else:
+        capacities[:vertices] = np.maximum(capacities[:vertices], flow_scale)
     made = Network(vertices, tails, heads, costs, capacities, origins, destinations, demands)
     if own:
         made.own_costs = rng.integers(0, 3, (commodities, count)) * cost_scale
