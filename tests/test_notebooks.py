@@ -34,7 +34,7 @@ sys.meta_path.insert(0, WithoutTorch)
 """
 
 
-OF_NO_TEMPLATE = {"overview", "gallery", "classroom", "certificate", "decomposition", "learning"}
+OF_NO_TEMPLATE = {"overview", "gallery", "classroom", "certificate", "decomposition", "learning", "networks"}
 OF_THE_ENGINE = {"stabilization", "branching", "cuts"}
 
 
