@@ -72,7 +72,9 @@ class Decomposed(Problem):
         return tuple(oracles(self.splitting, recognize=self._recognize, join=self.stage is None))
 
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnTemplateVariable() if self.stage is None else OnFirstStage(self.splitting, self.stage), self._rule)
+        if self.stage is None:
+            return (OnTemplateVariable(), self._rule)
+        return (OnFirstStage(self.splitting, self.stage, self._rule), self._rule)
 
     @property
     def _is_integer(self) -> bool:

@@ -6,9 +6,11 @@ agree in all blocks, their value with the blocks' points is a solution.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -17,7 +19,8 @@ from colgen.core.columns import Key
 from colgen.core.decision import Decision
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, fractionality
-from colgen.decomposition.blocks.decisions import FirstStageBound
+from colgen.decomposition.blocks.decisions import ComponentBound, FirstStageBound
+from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.reading.compact_model import MASTER, Floats, Ints
 from colgen.decomposition.splitting import Splitting
 
@@ -90,12 +93,17 @@ class FirstStage:
 
 
 class OnFirstStage(BranchingRule):
-    """Round an integer variable of the first stage, or split the range of a variable whose copies disagree."""
+    """Round an integer variable of the first stage, or else branch on what decides most.
 
-    makes: Sequence[type[Decision]] = (FirstStageBound,)
+    This is either a variable whose copies disagree, whose range is split, or an integer variable of a scenario, by the
+    rule ``others``.
+    """
 
-    def __init__(self, splitting: Splitting, stage: FirstStage) -> None:
+    makes: Sequence[type[Decision]] = (FirstStageBound, ComponentBound)
+
+    def __init__(self, splitting: Splitting, stage: FirstStage, others: OnBlockVariables) -> None:
         f = splitting.compact.formulation
+        self._others = others
         self.stage, self._integer = stage, f.integer[stage.variables]
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
@@ -109,7 +117,7 @@ class OnFirstStage(BranchingRule):
         fractional = np.flatnonzero(off > TOLERANCES.integrality)
         found = [self._split(j, float(x[j]), float(off[j]), whole=True) for j in fractional.tolist()]
         if not found and solution.columns:
-            found = self._disagreements(solution, x)
+            found = self._disagreements(solution, x) + self._of_scenarios(solution)
         found.sort(key=lambda candidate: -candidate.score)
         return found
 
@@ -130,6 +138,16 @@ class OnFirstStage(BranchingRule):
                     found.append(self._split(j, at if fractionality(at) else at + 0.5, share, whole=True))
             else:
                 found.append(self._split(j, float(np.clip(x[j], least[j], most[j])), share, whole=False))
+        return found
+
+    def _of_scenarios(self, solution: Solution) -> list[Candidate]:
+        """Return candidates for integer variables of single scenarios, which change one of them only."""
+        copies, count = self.stage.places, len(self.stage.places)
+        found = []
+        for candidate in self._others.candidates(solution):
+            number, variable = cast(tuple[int, int], candidate.quantity)
+            if variable not in copies[number]:
+                found.append(dataclasses.replace(candidate, score=candidate.score / count))
         return found
 
     def _split(self, j: int, value: float, score: float, *, whole: bool) -> Candidate:

@@ -130,6 +130,10 @@ class ScenarioBounding(Bounding):
         self.sign = float(f.sense.sign)
         self.costs = self.sign * f.costs[stage.variables]
         self.integer = f.integer[stage.variables]
+        rows = splitting.compact.rows[splitting.linking, :]
+        own = splitting.linking[np.setdiff1d(np.arange(rows.shape[0]), stage.rows)]
+        self._rows = sparse.csr_array(splitting.compact.rows[own, :][:, stage.variables])
+        self._sides = f.row_lower[own], f.row_upper[own]
         self._relaxation: ExtensiveRelaxation | None = None
         self.model = ScenarioModel(splitting, stage)
         self.evaluated: dict[bytes, float] = {}
@@ -142,6 +146,11 @@ class ScenarioBounding(Bounding):
             "evaluated": {},
         }
         return self.__dict__ | fresh
+
+    def holds(self, first: Floats) -> bool:
+        """Return whether the rows of the first stage hold."""
+        moved, room = self._rows @ first, TOLERANCES.feasibility * (1.0 + abs(self._rows) @ np.abs(first))
+        return bool((moved >= self._sides[0] - room).all() and (moved <= self._sides[1] + room).all())
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         if not parts.settings.stop_early:  # only the relaxation is wanted, exactly
@@ -309,6 +318,8 @@ class _Node:
         known = self.owner.evaluated.get(key)
         if known is not None:
             return known
+        if not self.owner.holds(first):
+            return math.inf
         fixed = tuple(self.stage.within(first, first, np.arange(len(first))))
         context = dataclasses.replace(self.context, decisions=fixed)
         most = np.zeros(len(self.splitting.subproblems))
@@ -366,6 +377,9 @@ class _Node:
         near = np.clip(near, lower[members], upper[members]) + 0.0
         if integer.all():
             if not whole:
+                if self.node.number & (self.node.number - 1) == 0:  # at the root, and ever more seldom
+                    for rounded in (np.ceil(first - 1e-6), np.rint(first), np.floor(first + 1e-6)):
+                        self.evaluate(np.clip(rounded, lower[members], upper[members]) + 0.0)
                 return self.result(solution)
             total = self.evaluate(near)
             if self.decided():

@@ -6,6 +6,7 @@ import pytest
 from colgen import Solution, Termination, decompose, solve
 from colgen.core.stop import NodeLimit
 from colgen.decomposition.blocks.decisions import FirstStageBound, variable_of
+from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.first_stage import FirstStage, OnFirstStage
 from tests.decomposition.two_stages import optimum, two_stage
 
@@ -39,7 +40,7 @@ def test_a_model_with_other_linking_rows_has_no_first_stage():
 def test_children_cut_off_fractional_values_and_copies_that_disagree():
     decomposed = problem()
     stage, splitting = decomposed.stage, decomposed.splitting
-    rule = OnFirstStage(splitting, stage)
+    rule = OnFirstStage(splitting, stage, OnBlockVariables(splitting))
     integer = splitting.compact.formulation.integer[stage.variables]
     j = int(np.flatnonzero(integer)[0])
     halves = Solution(0.0, (), {stage.keys[j]: 0.5}, frozenset({stage.keys[j]}))

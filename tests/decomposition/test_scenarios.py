@@ -58,3 +58,17 @@ def test_the_exact_relaxation_is_that_of_column_generation():
     result = solve(problem, relaxation=True)
     assert result.termination is Termination.OPTIMAL
     assert result.dual_bound == pytest.approx(result.objective)
+
+
+def test_first_stages_that_violate_their_rows_are_not_evaluated():
+    problem = decompose(two_stage(np.random.default_rng(5)), aggregate=False)
+    bounding, f = ScenarioBounding(problem.splitting, problem.stage), problem.compact.formulation
+    rows = problem.compact.blocks.of_row == -1
+    width = len(problem.stage.keys)
+    seen = set()
+    for first in np.random.default_rng(0).integers(0, 6, (50, width)).astype(float):
+        moved = (f.matrix.toarray()[rows, :width] * first).sum(axis=1)
+        holds = bool((moved <= f.row_upper[rows]).all() and (moved >= f.row_lower[rows]).all())
+        assert bounding.holds(first) == holds
+        seen.add(holds)
+    assert seen == {True, False}
