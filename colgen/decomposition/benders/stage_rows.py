@@ -20,6 +20,9 @@ from colgen.decomposition.reading.compact_model import Floats, Ints, without_rou
 _WORTH = 0.1
 """Share of the gap; rows whose violation exceeds it end the separation of a round."""
 
+_SMALL = 0.5
+"""Share of the violation above; rows of less violation are not added below the root."""
+
 _INWARDS = 0.3
 """Position of the separation point at the root between the stability centre (0) and the master's solution (1)."""
 
@@ -74,6 +77,8 @@ class StageRows(Separation):
         found, gained = self._violated(model.recourse.by_group(values), which, x, claimed, context)
         if found and gained > worth:
             return list(found.values())
+        if context.depth and not context.whole and gained < _SMALL * worth:
+            return []
         if context.depth == 0:
             inner = x if self._centre is None else _INWARDS * x + (1.0 - _INWARDS) * self._centre
             gained += self._by_programs(inner, x, claimed, found, context)
