@@ -31,6 +31,9 @@ _LEAST = 0.1
 _ROOT, _BRIEF = 2.0, 1.0
 """Work before the first neighbourhood at the root, where dives come first, and of an incumbent: most runs are brief."""
 
+_ROUNDS, _SLOW = 10, 8.0
+"""Rounds before the first neighbourhood at the root, and the work after which it does not wait for them."""
+
 _ROUND, _COLUMN = 1e-3, 2e-4
 """Work of a round and of a new column, besides that of HiGHS."""
 
@@ -112,7 +115,9 @@ class Neighbourhoods(Heuristic):
         left = self._share * total - self._spent
         least = self._whole if self._failed >= _KINDS else _LEAST
         at_root = not run.iterations or run.iterations[-1].node == 0
-        wait = _ROOT if at_root else 0.0 if run.incumbent is None else _BRIEF
+        wait = 0.0 if run.incumbent is None else _BRIEF
+        if at_root:
+            wait = _ROOT if len(run.iterations) >= _ROUNDS else _SLOW
         return left >= least and total >= wait and not run.expired
 
     def search(self, context: HeuristicContext) -> Solution | None:
