@@ -191,7 +191,7 @@ class _Mps(_Reader):
 
     def _pairs(self, words: list[str]) -> Iterator[tuple[str, str]]:
         if len(words) not in (2, 4):
-            raise self.unread("expected one or two rows, each with a number")
+            raise self.unread("expected one or two rows, each with a number, and names without spaces")
         for row in words[::2]:
             if row not in self.kinds:
                 raise self.unread(f"there is no row {row[:30]!r}")
@@ -424,7 +424,7 @@ class _Lp(_Reader):
         terms, constant = self.expression()
         compared = self.next("compare")
         if constant:
-            raise self.unread(f"row {name!r} has a constant on its left-hand side")
+            raise self.unread(f"row {name!r} has a constant on its left-hand side; write a range as two rows")
         side = self.signed_limit()
         low, high = (-math.inf if "<" in compared else side), (math.inf if ">" in compared else side)
         if low == math.inf or high == -math.inf:

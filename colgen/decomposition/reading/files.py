@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,6 +22,9 @@ from colgen.decomposition.reading.smps import read_smps
 from colgen.solvers.linear.named import ModelError, NamedProgram, read_program
 
 _ENDINGS = (".mps", ".lp")
+
+_COMPARISON = re.compile("=?[<>](?!=)")
+"""``<``, ``>``, ``=<`` and ``=>``, which HiGHS does not read; they mean ``<=`` and ``>=``."""
 
 _TWICE = 1 << 22
 """Largest size in bytes of files that are read twice; this takes the checker's reader up to three seconds."""
@@ -93,10 +97,17 @@ def _read_twice(path: Path) -> NamedProgram:
     if path.stat().st_size > _TWICE:
         return read_program(path)
     try:
-        model = read_model(text_of(str(path)), float)
+        text = text_of(str(path))
+        model = read_model(text, float)
     except UnreadError as error:
         raise ModelError(str(error)) from None
-    named = read_program(path)
+    plain = _COMPARISON.sub(lambda found: found[0][-1] + "=", text) if path.suffix.lower() == ".lp" else text
+    if plain == text:
+        named = read_program(path)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, path.name).write_text(plain, encoding="utf-8")
+            named = read_program(Path(folder, path.name))
     program, places = named.program, {name: k for k, name in enumerate(model.variables)}
     entries = [(r, places[v], a) for r, (*_, terms) in enumerate(model.rows.values()) for v, a in terms.items()]
     row, column, data = zip(*entries, strict=True) if entries else ((), (), ())

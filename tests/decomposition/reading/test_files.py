@@ -173,6 +173,16 @@ def test_names_with_spaces_are_refused(tmp_path):
         read(write(tmp_path, "model.mps", text))
 
 
+def test_comparisons_that_highs_does_not_read_are_replaced(tmp_path):
+    text = "min\n x + y\nst\n a: x + 2 y {} 3\n b: x - y {} 4\nbounds\n x < 5\n y =< 6\ngenerals\n x y\nend\n"
+    wanted = read(write(tmp_path, "plain.lp", text.format(">=", "<=")))
+    for ge, le in ((">", "<"), ("=>", "=<"), (">=", "<")):
+        found = read(write(tmp_path, "other.lp", text.format(ge, le)))
+        for name in ("row_lower", "row_upper", "lower", "upper"):
+            assert np.array_equal(getattr(found.formulation, name), getattr(wanted.formulation, name))
+        assert not (found.rows != wanted.rows).nnz
+
+
 def test_large_files_are_read_once(tmp_path, monkeypatch):
     path = write(tmp_path, "model.lp", KNAPSACKS.replace("maximize", "maximise"))
     monkeypatch.setattr(files, "_TWICE", path.stat().st_size - 1)
