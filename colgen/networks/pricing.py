@@ -143,7 +143,7 @@ class PathPricing(PathOracle):
         meanings = [block.path(block.arc_of[path].tolist()) for path in paths]
         owners = np.repeat(np.arange(size), lengths)
         return Columns(
-            np.bincount(owners, self.costs[arcs], minlength=size)[:size],
+            np.bincount(owners, self.costs[arcs], minlength=size)[:size] + self.charges(paths),
             (entries.indptr + np.arange(size + 1)).astype(np.int64),
             rows,
             values,
