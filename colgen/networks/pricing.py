@@ -152,6 +152,11 @@ class PathPricing(PathOracle):
             integer=[block.integer] * size,
         )
 
+    def charge(self, arcs: Sequence[int]) -> float:
+        """Return the cost of a path beyond those of its arcs, given by their numbers in the user's graph."""
+        steps = self.block_of_paths.follow(arcs)
+        return float(self.charges([np.array(steps, dtype=np.int64)])[0])
+
     def encode(self, path: Path) -> Column:
         """Return the column of a path by keys of rows."""
         steps = self.block_of_paths.follow(path.arcs)

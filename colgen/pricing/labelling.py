@@ -76,7 +76,7 @@ class PathOracle(Pricing):
     @property
     def _has_charges(self) -> bool:
         custom = getattr(self.solver, "custom", None)
-        return custom is not None and custom.charge is not None
+        return getattr(custom, "charge", None) is not None
 
     def through_arcs(self, values: Floats) -> PricedMarginals:
         """Return the least reduced costs of paths through the arcs as marginals; by default the names are numbers."""
@@ -104,6 +104,10 @@ class PathOracle(Pricing):
                 return PricingResult(columns, None, stated)
             if not found.finished:
                 return PricingResult(columns, None, stated, cut_off=True)
+
+        custom = getattr(self.solver, "custom", None)
+        if custom is not None and not custom.both:  # searches are forward only
+            return PricingResult(columns, found.bound, stated)
 
         def marginals() -> PricedMarginals | None:
             cutoff = context.slack - min(found.bound or 0.0, 0.0)
