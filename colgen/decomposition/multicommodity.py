@@ -165,6 +165,8 @@ class FlowModel(Decomposed):
 
         Unsplittable commodities also start with other paths that are cheap at these prices.
         """
+        for block in self.blocks:
+            block.begin(budget)  # before groups and rows are made of it
         duals: dict[Any, float] = {}
         batches = []
         for oracle in self.oracles:

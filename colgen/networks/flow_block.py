@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from colgen.core.budget import Budget
 from colgen.core.errors import FormulationError, InputError
 from colgen.model.rows import Rows
 from colgen.networks.commodities import Unsplittable
@@ -26,6 +27,9 @@ _FEW = 300
 
 _FULL = 1e-3
 """An arc is full if its flow is within this share of its capacity."""
+
+_PATHS_EACH, _PATHS = 10, 1000
+"""An unsplittable block starts with this many paths of each commodity, or with this many in total if that is more."""
 
 _DOUBLINGS = 20
 """Times that the slack of near paths is doubled at most."""
@@ -131,13 +135,20 @@ class FlowBlock:
 
     @cached_property
     def _special(self) -> dict[int, Floats]:
-        """Additional arc costs of commodities that have costs or limits of their own; infinite for closed arcs."""
-        count, found = len(self.demands), {}
-        for k in range(count) if self.own_costs is not None or self.limits is not None else ():
+        """Additional arc costs of commodities, of their own or infinite for arcs that they must not use.
+
+        An unsplittable commodity uses no arc with a capacity below its demand.
+        """
+        found: dict[int, Floats] = {}
+        if not self.unsplittable and self.own_costs is None and self.limits is None:
+            return found
+        for k, demand in enumerate(self.demands.tolist()):
             more = np.zeros(len(self.costs)) if self.own_costs is None else self.own_costs[k]
-            if self.limits is not None:
-                least = self.demands[k] if self.unsplittable else np.nextafter(0.0, 1.0)
-                more = np.where(self.limits[k] < least * (1.0 - _ROUNDING), np.inf, more)
+            limits = self.upper if self.limits is None else np.minimum(self.limits[k], self.upper)
+            closed = limits < demand * (1.0 - _ROUNDING) if self.unsplittable else limits <= 0.0
+            closed &= self.upper > 0.0
+            if closed.any():
+                more = np.where(closed, np.inf, more)
             if more.any():
                 found[k] = more
         return found
@@ -210,6 +221,12 @@ class FlowBlock:
     @cached_property
     def start(self) -> Equilibrium:
         """A nearly optimal flow with regard to the capacities alone."""
+        return self.begin(Budget())
+
+    def begin(self, budget: Budget) -> Equilibrium:
+        """Compute :attr:`start` within a budget, if it is not known."""
+        if "start" in self.__dict__:
+            return self.start
 
         def extra(owners: Ints, starts: Ints, arcs: Ints) -> Floats:
             found = np.zeros(len(owners))
@@ -218,7 +235,10 @@ class FlowBlock:
                     found[i] = self._special[k][arcs[starts[i] : starts[i + 1]]].sum()
             return found
 
-        return equilibrium(self.search, self.costs, self.upper, self.demands, extra if self._special else None)
+        known = extra if self._special else None
+        found = equilibrium(self.search, self.costs, self.upper, self.demands, known, lambda: budget.expired)
+        self.__dict__["start"] = found
+        return found
 
     @cached_property
     def group_of(self) -> Ints:
@@ -308,18 +328,19 @@ class FlowBlock:
         return self.flows_over(of, np.arange(len(of) + 1), of, pieces)
 
     def nearest(self, multipliers: Floats) -> Flows:
-        """Return about ten paths of each unsplittable commodity, of least reduced cost at prices of capacities."""
-        slack, most = (
-            1e-4 * float(self.demands @ self.search(self.costs + multipliers).distances),
-            10 * len(self.demands),
-        )
-        found = None
+        """Return paths of unsplittable commodities of least reduced cost at prices of capacities.
+
+        There are about ten of each commodity, or all paths of a small network.
+        """
+        costs, most = self.costs + multipliers, max(_PATHS_EACH * len(self.demands), _PATHS)
+        slack = 1e-4 * float(self.demands @ self.search(costs).distances) or float(self.demands.max(initial=0.0))
+        found = self.flows(np.arange(len(self.demands)), self._shortest)
         for _ in range(_DOUBLINGS):
-            larger = self.near(self.costs + multipliers, 1.0, {}, slack, most)
+            larger = self.near(costs, 1.0, {}, slack, most)
             if larger is None:
                 break
             found, slack = larger, 2.0 * slack
-        return found if found is not None else self.flows(np.arange(len(self.demands)), self._shortest)
+        return found
 
     def given(self, group: int, pieces: Sequence[Ints]) -> Flows | None:
         """Return the flow of a group over given paths, or None if they are not paths of its commodities."""

@@ -63,7 +63,12 @@ def test_unsplittable_commodities_use_one_path_each(seed):
         seed, commodities=6, tightness=0.5, own=seed % 3 == 0, flow_scale=[1.0, 0.1][seed % 2], ring=seed < 12
     )
     made.unsplittable = True
-    result, best = solve(made.problem()), made.optimum()
+    best = made.optimum()
+    try:
+        result = solve(made.problem())
+    except InputError:  # a commodity has no path over arcs with capacity for it
+        assert np.isinf(best)
+        return
     if np.isinf(best):
         assert result.termination is Termination.INFEASIBLE
         return
@@ -99,7 +104,11 @@ def pyomo_model(made):
 def test_the_compact_model_has_the_same_optimum(seed, own, unsplittable):
     made = network(seed, commodities=4, tightness=0.5, own=own, ring=seed % 2 == 0)
     made.unsplittable = unsplittable
-    ours, other = solve(decompose(pyomo_model(made))).objective, pyomo_model(made)
+    try:
+        ours = solve(decompose(pyomo_model(made))).objective
+    except InputError:  # a commodity has no path
+        ours = np.inf
+    other = pyomo_model(made)
     assert other.goods.compact() == ()
     found = solve_complete(other)
     best = found.objective if found.status is LPStatus.OPTIMAL else np.inf

@@ -26,6 +26,11 @@ def test_shortest_paths_with_costs_and_limits_of_a_commodity():
     assert square(limits=closed).search(square().costs).arcs.tolist() == [2, 3, 4]
 
 
+def test_an_unsplittable_commodity_uses_no_arc_with_too_little_capacity():
+    block = square(unsplittable=True)
+    assert block.search(block.costs).arcs.tolist() == [2, 3, 4]
+
+
 def test_negative_costs_are_handled_by_potentials():
     block = square()
     found = block.search(np.array([3.0, -2.0, 1.0, 2.0, 1.0]))
@@ -36,7 +41,7 @@ def test_negative_costs_are_handled_by_potentials():
 
 
 def test_near_paths_are_within_the_slack():
-    block = square(unsplittable=True)
+    block = square(unsplittable=True, capacities=np.full(5, 9.0))
     assert len(block.near(block.costs, 1.0, {}, 5.9, 10).groups) == 2  # 3 units times 2 are 6
     flows = block.near(block.costs, 1.0, {}, 6.1, 10)
     assert flows.groups.tolist() == [0, 0, 1]
