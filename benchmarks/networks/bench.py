@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from benchmarks.harness import BenchOptions
 from benchmarks.networks.multicommodity import multicommodity
+from benchmarks.networks.schedules import scheduling
 from benchmarks.networks.uses import rosters_fleets_and_crews
 from colgen.cli.template import Figure
 
 
 def bench_networks(options: BenchOptions) -> Sequence[Figure]:
     """Solve the instances of the folders in ``--data``."""
-    return [figure for use in (multicommodity, rosters_fleets_and_crews) for figure in use(options)]
+    uses = (multicommodity, scheduling, rosters_fleets_and_crews)
+    return [figure for use in uses for figure in use(options)]

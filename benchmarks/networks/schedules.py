@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from colgen import CompactModel, Paths, Problem, Solution, WarmStart, decompose
+from benchmarks.harness import BenchOptions, Run, read_table, run_engine
+from colgen import CompactModel, Method, Paths, Problem, RestrictedMIP, Rows, Sense, Solution, WarmStart, decompose
+from colgen.cli.template import Figure
 from colgen.solvers.paths.acyclic import States
 from colgen.solvers.paths.labelling import Network
 from colgen.solvers.paths.sequences import schedule
 
 Ints = NDArray[np.int64]
+
+_LIMIT = 300.0
+"""Time limit of each instance in seconds of processor time."""
+
+_QUICK = 3
+"""Number of instances with ``--quick``."""
 
 
 def read(path: Path | str) -> tuple[Ints, Ints, Ints]:
@@ -49,18 +59,43 @@ def schedules(durations: Ints, weights: Ints, due: Ints, machines: int) -> tuple
 
     job, arcs = states.vertices[states.heads], states.num_arcs
     inner = np.flatnonzero(job <= n)
-    once = sparse.csc_array((np.ones(len(inner)), (job[inner] - 1, inner)), shape=(n, arcs))
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = arcs, n
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = states.costs, np.zeros(arcs), np.ones(arcs)
-    lp.row_lower_ = lp.row_upper_ = np.ones(n)
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * arcs
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = once.indptr, once.indices, once.data
-    machine = Paths((states.tails, states.heads), np.arange(arcs), 0, states.num_states - 1, count=machines)
-    problem = decompose(CompactModel.from_highspy(lp), by=[machine])
+    rows = Rows(Sense.MINIMIZE)
+    flow = rows.add_variables("flow", range(arcs), cost=states.costs, upper=1.0, integer=True)
+    once = rows.add_rows("once", range(1, n + 1), lower=1.0, upper=1.0)
+    rows.add_entries(once[job[inner] - 1], flow[inner], 1.0)
+    machine = Paths((states.tails, states.heads), flow, 0, states.num_states - 1, count=machines)
+    problem = decompose(CompactModel.from_rows(rows), by=[machine])
 
     plan = schedule(durations, (tardiness + ties)[1:-1], machines, rounds=2000)
     columns = [problem.path(machine, states.path([0, *(k + 1 for k in jobs), n + 1]).tolist()) for jobs in plan]
     start = Solution(sum(column.cost for column in columns), tuple((column, 1.0) for column in columns))
     return problem, WarmStart(answers=[start]), states
+
+
+def scheduling(options: BenchOptions) -> Sequence[Figure]:
+    """Solve the instances of the folder ``scheduling``; times are processor time, with the search for a start."""
+    folder = options.folder("this benchmark needs --data DIR with a folder scheduling")
+    folder = folder / "scheduling" if (folder / "scheduling").is_dir() else folder
+    groups: dict[str, list[tuple[Run, float]]] = {}
+    for entry in itertools.islice(read_table(folder / "best.csv"), _QUICK if options.quick else None):
+        name = Path(entry["instance"]).stem
+        jobs, machines = name.removeprefix("wt").split("m-")[0].split("-")
+        run = _solved(folder / entry["instance"], int(machines), name)
+        options.say(str(run))
+        groups.setdefault(f"{jobs}_{machines}", []).append((run, float(entry["best"])))
+    every = [pair for group in groups.values() for pair in group]
+    equal = sum(run.proved and run.objective == best for run, best in every)
+    figures = [Figure("scheduling_proved", equal, "schedules", len(every), "proved and equal to the known optimum")]
+    for label, group in groups.items():
+        seconds = float(np.mean([run.counted for run, _ in group]))
+        figures.append(Figure(f"scheduling_seconds_{label}", seconds, "s", len(group), "mean, jobs and machines"))
+    return figures
+
+
+def _solved(path: Path, machines: int, name: str) -> Run:
+    clock = time.process_time()
+    problem, start, _ = schedules(*read(path), machines)
+    left = _LIMIT - (time.process_time() - clock)
+    method = Method(heuristics=(RestrictedMIP(3.0),))
+    run = run_engine(problem, left, name=name, start=start, method=method)[0]
+    return replace(run, seconds=run.seconds + _LIMIT - left, limit=_LIMIT)
