@@ -11,7 +11,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from benchmarks.harness import BenchOptions, Run, read_table, run_engine
-from benchmarks.networks import crews, fleets, rosters
+from benchmarks.networks import crews, fleets, rosters, schedules
 from colgen import decompose
 from colgen.cli.template import Figure
 
@@ -27,6 +27,7 @@ PROGRAMS: dict[str, Sequence[Any]] = {
     "crews": (crews.Flight, crews.crews),
     "fleets": (fleets.Fleet, fleets.fleets),
     "rosters": (rosters.rosters,),
+    "schedules": (schedules.schedules,),
 }
 """The parts of each program that a user writes, apart from reading data."""
 
