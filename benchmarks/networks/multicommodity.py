@@ -132,7 +132,7 @@ def problem(network: CommodityNetwork, *, unsplittable: bool = False) -> Decompo
     commodities = (network.origins, network.destinations, network.demands)
     rules = [Unsplittable()] if unsplittable else []
     paths = Paths((network.tails, network.heads), flow, commodities=commodities, rules=rules)
-    return decompose(CompactModel.from_rows(rows), [paths])
+    return decompose(CompactModel.from_rows(rows), [paths], method="dantzig-wolfe")
 
 
 def solve_arc_model(network: CommodityNetwork, unsplittable: bool = False) -> MIPSolution:
