@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
+from benchmarks.harness import BenchOptions
 from colgen import Paths, TimeLimit, decompose, solve
+from colgen.cli.template import Figure
 from colgen.networks import Neighbourhoods, Resource
 
 CUSTOMERS, SEEDS, SECONDS = 15, range(30), 300.0
@@ -118,19 +121,26 @@ def optimum(instance: Depots) -> float:
     return float(round(solved.fun)) if solved.status == 0 else float("inf")
 
 
-def measure(seeds: range = SEEDS) -> dict[str, float]:
-    """Return how many instances are proved and equal to the enumeration of all routes, and the mean seconds."""
-    equal, seconds = 0, 0.0
+def depots_proved(options: BenchOptions) -> Sequence[Figure]:
+    """Solve the generated instances; an answer must be proved and equal to the enumeration of all routes."""
+    equal, seconds = 0, []
+    seeds = SEEDS[:3] if options.quick else SEEDS
     for seed in seeds:
         instance = generate(seed)
-        start = time.perf_counter()
+        start = time.process_time()
         result = solve(decompose(depots(instance)), stop=TimeLimit(SECONDS))
-        seconds += time.perf_counter() - start
-        if result.answer is not None:
-            lengths = [
-                sum(instance.distances[i, j] for i, j in pairwise(path.vertices)) for path in result.answer.paths
-            ]
-            equal += result.is_optimal and sum(lengths) == optimum(instance)
-        else:
-            equal += result.termination.is_proof and optimum(instance) == float("inf")
-    return {"depots_equal": float(equal), "depots_seconds": seconds / len(seeds)}
+        seconds.append(time.process_time() - start)
+        best = optimum(instance)
+        equal += result.termination.is_proof and _length(instance, result.answer) == best
+        options.say(f"depots, seed {seed}: {result.objective:g} in {seconds[-1]:.1f} s, expected {best:g}")
+    return [
+        Figure("depots_equal", equal, "", len(seeds), "instances proved and equal to the enumeration of all routes"),
+        Figure("depots_seconds", float(np.mean(seconds)), "s", len(seeds), "mean processor time"),
+    ]
+
+
+def _length(instance: Depots, answer: Any) -> float:
+    """Return the length of an answer's routes, infinite without an answer."""
+    if answer is None:
+        return float("inf")
+    return float(sum(instance.distances[i, j] for path in answer.paths for i, j in pairwise(path.vertices)))
