@@ -357,7 +357,9 @@ class NetworkModel(Decomposed):
         result = super().finish(result)
         if result.termination is not Termination.INFEASIBLE:
             return result
-        return dataclasses.replace(result, notes=(*result.notes, *self._unserved()))
+        reasons = self._unserved()
+        others = [note for note in result.notes if not (reasons and note.startswith("No column was generated"))]
+        return dataclasses.replace(result, notes=(*others, *reasons))
 
     def _unserved(self) -> list[str]:
         """Return which rows require a visit that no path can make, and why; the first three."""
@@ -449,7 +451,7 @@ def network_model(
         if taken.any():
             raise InputError(f"{name}: the variable {compact.names[mine[np.argmax(taken)]]!r} is in two blocks")
         owner[mine] = number
-        low = mine[f.lower[mine] != 0.0]
+        low = mine[f.lower[mine] > 0.0]  # sums of paths are never negative
         if len(low):
             raise InputError(
                 f"{name}: the variable {compact.names[low[0]]!r} has the lower bound {f.lower[low[0]]:g}, expected 0: "

@@ -72,6 +72,16 @@ def test_an_infeasible_network_names_the_vertex_and_the_resource():
     )
 
 
+def test_a_network_without_paths_names_the_resource():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([(0, 1), (1, 2)], domain=pyo.Binary)
+    m.cost = pyo.Objective(expr=m.x[0, 1])
+    m.p = Paths(([0, 1], [1, 2]), m.x, 0, 2, count=1, resources=[Resource([2, 2], {2: 3}, name="time")])
+    assert solve(decompose(m)).notes == (
+        "p: no path reaches the sink: resource 'time' is at least 4 there, but its limit is 3",
+    )
+
+
 def test_rules_that_no_path_satisfies_are_refused():
     m = pyo.ConcreteModel()
     m.x = pyo.Var([(0, 1), (1, 2), (2, 3)], domain=pyo.Binary)

@@ -84,6 +84,15 @@ def test_a_lower_bound_is_refused_with_advice():
         decompose(m)
 
 
+def test_flows_are_not_negative_whatever_the_bounds():
+    m = model(pyo.Reals)
+    m.cost.set_value(m.x[0, 1] + m.x[1, 2] + 3 * m.x[0, 2])
+    m.x[0, 1].setlb(-4)
+    assert solve(decompose(m)).objective == 2
+    m.routes.compact()
+    assert len(m.routes.sign) == 3
+
+
 def test_a_clone_has_paths_of_its_own():
     m = model()
     other = m.clone()
