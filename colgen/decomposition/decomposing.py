@@ -13,7 +13,7 @@ from colgen.decomposition.benders.template import Benders
 from colgen.decomposition.benders.two_stage import has_linear_stages
 from colgen.decomposition.decomposed import Decomposed
 from colgen.decomposition.detection import FoundBlocks, find_in
-from colgen.decomposition.networked import network_model
+from colgen.decomposition.networked import NetworkModel, network_model
 from colgen.decomposition.reading.compact_model import CompactModel, Partition, as_compact
 from colgen.decomposition.reading.copies import copy_linking
 from colgen.decomposition.reading.identical_blocks import subproblems
@@ -22,6 +22,12 @@ from colgen.decomposition.splitting import Splitting
 from colgen.networks.statement import Paths
 
 Method = Literal["dantzig-wolfe", "benders"]
+
+
+@overload
+def decompose(
+    model: CompactModel, by: list[Paths], *, method: None = None, aggregate: bool = True, recognize: bool = True
+) -> NetworkModel: ...
 
 
 @overload

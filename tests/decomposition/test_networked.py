@@ -53,12 +53,12 @@ def test_a_variable_of_two_graphs_is_refused():
         decompose(model)
 
 
-def test_other_solvers_refuse_the_model():
+def test_other_solvers_refuse_the_model(tmp_path):
     model, _ = routing(0)
     with pytest.raises(InputError, match="no flow conservation yet"):
         pyo.SolverFactory("appsi_highs").solve(model)
     with pytest.raises(InputError, match="no flow conservation yet"):
-        model.write("model.lp")
+        model.write(str(tmp_path / "model.lp"))
 
 
 def test_an_infeasible_network_names_the_vertex_and_the_resource():

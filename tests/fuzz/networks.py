@@ -7,13 +7,14 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyomo.environ as pyo
 from scipy import optimize
 
 from colgen import CompactModel, InputError, Paths, Termination, TimeLimit, decompose, solve
+from colgen.decomposition.networked import NetworkModel
 from colgen.networks import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from tests.fuzz.judging import UNKNOWN, Claims, Truths, claims_of, find_fault, single
 from tests.fuzz.scores import Rng, Sample, draw_scale
@@ -462,7 +463,7 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
     if sample.settings["arrays"] and not any(graph["fixed"] for graph in sample.settings["graphs"]):
         problem = decompose(*_as_arrays(sample))
     else:
-        problem = decompose(model)
+        problem = cast(NetworkModel, decompose(model))
     result = solve(problem, stop=TimeLimit(_SECONDS))
     if (result.termination is Termination.UNBOUNDED) != (least == -math.inf):
         raise AssertionError(f"ended with {result.termination.name}, expected the least objective {least:g}")
