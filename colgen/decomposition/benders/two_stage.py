@@ -111,8 +111,10 @@ class TwoStage:
             integral = f.integer[self.first[matrix.indices[entries]]].all() and (values == np.rint(values)).all()
             if len(values) and integral and np.abs(values).max() < EXACT:
                 step = float(math.gcd(*map(int, values.tolist())))
-                lower[row] = step * np.ceil(lower[row] / step - TOLERANCES.integrality)
-                upper[row] = step * np.floor(upper[row] / step + TOLERANCES.integrality)
+                low = step * np.ceil(lower[row] / step - TOLERANCES.integrality)
+                high = step * np.floor(upper[row] / step + TOLERANCES.integrality)
+                if low <= high:  # otherwise no integers satisfy the row, which the search finds
+                    lower[row], upper[row] = low, high
         return lower, upper
 
     def first_stage(self, solution: Solution) -> Floats:

@@ -4,7 +4,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import decompose
+from colgen import Termination, decompose, solve
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from tests.decomposition.benders.test_template import two_stage
@@ -63,10 +63,12 @@ def test_sides_of_rows_over_integer_variables_are_rounded():
     m.land = pyo.Constraint(expr=(2.5, 2 * m.x[0] + 4 * m.x[1], 501.5))
     m.other = pyo.Constraint(expr=m.x[0] + m.w <= 300.5)
     m.third = pyo.Constraint(expr=0.5 * m.x[0] + m.x[1] <= 290.25)
+    m.none = pyo.Constraint(expr=(1, 4 * m.x[0], 3))
     for k in m.s:
         m.s[k].y = pyo.Var(bounds=(0, 4))
         m.s[k].sold = pyo.Constraint(expr=m.s[k].y <= m.x[k] + m.w)
     m.total = pyo.Objective(expr=m.x[0] + m.x[1] - 2 * m.s[0].y - 3 * m.s[1].y)
     master = decompose(m, method="benders").model.master()
-    assert master.row_lower.tolist() == [4.0, -np.inf, -np.inf]
-    assert master.row_upper.tolist() == [500.0, 300.5, 290.25]
+    assert master.row_lower.tolist() == [4.0, -np.inf, -np.inf, 1.0]
+    assert master.row_upper.tolist() == [500.0, 300.5, 290.25, 3.0]
+    assert solve(decompose(m, method="benders")).termination is Termination.INFEASIBLE
