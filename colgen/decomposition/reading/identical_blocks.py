@@ -26,6 +26,15 @@ _MOST_WORK = 4_000_000
 _OVERHEAD = 1_000
 """Number of entries that take as long as the calls of one colouring."""
 
+_FREE = 100_000
+"""Entries that may be coloured for each pair of identical blocks without counting."""
+
+_MOST_COPIED = 1_000_000
+"""Limit on the entries of the copies of a block in which tied variables are distinguished."""
+
+_STEPS = 6
+"""Number of times that colours are divided there."""
+
 _DEEPEST = 500
 """Limit on the number of variables that are paired one after another."""
 
@@ -67,10 +76,11 @@ def group_identical(blocks: Sequence[Subproblem]) -> list[list[Subproblem]]:
     groups, work = list(same.values()), [_MOST_WORK]
     for alike in _classes([group[0] for group in groups]) if len(groups) > 1 else []:
         firsts: list[_Colouring] = []
-        for other in alike:
+        for other in (block.distinguished for block in alike):
             for first in firsts:
-                paired = _pair(first, other, work)
+                left, paired = work[0], _pair(first, other, work)
                 if paired is not None:
+                    work[0] = min(left, work[0] + _FREE)
                     groups[first.number] += [permuted(block, *paired) for block in groups[other.number]]
                     groups[other.number] = []
                     break
@@ -118,13 +128,18 @@ class _Graph:
 
     def refined(self, columns: Colours, rows: Colours) -> tuple[Colours, Colours]:
         """Return the colours of variables and rows, divided by those of their neighbours."""
-        entries, count = self._entries, 0
+        count = 0
         while (found := len(np.unique(columns)) + len(np.unique(rows))) > count:
             count = found
-            sent = _mix(entries.data + _mix(columns[entries.owners]))
-            rows = _mix(rows + _sums(sent[self._by_row], self._row_starts))
-            columns = _mix(columns + entries.sums(_mix(entries.data + rows[self._row])))
+            columns, rows = self.refined_once(columns, rows)
         return columns, rows
+
+    def refined_once(self, columns: Colours, rows: Colours) -> tuple[Colours, Colours]:
+        """Return the colours divided by those of the neighbours, and of their neighbours."""
+        entries = self._entries
+        sent = _mix(entries.data + _mix(columns[entries.owners]))
+        rows = _mix(rows + _sums(sent[self._by_row], self._row_starts))
+        return _mix(columns + entries.sums(_mix(entries.data + rows[self._row]))), rows
 
     @property
     def size(self) -> int:
@@ -225,14 +240,36 @@ class _Colouring:
             return np.empty(0, dtype=np.int64)
         return np.flatnonzero(self.columns == values[np.argmin(np.where(counts > 1, counts, len(self.columns) + 1))])
 
+    @cached_property
+    def distinguished(self) -> _Colouring:
+        """The colours after each tied variable received a colour of its own in turn, in copies of the block.
+
+        The sum of the colours of its copy then distinguishes a tied variable.  Equal blocks get equal colours, and few
+        variables that would be tried in vain stay tied.
+        """
+        count, width = len(self.tied), len(self.columns)
+        if not 0 < count * self.graph.size <= _MOST_COPIED:
+            return self
+        copies, own = _Graph([self.block] * count), np.arange(count) * width + self.tied
+        columns, rows = np.tile(self.columns, count), np.tile(self.rows, count)
+        columns[own] = _mix(columns[own])
+        for _ in range(_STEPS):
+            columns, rows = copies.refined_once(columns, rows)
+        told = self.columns.copy()
+        told[self.tied] = _mix(told[self.tied] + columns.reshape(count, width).sum(axis=1, dtype=np.uint64))
+        return self._recoloured(told)
+
+    def _recoloured(self, columns: Colours) -> _Colouring:
+        found = _Colouring(self.number, self.block, *self.graph.refined(columns, self.rows))
+        found.graph = self.graph
+        return found
+
     def fixed(self, column: int) -> _Colouring:
         """Return the colours after one variable received a colour of its own."""
         if column not in self._fixed:
             columns = self.columns.copy()
             columns[column] = _mix(columns[[column]])[0]
-            found = _Colouring(self.number, self.block, *self.graph.refined(columns, self.rows))
-            found.graph = self.graph
-            self._fixed[column] = found
+            self._fixed[column] = self._recoloured(columns)
         return self._fixed[column]
 
 

@@ -268,3 +268,19 @@ def test_unbounded_blocks_are_not_merged():
     twins.link = pyo.Constraint(expr=twins.x[1] + twins.x[2] >= 3)
     twins.o = pyo.Objective(expr=twins.x[1] + twins.x[2])
     assert [sub.count for sub in decompose(twins, "k").splitting.subproblems] == [1, 1]
+
+
+@pytest.mark.parametrize("graph", [nx.petersen_graph(), nx.hypercube_graph(3), nx.random_regular_graph(3, 14, seed=0)])
+def test_any_number_of_equal_symmetric_blocks_is_merged(graph, monkeypatch):
+    """Pairs that are identical do not use up the limit on the work of the search."""
+    monkeypatch.setattr(identical_blocks, "_MOST_WORK", 12_000)
+    rng, part = np.random.default_rng(0), part_of(nx.convert_node_labels_to_integers(graph))
+    assert counts([part.shuffled(rng) for _ in range(40)]) == [40]
+
+
+def test_variables_of_a_regular_graph_are_distinguished_in_one_step():
+    part = part_of(nx.random_regular_graph(3, 30, seed=0))
+    (alike,) = identical_blocks._classes(split(*join([part, part.shuffled(np.random.default_rng(0))])))
+    assert [len(block.tied) for block in alike] == [30, 30]
+    assert [len(block.distinguished.tied) for block in alike] == [0, 0]
+    assert alike[0].distinguished.is_like(alike[1].distinguished)
