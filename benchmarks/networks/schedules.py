@@ -64,7 +64,7 @@ def schedules(durations: Ints, weights: Ints, due: Ints, machines: int) -> tuple
     once = rows.add_rows("once", range(1, n + 1), lower=1.0, upper=1.0)
     rows.add_entries(once[job[inner] - 1], flow[inner], 1.0)
     machine = Paths((states.tails, states.heads), flow, 0, states.num_states - 1, count=machines)
-    problem = decompose(CompactModel.from_rows(rows), by=[machine])
+    problem = decompose(CompactModel.from_rows(rows), [machine], method="dantzig-wolfe")
 
     plan = schedule(durations, (tardiness + ties)[1:-1], machines, rounds=2000)
     columns = [problem.path(machine, states.path([0, *(k + 1 for k in jobs), n + 1]).tolist()) for jobs in plan]
