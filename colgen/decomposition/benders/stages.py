@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.core.errors import SolverError
-from colgen.core.tolerances import ROUNDING, TOLERANCES
+from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.reading.compact_model import Floats, Ints, rounding_of
 from colgen.solvers.linear.highs import basic_columns, basic_rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
@@ -266,7 +266,7 @@ class StageFamily:
         reduced = costs - (self._by_column @ duals.T).T
         sizes = np.abs(costs) + (self._sizes @ np.abs(duals).T).T
         bounded = np.where(reduced > 0.0, has_lower, has_upper)
-        room = TOLERANCES.reduced_cost * sizes + _NOISE * sizes.max(axis=1, initial=0.0)[:, None]
+        room = TOLERANCES.reduced_cost * sizes + TOLERANCES.pruning * sizes.max(axis=1, initial=0.0)[:, None]
         valid = (bounded | (np.abs(reduced) <= room)).all(axis=1)
         reduced = np.where(bounded, reduced, 0.0)
         low, high, lower, upper = self._finite
@@ -495,9 +495,6 @@ _NEW = 16
 
 _NUMBERS = 16_000_000
 """Maximum number of entries of stored inverses."""
-
-_NOISE = 16 * ROUNDING
-"""Rounding error of reduced costs, relative to the largest of the dual values."""
 
 
 def kind(stage: SecondStage) -> Hashable:

@@ -158,3 +158,14 @@ def test_stages_without_rows_take_their_best_bounds():
     found = family.optima(np.zeros(1))
     assert found.costs.tolist() == [-1.0, -3.0]
     assert family.bounds_at(np.zeros(1))[0].tolist() == [-1.0, -3.0]
+
+
+def test_rounding_errors_of_dual_values_are_relative_to_the_largest():
+    """A dual value of 1e-12 beside one of 12 does not invalidate a bound, as a large infeasibility does."""
+    own, first, none = sparse.csc_array(np.eye(2)), sparse.csr_array((2, 1)), np.zeros(2)
+    family = StageFamily(
+        [SecondStage(np.array([12.0, 0.0]), none, np.full(2, np.inf), own, first, np.ones(2), np.ones(2))]
+    )
+    small, large = (family._weak_duality(np.array([[1.0, error]]), np.array([1.0, 0.0]))[2] for error in (1e-12, 1e-3))
+    assert small.tolist() == [True]
+    assert large.tolist() == [False]
