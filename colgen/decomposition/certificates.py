@@ -45,7 +45,7 @@ _DIGITS = (2.0**20, 2.0**48)
 _PARTS = 5_000
 """Largest denominator of approximations: dual values at vertices are often fractions of small integers."""
 
-_NEAR = (1_000, 1_000_000)
+_NEAR = (1_000, 1_000_000, 100_000_000)
 """Largest denominators of fractions that approximate continuous values of a solution, tried in order."""
 
 _Within = tuple[int, tuple[tuple[int, int | None, int | None], ...]]

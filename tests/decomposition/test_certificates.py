@@ -222,3 +222,15 @@ def test_blocks_with_too_many_sums_are_proved_by_trees_of_bounds(tmp_path):
     assert result.objective == 4.0
     verdict = check((tmp_path / "proof.jsonl").read_text().splitlines())
     assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", 4, 0)
+
+
+def test_answers_with_seven_decimals_are_exact(tmp_path):
+    m = pyo.ConcreteModel()
+    m.k = pyo.RangeSet(0, 1)
+    m.x, m.z = pyo.Var(m.k, domain=pyo.Integers, bounds=(0, 3)), pyo.Var(m.k, bounds=(0, 50))
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: m.z[k] == 4.9166003 * m.x[k])
+    m.link = pyo.Constraint(expr=m.x[0] + m.x[1] == 3)
+    m.cost = pyo.Objective(expr=m.x[0] + 2 * m.x[1])
+    result, lines = certified(decompose(m, "k"), tmp_path / "proof.jsonl")
+    assert result.objective == 3.0
+    assert check(lines).checked
