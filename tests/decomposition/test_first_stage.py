@@ -12,7 +12,7 @@ from tests.decomposition.two_stages import optimum, two_stage
 
 
 def problem(seed=16):
-    return decompose(two_stage(np.random.default_rng(seed)), aggregate=False)
+    return decompose(two_stage(np.random.default_rng(seed)), aggregate=False, method="dantzig-wolfe")
 
 
 def test_each_variable_has_a_copy_in_each_block_and_a_row_that_keeps_both_equal():
@@ -34,7 +34,7 @@ def test_a_model_with_other_linking_rows_has_no_first_stage():
     of_row[-1] = -1
     blocks = type(compact.blocks)(compact.blocks.names, compact.blocks.of_column, of_row)
     changed = type(compact)(compact.formulation, compact.source, blocks=blocks)
-    assert FirstStage.of(decompose(changed, aggregate=False).splitting) is None
+    assert FirstStage.of(decompose(changed, aggregate=False, method="dantzig-wolfe").splitting) is None
 
 
 def test_children_cut_off_fractional_values_and_copies_that_disagree():

@@ -18,7 +18,7 @@ ALONE = Method(complete=lambda nodes, budget: None)
 def test_random_programs_have_the_optimum_of_the_extensive_form(seed):
     compact = two_stage(np.random.default_rng(seed))
     status, objective = optimum(compact)
-    result = solve(decompose(compact, aggregate=False), time_limit=20, method=ALONE)
+    result = solve(decompose(compact, aggregate=False, method="dantzig-wolfe"), time_limit=20, method=ALONE)
     assert result.termination.name == status
     if status == "OPTIMAL":
         assert result.objective == pytest.approx(objective, rel=2e-6, abs=2e-6)
@@ -26,7 +26,7 @@ def test_random_programs_have_the_optimum_of_the_extensive_form(seed):
 
 
 def test_the_first_bound_is_at_least_that_of_the_linear_program():
-    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False)
+    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False, method="dantzig-wolfe")
     first = solve(problem).iterations[0]
     f = problem.compact.formulation
     constraint = optimize.LinearConstraint(f.matrix.toarray(), f.row_lower, f.row_upper)
@@ -36,7 +36,7 @@ def test_the_first_bound_is_at_least_that_of_the_linear_program():
 
 
 def test_bounds_of_a_first_stage_variable_hold_for_all_its_copies():
-    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False)
+    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False, method="dantzig-wolfe")
     stage, splitting = problem.stage, problem.splitting
     relaxation = ExtensiveRelaxation(splitting, stage)
     decisions = tuple(stage.within(np.zeros(len(stage.keys)), np.ones(len(stage.keys)), np.array([0])))
@@ -45,7 +45,7 @@ def test_bounds_of_a_first_stage_variable_hold_for_all_its_copies():
 
 
 def test_copies_have_no_points_or_solvers():
-    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False)
+    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False, method="dantzig-wolfe")
     bounding = problem.method().bounding
     assert isinstance(bounding, ScenarioBounding)
     solve(problem, method=Method(bounding=bounding))
@@ -54,14 +54,14 @@ def test_copies_have_no_points_or_solvers():
 
 
 def test_the_exact_relaxation_is_that_of_column_generation():
-    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False)
+    problem = decompose(two_stage(np.random.default_rng(16)), aggregate=False, method="dantzig-wolfe")
     result = solve(problem, relaxation=True)
     assert result.termination is Termination.OPTIMAL
     assert result.dual_bound == pytest.approx(result.objective)
 
 
 def test_first_stages_that_violate_their_rows_are_not_evaluated():
-    problem = decompose(two_stage(np.random.default_rng(5)), aggregate=False)
+    problem = decompose(two_stage(np.random.default_rng(5)), aggregate=False, method="dantzig-wolfe")
     bounding, f = ScenarioBounding(problem.splitting, problem.stage), problem.compact.formulation
     rows = problem.compact.blocks.of_row == -1
     width = len(problem.stage.keys)
