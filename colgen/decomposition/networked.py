@@ -387,7 +387,7 @@ class NetworkModel(Decomposed):
         return found[:3]
 
     def check(self, answer: Values) -> float:
-        """Return the objective, with charges of paths, after checking the paths, their sum, and all constraints."""
+        """Return the objective, after checking the paths, their sum, and all constraints of the model."""
         objective = super().check(answer)
         assert isinstance(answer, PathValues)
         flow = np.zeros(len(answer.array))
@@ -397,7 +397,6 @@ class NetworkModel(Decomposed):
             fault = block.fault(path.arcs)
             if fault:
                 raise InputError(f"{path}: {fault}")
-            objective += path.amount * self.oracles[block.number].charge(path.arcs)
             np.add.at(flow, block.columns[list(path.arcs)], path.amount)
         for block in self.blocks:
             mine = block.columns[block.columns >= 0]

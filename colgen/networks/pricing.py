@@ -143,7 +143,7 @@ class PathPricing(PathOracle):
         meanings = [block.path(block.arc_of[path].tolist()) for path in paths]
         owners = np.repeat(np.arange(size), lengths)
         return Columns(
-            np.bincount(owners, self.costs[arcs], minlength=size)[:size] + self.charges(paths),
+            np.bincount(owners, self.costs[arcs], minlength=size)[:size],
             (entries.indptr + np.arange(size + 1)).astype(np.int64),
             rows,
             values,
@@ -151,11 +151,6 @@ class PathPricing(PathOracle):
             [("path", (path.number, path.arcs)) for path in meanings],
             integer=[block.integer] * size,
         )
-
-    def charge(self, arcs: Sequence[int]) -> float:
-        """Return the cost of a path beyond those of its arcs, given by their numbers in the user's graph."""
-        steps = self.block_of_paths.follow(arcs)
-        return float(self.charges([np.array(steps, dtype=np.int64)])[0])
 
     def encode(self, path: Path) -> Column:
         """Return the column of a path by keys of rows."""

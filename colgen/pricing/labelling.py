@@ -69,15 +69,6 @@ class PathOracle(Pricing):
     def batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
         """Return the routes as columns, and the solver's reduced costs of them."""
 
-    def charges(self, paths: Sequence[Ints]) -> Floats:
-        """Return the costs of paths, each given by its arcs, beyond those of arcs; see ``CustomResource``."""
-        return np.asarray(self.solver.charges(paths)) if self._has_charges else np.zeros(len(paths))
-
-    @property
-    def _has_charges(self) -> bool:
-        custom = getattr(self.solver, "custom", None)
-        return getattr(custom, "charge", None) is not None
-
     def through_arcs(self, values: Floats) -> PricedMarginals:
         """Return the least reduced costs of paths through the arcs as marginals; by default the names are numbers."""
         return PricedMarginals(values, np.arange(len(values)))
@@ -92,9 +83,8 @@ class PathOracle(Pricing):
         if context.sense is not Sense.MINIMIZE:
             raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
-        weight = {"weight": context.cost_weight} if self._has_charges else {}
         for mode in self.modes:
-            found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **weight, **given)
+            found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **given)
             columns, stated = self.batch(found, duals)
             improving = context.reduced_costs(columns, duals)
             if mode != "exact" and any(
@@ -161,8 +151,7 @@ class Labelling(PathOracle):
     solver
         A labelling solver with its network, resources and neighbourhoods; see ``colgen.solvers.paths.labelling``.
     costs
-        Cost of each arc, shape (num_arcs,).  A column costs the sum over its arcs, and the charge of a
-        ``CustomResource``.
+        Cost of each arc, shape (num_arcs,).  A column costs the sum over its arcs.
     vertex_rows
         The row that a visit of each vertex covers once.
     arc_rows
@@ -340,8 +329,7 @@ class Labelling(PathOracle):
         of_columns, of_keys = np.divmod(codes, size)
         meanings = [tuple(found.route(k).tolist()) for k in range(count)]
         batch = Columns(
-            np.bincount(drivers, self.costs[found.arcs], minlength=count)[:count]
-            + self.charges([found.arcs_of(k) for k in range(count)]),
+            np.bincount(drivers, self.costs[found.arcs], minlength=count)[:count],
             np.searchsorted(of_columns, np.arange(count + 1)).astype(np.int64),
             self._positions(duals)[of_keys],
             values,

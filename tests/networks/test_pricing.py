@@ -1,7 +1,5 @@
 """The oracle of a path block: reduced costs, columns and bounds."""
 
-import itertools
-
 import numpy as np
 import pyomo.environ as pyo
 import pytest
@@ -9,9 +7,8 @@ import pytest
 from colgen import Paths, decompose, solve
 from colgen.core.terms import Count, PricedTerms
 from colgen.networks import Elementary, Resource
-from colgen.solvers.paths.labelling import CustomResource
 from colgen.testing import check_problem
-from tests.networks.programs import partition, routing
+from tests.networks.programs import routing
 
 
 @pytest.mark.parametrize("graphs", [1, 2])
@@ -66,50 +63,3 @@ def test_cuts_over_visits_that_a_graph_does_not_touch_are_no_error():
         numerators, *_ = oracle._visits.rank_one_cuts(PricedTerms([cut], np.array([-1.0])))
         assert numerators.sum() == (3 if oracle.block_of_paths.name == "a" else 1)
     assert solve(problem).is_optimal
-
-
-def _late(before, arc, vertex, after):
-    after[0] = max(before[0] + arc[0], vertex[0])
-    after[1] = before[1] + 2.0 * max(0.0, after[0] - vertex[1])
-    return after[0] <= 400.0
-
-
-def _earlier(one, other):
-    return one[0] <= other[0]
-
-
-def test_charges_of_lateness_are_part_of_the_objective():
-    rng, customers = np.random.default_rng(1), 5
-    far = rng.integers(5, 30, (customers + 1, customers + 1))
-    vehicle = 40 * (np.arange(customers + 1) == 0)
-    arcs = [(i, j) for i in range(customers + 1) for j in range(customers + 1) if i != j]
-    ready = np.r_[0, rng.integers(0, 100, customers)]
-    due = np.r_[400, ready[1:] + 10]
-    m = pyo.ConcreteModel()
-    m.x = pyo.Var(arcs, domain=pyo.Binary)
-    m.visit = pyo.Constraint(range(1, customers + 1), rule=lambda m, j: sum(m.x[a] for a in arcs if a[1] == j) == 1)
-    m.cost = pyo.Objective(expr=sum(int(far[i, j] + vehicle[i]) * m.x[i, j] for i, j in arcs))
-    vertices = [0, *range(1, customers + 1), 0]
-    minutes = CustomResource(
-        _late, _earlier, [0.0, 0.0], arc_data=[[far[arc]] for arc in arcs],
-        vertex_data=np.column_stack([ready[vertices], due[vertices]]), charge=1,
-    )  # fmt: skip
-    m.routes = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 0, resources=[minutes], rules=[Elementary()])
-    assert m.routes.vertices == tuple(vertices)
-
-    def cost(stops):
-        now = paid = 0
-        for i, j in itertools.pairwise((0, *stops, 0)):
-            now = max(now + far[i, j], ready[j])
-            paid += far[i, j] + vehicle[i] + 2 * max(0, now - due[j])
-        return paid
-
-    sets = [
-        (frozenset(chosen), min(map(cost, itertools.permutations(chosen))))
-        for size in range(1, customers + 1)
-        for chosen in itertools.combinations(range(1, customers + 1), size)
-    ]
-    result = solve(decompose(m))
-    assert result.is_optimal
-    assert result.objective == pytest.approx(partition(sets, customers))
-    assert result.objective > sum((far[i, j] + vehicle[i]) * m.x[i, j].value for i, j in arcs)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import cfunc, typeof, types
 from numba.core.errors import NumbaError
 from numba.extending import typeof_impl
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.paths.labelling.layout import Floats, Ints
+from colgen.solvers.paths.labelling.layout import Floats
 
 
 class CustomResource:
@@ -41,8 +40,6 @@ class CustomResource:
         Whether a path can be joined over an arc with a path to the sink; ``vertex`` is the row of the arc's head.  The
         arc into the sink is joined with ``start_backward``.  Without ``backward`` and ``joins`` the search is forward
         only, and ``extend`` decides about every arc.
-    charge : a component that ``extend`` never decreases, and whose increases are costs of the path; forward only
-        Costs of lateness, for instance.  A path with more of it costs more, so ``dominates`` need not compare it.
     """
 
     def __init__(
@@ -58,7 +55,6 @@ class CustomResource:
         start_backward: ArrayLike | None = None,
         dominates_backward: Callable[..., bool] | None = None,
         joins: Callable[..., bool] | None = None,
-        charge: int | None = None,
     ) -> None:
         self.start: Floats = as_floats(start, "start", shape=(None,))
         self.arc_data = None if arc_data is None else as_floats(arc_data, "arc_data", shape=(None, None), finite=False)
@@ -74,9 +70,6 @@ class CustomResource:
         if dominates_backward is not None and backward is None:
             raise ArrayError("dominates_backward: expected backward, start_backward and joins as well")
         self.both = backward is not None
-        self.charge = None if charge is None else as_integer(charge, "charge", low=0, high=len(self.start) - 1)
-        if charge is not None and self.both:
-            raise ArrayError("charge: expected a forward resource, without backward, start_backward and joins")
         self.start_backward: Floats = (
             self.start
             if start_backward is None
@@ -99,22 +92,6 @@ class CustomResource:
         for name, data, count in (("arc_data", self.arc_data, arcs), ("vertex_data", self.vertex_data, vertices)):
             if data is not None and len(data) != count:
                 raise ArrayError(f"{name}: expected {count} rows, one per {name[:-5]}, got {len(data)}")
-
-    def charges(self, heads: Ints, paths: Sequence[Ints]) -> Floats:
-        """Return the charges of paths, each given by its arcs; ``heads`` are those of all arcs."""
-        found = np.zeros(len(paths))
-        if self.charge is None:
-            return found
-        of_arc = np.zeros((len(heads), 0)) if self.arc_data is None else self.arc_data
-        of_vertex = np.zeros((int(heads.max()) + 1, 0)) if self.vertex_data is None else self.vertex_data
-        for k, path in enumerate(paths):
-            values = self.start
-            for arc in path.tolist():
-                after = np.zeros(len(values))
-                self.extend(values, of_arc[arc], of_vertex[heads[arc]], after)
-                values = after
-            found[k] = values[self.charge] - self.start[self.charge]
-        return found
 
 
 class Functions(NamedTuple):

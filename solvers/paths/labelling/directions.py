@@ -148,11 +148,11 @@ def direction(
 
 def side_of(
     direction: Direction, network: Network, custom: CustomResource | None, costs: Floats, usable: Mask, cuts: Fields,
-    boxes: Boxes, ignored: Words, weight: float, *, relaxed: bool = False,
+    boxes: Boxes, ignored: Words, *, relaxed: bool = False,
 ) -> Side:  # fmt: skip
     """Return a direction with arc costs, in the form of the kernels; ``relaxed`` keeps few labels.
 
-    ``ignored`` are the bits of closed requests that dominance ignores, ``weight`` is the factor of charges.
+    ``ignored`` are the bits of closed requests that dominance ignores.
     """
     n, mine, own = network.num_vertices, direction.limits, direction.own
     more = boxes.own.shape[1]
@@ -209,8 +209,6 @@ def side_of(
         cutoff=math.inf,
         custom=len(direction.custom_start),
         order=-1 if custom is None or custom.order is None else custom.order[0],
-        charge=-1 if custom is None or custom.charge is None or direction.origin != network.source else custom.charge,
-        weight=weight,
         arc_data=none[0] if data[0] is None else data[0],
         vertex_data=none[1] if data[1] is None else data[1],
         custom_start=direction.custom_start,

@@ -59,9 +59,6 @@ def extend_label(
     ):
         return np.inf
     total: float = numbers[label, COST] + side.costs[arc]
-    if side.charge >= 0:
-        component = memory - custom + side.charge
-        total += side.weight * (new_numbers[new, component] - numbers[label, component])
     if side.cuts.keep.shape[1]:
         total += visit(side.cuts, side.rule.states, head, words, label, new_words, new)
     for w in range(side.own.shape[1]):

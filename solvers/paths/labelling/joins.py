@@ -83,9 +83,6 @@ def _cheapest(
             address(ahead.vertex_data, head, 0),
         ):
             continue
-        if ahead.charge >= 0:
-            component = memory - ahead.custom + ahead.charge
-            total += ahead.weight * (numbers_back[place - 1, component] - numbers[one, component])
         if ahead.cuts.keep.shape[1]:
             total += overflows(ahead.cuts, words, ahead.rule.states, one, words_back, place - 1, head)
         if len(ahead.boxes.charge):

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colgen.solvers.arrays import ArrayError, as_booleans, as_float, as_floats, as_integer
+from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from colgen.solvers.paths.labelling import neighbourhoods as neighbour_sets
 from colgen.solvers.paths.labelling.attempts import price_exactly, price_heuristically
 from colgen.solvers.paths.labelling.boxes import BoxDuals, lay_out
@@ -18,7 +18,7 @@ from colgen.solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEf
 from colgen.solvers.paths.labelling.completions import bound_sides, completion_bounds
 from colgen.solvers.paths.labelling.custom import CustomResource
 from colgen.solvers.paths.labelling.directions import direction as direction_of
-from colgen.solvers.paths.labelling.layout import Floats, Ints
+from colgen.solvers.paths.labelling.layout import Floats
 from colgen.solvers.paths.labelling.listing import list_routes
 from colgen.solvers.paths.labelling.mirror import find_mirror, with_costs
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
@@ -108,10 +108,6 @@ class Labelling:
         found = [routes.route(k) for k in range(len(routes))]
         return neighbour_sets.enlarge(self.neighbourhoods, found, limit, self.rules)
 
-    def charges(self, paths: Sequence[Ints]) -> Floats:
-        """Return the charges of paths, each given by its arcs: costs that depend on a :class:`CustomResource`."""
-        return np.zeros(len(paths)) if self.custom is None else self.custom.charges(self.network.heads, paths)
-
     # --- searches ----------------------------------------------------------------------------------------------------
 
     def price(
@@ -125,7 +121,6 @@ class Labelling:
         starts: Iterable[Sequence[int]] = (),
         routes: int = 1,
         cutoff: float = math.inf,
-        weight: float = 1.0,
         expired: Expired = never,
     ) -> Routes:
         """Return the cheapest routes.
@@ -143,7 +138,6 @@ class Labelling:
         starts : routes, as vertices, from which the local search starts, in addition to routes with one vertex
         routes : most routes: the cheapest one, and others over different last arcs, with different vertex sets
         cutoff : find only routes below this cost
-        weight : factor of the charges of a :class:`CustomResource`
         expired : called about ten times per second; True stops the search
 
         Raises
@@ -159,8 +153,7 @@ class Labelling:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
         if mode == "sparse":
             usable = usable & cheapest_arcs(self.network, costs, usable)
-        weight = as_float(weight, "weight", low=0.0)
-        task = self._task(costs, usable, rank_one, boxes, Clock(expired), exact=mode == "exact", weight=weight)
+        task = self._task(costs, usable, rank_one, boxes, Clock(expired), exact=mode == "exact")
         if mode == "tabu":
             found, finished, labels = tabu(task, starts, wanted, cutoff)
         else:
@@ -169,10 +162,8 @@ class Labelling:
         bound = None
         if mode == "exact" and finished:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
-        return assemble(
-            found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted, self.rules.classes,
-            lambda paths: weight * self.charges(paths),
-        )  # fmt: skip
+        classes = self.rules.classes
+        return assemble(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted, classes)
 
     def completion(
         self,
@@ -254,17 +245,13 @@ class Labelling:
             raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
         clock = Clock(expired, effort)
         try:
-            if self.custom is not None and self.custom.charge is not None:
-                raise OutOfEffortError  # equal vertices do not mean equal charges
             bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock, alike=True), gap)
             elementary = self.with_neighbourhoods("elementary")._task(reduced, usable, rank_one, boxes, clock)
             found, finished, labels = list_routes(elementary, compared, bounds, gap, limit)
         except (OutOfTimeError, OutOfEffortError, LabelLimitError):
             return routes_from_arcs([], self.network.tails, self.network.heads, np.zeros(0), None, False, 0)
-        return assemble(
-            found, self.network, reduced, rank_one, boxes, None, finished, labels, limit, self.rules.classes,
-            self.charges,
-        )  # fmt: skip
+        classes = self.rules.classes
+        return assemble(found, self.network, reduced, rank_one, boxes, None, finished, labels, limit, classes)
 
     # --- data of the kernels -----------------------------------------------------------------------------------------
 
@@ -291,7 +278,7 @@ class Labelling:
 
     def _task(
         self, costs: Floats, usable: Mask, rank_one: RankOneDuals | None, boxes: BoxDuals | None, clock: Clock,
-        *, exact: bool = True, alike: bool = False, weight: float = 1.0,
+        *, exact: bool = True, alike: bool = False,
     ) -> Task:  # fmt: skip
         """Return a task; ``alike``: dominating paths have the same open requests, for bounds by arc or vertex."""
         network, rules, ahead, back = self.network, self.rules, self._ahead, self._back
@@ -308,7 +295,7 @@ class Labelling:
             )  # fmt: skip
         return Task(
             network, self.neighbourhoods, rules, requests, self.custom, ahead, back, mirror, self.both,
-            self.max_labels, costs, usable, cuts, charged, clock, weight,
+            self.max_labels, costs, usable, cuts, charged, clock,
         )  # fmt: skip
 
     def _costs(self, arc_costs: ArrayLike, forbidden: ArrayLike | None) -> tuple[Floats, Mask]:

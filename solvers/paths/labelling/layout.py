@@ -88,7 +88,6 @@ class Side(NamedTuple):
     * ``bounds``: lower bounds on completions by bucket and vertex, without buckets if unknown.
     * ``cutoff``: paths that cannot cost less are dropped.
     * ``custom``, ``custom_start``: number of user components, and their start values.
-    * ``charge``, ``weight``: the user component whose increases are costs (-1: none), and their factor.
     * ``arc_data``, ``vertex_data``: data of the user functions.
     """
 
@@ -124,8 +123,6 @@ class Side(NamedTuple):
     cutoff: float
     custom: int
     order: int
-    charge: int
-    weight: float
     arc_data: Floats
     vertex_data: Floats
     custom_start: Floats

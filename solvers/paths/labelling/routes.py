@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,7 +85,6 @@ def routes_from_arcs(
 def assemble(
     found: list[tuple[float, Ints]], network: Network, costs: Floats, rank_one: RankOneDuals | None,
     boxes: BoxDuals | None, bound: float | None, finished: bool, labels: int, wanted: int, classes: Ints,
-    charges: Callable[[list[Ints]], Floats],
 ) -> Routes:  # fmt: skip
     """Return the cheapest routes, one per set of vertices or alternatives, with recomputed costs."""
     kept: dict[bytes, tuple[float, Ints]] = {}
@@ -96,7 +94,7 @@ def assemble(
             kept[visited] = (cost, path)
     paths = [path for _, path in sorted(kept.values(), key=lambda pair: pair[0])[:wanted]]
     routes = routes_from_arcs(paths, network.tails, network.heads, np.zeros(len(paths)), bound, finished, labels)
-    paid = np.array([costs[path].sum() for path in paths]) + charges(paths)
+    paid = np.array([costs[path].sum() for path in paths])
     if rank_one is not None and paths:
         rank_one = RankOneDuals(*rank_one)
         counted = coefficients(rank_one, routes.starts, routes.vertices)

@@ -29,7 +29,6 @@ class Task(NamedTuple):
     * ``mirror``: the symmetry of network and costs, or None.
     * ``both``: whether routes are joined from paths of both directions.
     * ``usable``: mask of usable arcs.
-    * ``weight``: factor of the charges of a custom resource.
     """
 
     network: Network
@@ -47,7 +46,6 @@ class Task(NamedTuple):
     cuts: Fields
     boxes: Boxes
     clock: Clock
-    weight: float
 
     def side(self, direction: Direction, *, relaxed: bool = False) -> Side:
         """Return a direction with arc costs, in the form of the kernels."""
@@ -58,9 +56,8 @@ class Task(NamedTuple):
             free = requests.free_ahead if forwards else requests.free_back
             ignored = np.bitwise_or.reduce(requests.bits * free[:, None].astype(np.uint64), axis=0)
         return side_of(
-            direction, network, self.custom, costs, self.usable, self.cuts, self.boxes, ignored, self.weight,
-            relaxed=relaxed,
-        )  # fmt: skip
+            direction, network, self.custom, costs, self.usable, self.cuts, self.boxes, ignored, relaxed=relaxed
+        )
 
     @property
     def functions(self) -> tuple[Functions, Functions]:

@@ -209,65 +209,6 @@ def test_all_searches_agree_with_enumeration(name: str, direction: Any, bounds: 
                 assert through.arcs[arc] == min((c for w, c in allowed.items() if arc in w), default=math.inf), seed
 
 
-def _late(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
-    """Minutes, and twice the minutes after the end of each window, at most five."""
-    after[0] = max(before[0] + arc[0], vertex[0])
-    after[1] = before[1] + 2.0 * max(0.0, after[0] - vertex[1])
-    return bool(after[0] <= vertex[1] + 5.0)
-
-
-def _wait(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
-    """Minutes, and three times the minutes of waiting."""
-    after[0] = max(before[0] + arc[0], vertex[0])
-    after[1] = before[1] + 3.0 * (after[0] - before[0] - arc[0])
-    return bool(after[0] <= vertex[1])
-
-
-def _end(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
-    """Minutes, and three times those at the sink: waiting costs if driving earns as much."""
-    after[0] = max(before[0] + arc[0], vertex[0])
-    after[1] = before[1] + vertex[2] * after[0]
-    return bool(after[0] <= vertex[1])
-
-
-@pytest.mark.parametrize(
-    ("extend", "dominates"), [(_late, _less), (_wait, _same), (_end, _less)], ids=["lateness", "waiting", "duration"]
-)
-def test_charges_are_costs_that_depend_on_the_resource(
-    extend: Callable[..., bool], dominates: Callable[..., bool], bounds: bool
-) -> None:
-    for seed in range(20):
-        drawn = draw(seed, windows=seed % 2 == 0)
-        network = drawn.network
-        arcs, vertices = data(seed, drawn, "time")
-        vertices = np.column_stack([vertices, 3.0 * (np.arange(len(vertices)) == network.sink)])
-        mine = CustomResource(extend, dominates, [0.0, 0.0], arc_data=arcs, vertex_data=vertices, charge=1)
-        elementary, weight = seed % 2 == 0, [1.0, 0.0, 0.5][seed % 3]
-        memory = None if elementary else drawn.neighbourhoods
-        solver = Labelling(
-            network, [*drawn.resources, mine], neighbourhoods="elementary" if elementary else drawn.neighbourhoods
-        )
-        kind = Kind(extend, dominates, (0.0, 0.0))
-        allowed = {}
-        for walk in walks(drawn, kind, arcs, vertices, memory):
-            state = [0.0, 0.0]
-            for arc in walk:
-                after = [0.0, 0.0]
-                extend(state, arcs[arc], vertices[network.heads[arc]], after)
-                state = after
-            allowed[tuple(walk)] = cost(drawn, walk, cuts=True) + weight * state[1]
-        best = min(allowed.values(), default=math.inf)
-        for cutoff in (math.inf, 0.0):
-            found = solver.price(drawn.costs, rank_one=drawn.duals, routes=1 + seed % 4, weight=weight, cutoff=cutoff)
-            assert found.bound == pytest.approx(min(best, cutoff)), seed
-            assert best >= min(cutoff, 1e300) or found.costs[0] == pytest.approx(best), seed
-        for mode in ("exact", "relaxed", "sparse", "tabu"):
-            found = solver.price(drawn.costs, rank_one=drawn.duals, mode=mode, routes=5, weight=weight)
-            for k in range(len(found)):
-                assert allowed[tuple(found.arcs_of(k))] == pytest.approx(found.costs[k]), (seed, mode)
-        assert not solver.enumerate(drawn.costs, 5.0).finished
-
-
 def test_the_arc_into_the_sink_is_extended_too() -> None:
     network = Network(4, [0, 1, 0, 2], [1, 3, 2, 3], 0, 3)
     costs, hours = np.array([0.5, 0.5, 2.5, 2.5]), np.array([[4.0], [5.0], [2.0], [2.0]])
