@@ -129,6 +129,17 @@ def test_different_or_invalid_blocks_are_refused(changed):
         formulation({**MODEL, **changed})
 
 
+def test_blocks_are_identical_if_rows_give_the_same_bounds():
+    def model(side):
+        variables = [[2, 0, 3, True], [2, 0, 4, True], [3, 0, 5, True]]
+        rows = [[5, None, [[0, 1], [1, 1], [2, 1]]], [None, side, [[0, 2]]], [None, side, [[1, 2]]]]
+        return {**MODEL, "variables": variables, "rows": rows}
+
+    assert formulation(model(5))["pricing"][0]["variables"] == [[2, 0, 2, True]]
+    with pytest.raises(WrongError, match="identical blocks"):
+        formulation(model(8))
+
+
 def test_sums_are_counted_before_memory_is_full(monkeypatch):
     size = 12
     rows = [[None, 200, [[v, (v + 1) ** power] for v in range(size)]] for power in (1, 2, 3)]

@@ -49,6 +49,7 @@ CONDITIONS = {
     "compact: a variable of two blocks": "at most one block",
     "compact: a row that links twice": "different linking rows",
     "compact: a block with a larger cost than its equals": "identical blocks",
+    "compact: a block with wider bounds than its equals": "identical blocks",
     "compact: an entry of 0": "nonzero entries",
     "compact: the type of a variable as a number": "whether it is an integer",
     # Trees of blocks

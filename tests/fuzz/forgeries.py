@@ -551,7 +551,10 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a variable of two blocks", instance([[[0], [0]]], "blocks")),
         ("a variable that is not there", instance([[[0], [3]]], "blocks")),
         ("a block with a larger cost than its equals", instance(1, "variables", 1, 0)),
-        ("a block with wider bounds than its equals", instance(4, "variables", 1, 2)),
+        (
+            "a block with wider bounds than its equals",
+            both(instance(2, "variables", 0, 2), *(instance(6, "rows", row, 1) for row in (1, 2))),
+        ),
         ("a continuous variable in one of two equal blocks", instance(False, "variables", 1, 3)),
         ("a block with a wider row than its equals", instance([None, 6, [[1, 2]]], "rows", 2)),
         ("a block with a larger linking entry than its equals", instance([[0, 1], [1, 2], [2, 1]], "rows", 0, 2)),
