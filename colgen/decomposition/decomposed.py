@@ -26,7 +26,7 @@ from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.certificates import BlockCertifier
 from colgen.decomposition.compact_solver import AtTheEnd, solve_compact
 from colgen.decomposition.first_stage import FirstStage, OnFirstStage
-from colgen.decomposition.neighbourhoods import Neighbourhoods
+from colgen.decomposition.neighbourhoods import LargeNeighbourhoods
 from colgen.decomposition.reading.compact_model import CompactModel
 from colgen.decomposition.scenarios import ScenarioBounding
 from colgen.decomposition.splitting import Splitting
@@ -96,13 +96,13 @@ class Decomposed(Problem):
             return Method(
                 bounding=ScenarioBounding(self.splitting, self.stage),
                 queue=BestBound,
-                heuristics=(Neighbourhoods(self.splitting, ()),),
+                heuristics=(LargeNeighbourhoods(self.splitting, ()),),
             )
         if self._is_integer:
-            return Method(heuristics=(*others, Neighbourhoods(self.splitting)), complete=self._solve_compact)
+            return Method(heuristics=(*others, LargeNeighbourhoods(self.splitting)), complete=self._solve_compact)
         return Method(
             choice=PseudoCostBranching(),
-            heuristics=(Neighbourhoods(self.splitting, others), AtTheEnd(1.0)),
+            heuristics=(LargeNeighbourhoods(self.splitting, others), AtTheEnd(1.0)),
             complete=self._solve_compact,
         )
 

@@ -65,7 +65,7 @@ _ALL = _ROUNDED, _WHOLE, _AGREEING, _BLOCKS, _ROWS, _CROSSED = (
 )
 
 
-class Neighbourhoods(Heuristic):
+class LargeNeighbourhoods(Heuristic):
     """Searches neighbourhoods in the compact model, between rounds of column generation, with a share of the work.
 
     Some integer variables are fixed, and HiGHS solves the rest.  Without an incumbent these are the variables whose

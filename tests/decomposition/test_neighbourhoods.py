@@ -9,7 +9,7 @@ import pytest
 from colgen import Method, NodeLimit, decompose, solve
 from colgen.core.solution import Solution
 from colgen.decomposition import neighbourhoods
-from colgen.decomposition.neighbourhoods import Neighbourhoods
+from colgen.decomposition.neighbourhoods import LargeNeighbourhoods
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from tests.decomposition import models
@@ -20,7 +20,7 @@ def test_there_is_an_incumbent_after_the_root(seed):
     model = models.lots(seed, items=4, periods=7)
     best = solve_complete(compile_model(model)).objective
     problem = decompose(model, "item")
-    found = solve(problem, method=Method(heuristics=(Neighbourhoods(problem.splitting, ()),)), stop=NodeLimit(1))
+    found = solve(problem, method=Method(heuristics=(LargeNeighbourhoods(problem.splitting, ()),)), stop=NodeLimit(1))
     assert best <= found.objective * (1 + 1e-6)
     assert found.objective <= 1.2 * best
 
@@ -35,7 +35,7 @@ def test_identical_blocks_receive_their_points():
     model.cost.set_value(sum(model.made.values()) + sum((9 + i // 2) * v for (i, _), v in model.ready.items()))
     model.overtime.fix(6)
     problem = decompose(model, "item", recognize=False)
-    found = solve(problem, method=Method(heuristics=(Neighbourhoods(problem.splitting, ()),)))
+    found = solve(problem, method=Method(heuristics=(LargeNeighbourhoods(problem.splitting, ()),)))
     assert max(sub.count for sub in problem.splitting.subproblems) >= 1
     assert found.is_optimal
     assert found.objective == pytest.approx(solve_complete(compile_model(model)).objective)
@@ -51,7 +51,7 @@ class Asked:
 
 def test_other_heuristics_run_if_it_finds_nothing(monkeypatch):
     problem, other = decompose(models.lots(0, items=4, periods=7), "item"), Asked()
-    method = Method(heuristics=(Neighbourhoods(problem.splitting, (other,)),))
+    method = Method(heuristics=(LargeNeighbourhoods(problem.splitting, (other,)),))
     solve(problem, method=method, stop=NodeLimit(1))
     assert other.times == 0
     monkeypatch.setattr(neighbourhoods, "_SECONDS", 0.0)
@@ -63,7 +63,7 @@ def test_other_heuristics_run_if_it_finds_nothing(monkeypatch):
 # --- between rounds of column generation -----------------------------------------------------------------------------
 
 
-class Watched(Neighbourhoods):
+class Watched(LargeNeighbourhoods):
     """Records each neighbourhood: its name, the number of fixed variables, and what it found."""
 
     def __init__(self, *args):
@@ -137,7 +137,7 @@ def test_two_runs_of_the_same_object_are_equal(eager):
 
 def test_identical_blocks_keep_the_points_that_a_relaxation_uses_entirely():
     problem = decompose(models.packing(0), "bin")
-    splitting, near = problem.splitting, Neighbourhoods(problem.splitting)
+    splitting, near = problem.splitting, LargeNeighbourhoods(problem.splitting)
     (sub,) = splitting.subproblems
     full, half = np.zeros((2, len(sub.costs)))
     full[:2], half[:1] = 1.0, 1.0
