@@ -74,6 +74,8 @@ class Heuristic(Described, ABC):
         Cheap enough to run before reduced-cost fixing, which removes more with a better incumbent. Others run after it.
     again
         Run again at a node that no other method can decide, as long as it finds new columns.
+    joins
+        Whether the columns of a new incumbent join the master, because it does not hold them.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Heuristic(Described, ABC):
     every: int = 0
     quick: bool = False
     again: bool = False
+    joins: bool = False
 
     @property
     def name(self) -> str:

@@ -89,6 +89,8 @@ class LargeNeighbourhoods(Heuristic):
     (2005).
     """
 
+    joins = True
+
     def __init__(self, splitting: Splitting, others: Sequence[Heuristic] | None = None, *, seed: int = 0) -> None:
         self._splitting, self._others, self.seed = splitting, others, seed
         self._run_began = math.nan

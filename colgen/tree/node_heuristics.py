@@ -62,8 +62,10 @@ class NodeHeuristics:
         """Run a heuristic, and offer what it finds."""
         with self.run.stage("heuristics"), skip_on_failure(self.run, heuristic.name, node):
             found = heuristic.search(context)
-            if found is not None:
+            if found is not None and heuristic.joins:
                 self.incumbents.offer_found(found, heuristic.name)
+            elif found is not None:
+                self.incumbents.offer(found, heuristic.name)
 
     def _context(self, node: Node | NodeState, solution: Solution, bound: float, attempt: int = 0) -> HeuristicContext:
 
