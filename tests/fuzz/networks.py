@@ -64,7 +64,7 @@ def draw(rng: Rng) -> Sample:
             side = 1 if rng.random() < 0.85 else int(rng.integers(0, 4))
             side = max(side, most) if rng.random() < 0.8 else side
             terms = [
-                (g, a, 1) for g, each in enumerate(graphs) for a, arc in enumerate(each["arcs"]) if arc[out ^ 1] == v
+                [g, a, 1] for g, each in enumerate(graphs) for a, arc in enumerate(each["arcs"]) if arc[out ^ 1] == v
             ]
             if terms and rng.random() < 0.9:
                 rows.append(_row(rng, terms, sense, side, 0.1))
@@ -72,7 +72,7 @@ def draw(rng: Rng) -> Sample:
     for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.35, 0.3, 0.2, 0.15]))):
         chosen = rng.choice(len(every), size=min(len(every), int(rng.integers(1, 8))), replace=False)
         values = rng.choice([-2, -1, 1, 1, 1, 2, 3], len(chosen)) if rng.random() < 0.6 else np.ones(len(chosen), int)
-        terms = [(*every[k], int(value)) for k, value in zip(chosen.tolist(), values.tolist(), strict=True)]
+        terms = [[*every[k], int(value)] for k, value in zip(chosen.tolist(), values.tolist(), strict=True)]
         rows.append(
             _row(rng, terms, str(rng.choice(["=", "<", ">"], p=[0.15, 0.45, 0.4])), int(rng.integers(-1, 5)), 0.3)
         )
