@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import boolean
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_integer, as_integers
@@ -165,7 +166,7 @@ def _improve(now: _Schedule, a: int, i: int, durations: Ints, table: Floats) -> 
                 return True
     for b in range(a, machines):
         for j in range(i + 1 if a == b else 0, now.sizes[b]):
-            if _exchange(now, a, i, b, j, durations, table, False):
+            if _exchange(now, a, i, b, j, durations, table, boolean(False)):
                 return True
     return False
 
@@ -186,7 +187,7 @@ def _search(now: _Schedule, best: _Schedule, durations: Ints, table: Floats, dra
                 b = int(draws[k, 0] * machines * machines) % machines
                 if now.sizes[a] and now.sizes[b]:
                     i, j = int(draws[k, 1] * now.sizes[a]), int(draws[k, 2] * now.sizes[b])
-                    _exchange(now, a, i, b, j, durations, table, True)
+                    _exchange(now, a, i, b, j, durations, table, boolean(True))
         else:
             for k in range(machines):
                 now.costs[k] = _cost(now.jobs[k], now.sizes[k], durations, table)

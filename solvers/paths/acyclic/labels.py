@@ -266,7 +266,7 @@ def _least_join(
         if memory.cuts.keep.shape[1]:
             total += overflows(memory.cuts, mine.words, words, one, theirs.words, other, vertex)
         if len(memory.boxes.charge):
-            total += box_charge(memory.boxes, 0, mine.words, one, theirs.words, other)
+            total += box_charge(memory.boxes, np.int64(0), mine.words, one, theirs.words, other)
         if total < best:
             best, found = total, other
     return best, found, looked
