@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.solvers.arrays import as_floats
 from colgen.solvers.flows.many_sinks import PathsFound
 from colgen.solvers.kernel_cache import njit
 
@@ -82,15 +83,20 @@ def equilibrium(
     ----------
     search
         Returns shortest paths of all commodities at given arc costs, with their distances.
-    costs, capacities
-        One per arc, finite and infinite ones allowed for capacities.
+    costs
+        One per arc, finite.
+    capacities
+        One per arc, perhaps infinite.
     demands
-        One per commodity.
+        One per commodity, nonnegative.
     extra
         Further costs of paths, by owners, starts and arcs, which ``search`` includes in its distances.
     expired
         Whether to stop now.
     """
+    costs = as_floats(costs, "costs", shape=(None,))
+    capacities = as_floats(capacities, "capacities", shape=costs.shape, finite=False)
+    demands = as_floats(demands, "demands", shape=(None,), low=0.0)
     pool = _Paths(len(demands), len(costs), extra)
     total = float(demands.sum())
     limited = capacities < total

@@ -10,8 +10,9 @@ problems by dynamic programming*, Operations Research 32 (1984).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from colgen.solvers.arrays import as_float, as_floats, as_indices, as_integer
 from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
@@ -22,8 +23,9 @@ _EFFORT = 1000
 
 
 def near_shortest_paths(
-    vertices: int, tails: Ints, heads: Ints, costs: Floats, source: int, sink: int, slack: float, limit: int
-) -> tuple[Ints, Ints] | None:
+    vertices: int, tails: ArrayLike, heads: ArrayLike, costs: ArrayLike, source: int, sink: int, slack: float,
+    limit: int,
+) -> tuple[Ints, Ints] | None:  # fmt: skip
     """Return all simple paths of nearly least cost, or None if there are too many.
 
     Parameters
@@ -42,10 +44,17 @@ def near_shortest_paths(
     starts, arcs
         The arcs of path i in order are ``arcs[starts[i]:starts[i + 1]]``.
     """
-    order = np.argsort(tails, kind="stable")
-    begins = np.searchsorted(tails[order], np.arange(vertices + 1))
-    costs = np.asarray(costs, dtype=np.float64)
-    found, starts, arcs = _list((begins, order, tails, heads), costs, source, sink, slack, limit, limit * _EFFORT)
+    vertices, limit = as_integer(vertices, "vertices", low=1), as_integer(limit, "limit", low=0)
+    tail = as_indices(tails, "tails", upper=vertices, shape=(None,))
+    head = as_indices(heads, "heads", upper=vertices, shape=tail.shape)
+    cost = as_floats(costs, "costs", shape=tail.shape, low=0.0, finite=False)
+    source, sink = (
+        as_integer(end, name, low=0, high=vertices - 1) for end, name in ((source, "source"), (sink, "sink"))
+    )
+    slack = as_float(slack, "slack", finite=False)
+    order = np.argsort(tail, kind="stable")
+    begins = np.searchsorted(tail[order], np.arange(vertices + 1))
+    found, starts, arcs = _list((begins, order, tail, head), cost, source, sink, slack, limit, limit * _EFFORT)
     return (starts, arcs) if found else None
 
 

@@ -64,9 +64,10 @@ def schedule(
     ArrayError
         If list scheduling exceeds the latest time.
     """
-    duration = as_integers(durations, "durations", shape=(None,), low=0)
-    table = np.ascontiguousarray(as_floats(costs, "costs", shape=(len(duration), None)))
+    table = as_floats(costs, "costs", shape=(None, None))
+    duration = as_integers(durations, "durations", shape=(len(table),), low=0, high=table.shape[1] - 1)
     machines = as_integer(machines, "machines", low=1)
+    rounds, seed = as_integer(rounds, "rounds", low=0), as_integer(seed, "seed", low=0)
     rng = np.random.default_rng(seed)
     last_cheap = table.shape[1] - np.argmin(table[:, ::-1], axis=1)  # like due dates
     now = _Schedule(

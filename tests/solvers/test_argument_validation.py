@@ -16,6 +16,7 @@ from colgen.problems.dependency.features.factored_scores import empty_table
 from colgen.problems.dependency.features.mixed_radix import radix_of
 from colgen.solvers.chains.forest import chains
 from colgen.solvers.chains.tree_domains import exchange, sweep
+from colgen.solvers.flows.many_sinks import ManySinks
 
 FOREST = chains(np.array([2, 1]))
 THETA = np.arange(6.0).reshape(3, 2)
@@ -102,6 +103,12 @@ SAMPLES = {
         "target": 5,
     },
     "dual_proof.settle": {"scores": PAIRS, "start": LABELS, "kicks": 1},
+    "equilibrium.equilibrium": {
+        "search": ManySinks(3, np.array([0, 1, 0]), np.array([1, 2, 2]), np.array([0]), np.array([2])).search,
+        "costs": np.array([1.0, 1.0, 3.0]),
+        "capacities": np.array([1.0, 2.0, 3.0]),
+        "demands": np.array([2.0]),
+    },
     "factored_scores.empty_table": {
         "templates": np.array([[0, 1]]),
         "sizes": np.array([4, 4]),
@@ -118,6 +125,16 @@ SAMPLES = {
     },
     "dual_state.start": {"arcs": BARE, "bounds": np.zeros((3, 3)), "entering": np.zeros((3, 3))},
     "min_cut.violated_cuts": {"weights": ARCS, "tolerance": 1e-6},
+    "near_paths.near_shortest_paths": {
+        "vertices": 3,
+        "tails": np.array([0, 1, 0]),
+        "heads": np.array([1, 2, 2]),
+        "costs": np.array([1.0, 1.0, 3.0]),
+        "source": 0,
+        "sink": 2,
+        "slack": 1.0,
+        "limit": 5,
+    },
     "persistency.find_persistent": {"scores": PAIRS, "kicks": 1},
     "persistency.contract_only": {"scores": PAIRS, "kicks": 1},
     "steps.positive_sum": {"scores": PAIRS},
@@ -130,6 +147,13 @@ SAMPLES = {
         "sides": np.ones(3, dtype=int),
         "least": 0.02,
         "limit": 5,
+    },
+    "sequences.schedule": {
+        "durations": np.array([2, 1, 3]),
+        "costs": np.arange(21.0).reshape(3, 7),
+        "machines": 2,
+        "rounds": 3,
+        "seed": 1,
     },
     "simplex_projection.project": {"q": PROFITS},
     "stable_counted.heaviest_counted": WEIGHTED
@@ -176,6 +200,7 @@ SAMPLES = {
 
 INDICES = {
     "heads",
+    "tails",
     "offsets",
     "start",
     "labels",
@@ -294,6 +319,10 @@ STRUCTURES = {
     "weak_duality.least_by_duals",  # takes data of programs
     "integer_labels.best_scores",  # takes validated forests
     "deadlines.watching",  # takes a budget
+    "labels.start",  # takes the graph and memory of a search
+    "labels.nothing",  # likewise
+    "labels.enlarge",  # takes labels
+    "states.graph",  # takes validated states; Acyclic validates the arcs
 }
 """Functions that take results of other functions here."""
 
