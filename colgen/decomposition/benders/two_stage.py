@@ -118,9 +118,16 @@ class TwoStage:
         return lower, upper
 
     def first_stage(self, solution: Solution) -> Floats:
-        """Return the first stage's variables in a solution of the master."""
-        keys, found = self.compact.formulation.column_keys, solution.variables
-        return np.array([found.get(keys[k], 0.0) for k in self.first.tolist()])
+        """Return the first stage's variables in a solution of the master, at their bounds if they are close to them.
+
+        Next to large costs of stages, the rounding error of a variable at a bound costs more than the tolerances.
+        """
+        f, first, found = self.compact.formulation, self.first, solution.variables
+        x = np.array([found.get(f.column_keys[k], 0.0) for k in first.tolist()])
+        room = TOLERANCES.pruning * np.maximum(np.abs(x), 1.0)
+        for bounds in (f.lower[first], f.upper[first]):
+            x = np.where(np.abs(x - bounds) <= room, bounds, x)
+        return x
 
     def round_first_stage(self, x: Floats, to: Callable[[Floats], Floats]) -> Floats:
         """Return a first stage with its integer variables rounded, within bounds."""

@@ -4,7 +4,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Termination, decompose, solve
+from colgen import Solution, Termination, decompose, solve
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from tests.decomposition.benders.test_template import two_stage
@@ -47,6 +47,14 @@ def test_least_costs_of_stages_are_exact_relative_to_much_smaller_costs():
     m.total = pyo.Objective(expr=0.012 * m.s[0].y + 7e8 * m.s[1].y + 0.001 * m.x)
     model = decompose(m, method="benders").model
     assert model.least.tolist() == [0.0, pytest.approx(7e9 / 3.0, rel=1e-15)]
+
+
+def test_variables_that_are_near_bounds_up_to_rounding_are_at_them():
+    model = parts(4)
+    f, k = model.compact.formulation, len(model.first) - 1
+    key, upper = f.column_keys[model.first[k]], f.upper[model.first[k]]
+    for value, expected in ((upper * (1.0 - 1e-10), upper), (upper * (1.0 - 1e-8),) * 2, (1e-10, 0.0), (1e-8, 1e-8)):
+        assert model.first_stage(Solution(0.0, variables={key: value}))[k] == expected
 
 
 def test_infeasible_first_stages_are_detected_by_their_rows():
