@@ -291,9 +291,7 @@ class NetworkModel(Decomposed):
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
-            heuristics=(RestrictedMIP(5.0), Diving(2))
-            if lists
-            else (RestrictedMIP(1.0), Diving(2), RestrictedMIP(5.0)),
+            heuristics=(RestrictedMIP(5.0), dives) if lists else (RestrictedMIP(1.0), dives, RestrictedMIP(5.0)),
             reductions=(ArcFixing(self._priced),),
             enumeration=PathEnumeration(self._priced) if lists else None,
         )
