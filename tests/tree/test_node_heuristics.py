@@ -69,6 +69,8 @@ def test_a_heuristic_that_returns_no_solution_object_is_refused():
 class Between(Heuristic):
     """Returns a known solution between the first rounds of column generation."""
 
+    joins = True
+
     def __init__(self, best):
         self.best, self.relaxations = best, []
 
