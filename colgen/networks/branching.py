@@ -151,19 +151,24 @@ class ArcFixing(ReducedCostFixing):
     """Forbid arcs of networks that no improving solution uses.
 
     A search for such arcs takes as long as several rounds.  It is repeated below a node only when the gap is smaller
-    than at the last search by a share ``narrower``.
+    than at the last search by a share ``narrower``.  While the gap is wider than a share ``widest`` of the incumbent,
+    there is none: it would take longest then and find few arcs.
     """
 
     makes: Sequence[type[Decision]] = (ArcsForbidden,)
 
-    def __init__(self, oracles: Sequence[PathPricing], share: float = 0.02, narrower: float = 0.1) -> None:
+    def __init__(
+        self, oracles: Sequence[PathPricing], share: float = 0.02, narrower: float = 0.1, widest: float = 0.03
+    ) -> None:
         super().__init__([oracle.exactly() for oracle in oracles], share=share, decide=self._close)
         self.blocks = tuple(oracle.block_of_paths for oracle in oracles)
-        self.narrower = narrower
+        self.narrower, self.widest = narrower, widest
         self._slack = self._tried = math.inf
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
         self._slack = context.slack
+        if not self._slack <= self.widest * abs(context.target):
+            return ()
         known = min((each.slack for each in context.decisions if isinstance(each, ArcsForbidden)), default=self._tried)
         if not self._slack < (1.0 - self.narrower) * known:
             return ()
