@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen.core.errors import InputError
-from colgen.networks.graph import Graph, Ints
+from colgen.networks.graph import Graph, Ints, reached
 from colgen.networks.rules import Consecutive
 
 _State = tuple[int, bool]
@@ -117,13 +117,7 @@ def _ended(rule: Consecutive, state: _State) -> _State | None:
 
 def _trimmed(tails: Ints, heads: Ints, arcs: Ints, vertex_of: Ints, sink: int) -> Expanded:
     """Return the graph without vertices that do not reach the sink."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    count = len(vertex_of)
-    graph = csr_array((np.ones(len(tails), dtype=np.int8), (heads, tails)), shape=(count, count))
-    kept = np.zeros(count, dtype=np.bool_)
-    kept[breadth_first_order(graph, sink, return_predecessors=False)] = True
+    kept = reached(len(vertex_of), heads, tails, sink)
     new = np.cumsum(kept) - 1
     usable = kept[tails] & kept[heads]
     return Expanded(new[tails[usable]], new[heads[usable]], int(new[0]), int(new[sink]), arcs[usable], vertex_of[kept])
