@@ -12,7 +12,7 @@ from colgen.core.result import Termination
 from colgen.networks import Commodities, Unsplittable, flow_block
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.highs import LPStatus
-from tests.networks.flow_programs import network
+from tests.networks.flow_programs import network, pyomo_model
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -84,19 +84,6 @@ def test_branching_alone_proves_unsplittable_flows(seed):
     made.unsplittable = True
     result, best = solve(made.problem(), method=Method(enumeration=(), heuristics=())), made.optimum()
     assert result.objective == pytest.approx(best, rel=1e-6, abs=1e-6)
-
-
-def pyomo_model(made):
-    """Return a network as a Pyomo model."""
-    m = pyo.ConcreteModel()
-    arcs = range(len(made.tails))
-    upper = [None if np.isinf(u) else float(u) for u in made.capacities]
-    m.flow = pyo.Var(arcs, bounds=lambda m, a: (0, upper[a]))
-    m.cost = pyo.Objective(expr=sum(float(made.costs[a]) * m.flow[a] for a in arcs))
-    commodities = Commodities(made.origins, made.destinations, made.demands, costs=made.own_costs, limits=made.limits)
-    rules = [Unsplittable()] if made.unsplittable else []
-    m.goods = Paths((made.tails, made.heads), list(m.flow.values()), commodities=commodities, rules=rules)
-    return m
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import highspy
 import numpy as np
+import pyomo.environ as pyo
 from scipy import sparse
 
 from colgen import CompactModel, Paths, Rows, Sense, decompose
@@ -108,3 +109,16 @@ def network(
         )
         made.limits[:, :vertices] = np.inf
     return made
+
+
+def pyomo_model(made):
+    """Return a network as a Pyomo model."""
+    m = pyo.ConcreteModel()
+    arcs = range(len(made.tails))
+    upper = [None if np.isinf(u) else float(u) for u in made.capacities]
+    m.flow = pyo.Var(arcs, bounds=lambda m, a: (0, upper[a]))
+    m.cost = pyo.Objective(expr=sum(float(made.costs[a]) * m.flow[a] for a in arcs))
+    commodities = Commodities(made.origins, made.destinations, made.demands, costs=made.own_costs, limits=made.limits)
+    rules = [Unsplittable()] if made.unsplittable else []
+    m.goods = Paths((made.tails, made.heads), list(m.flow.values()), commodities=commodities, rules=rules)
+    return m

@@ -1,28 +1,13 @@
 """Conservation of commodities in a Pyomo model, against column generation."""
 
 import numpy as np
-import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, Paths, decompose, solve
-from colgen.networks import Commodities, Unsplittable
 from colgen.networks.commodity_rows import write_conservation
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.highs import LPStatus
-from tests.networks.flow_programs import network
-
-
-def model(made):
-    """Return a network as a Pyomo model."""
-    m = pyo.ConcreteModel()
-    arcs = range(len(made.tails))
-    upper = [None if np.isinf(u) else float(u) for u in made.capacities]
-    m.flow = pyo.Var(arcs, bounds=lambda m, a: (0, upper[a]))
-    m.cost = pyo.Objective(expr=sum(float(made.costs[a]) * m.flow[a] for a in arcs))
-    commodities = Commodities(made.origins, made.destinations, made.demands, costs=made.own_costs, limits=made.limits)
-    rules = [Unsplittable()] if made.unsplittable else []
-    m.goods = Paths((made.tails, made.heads), list(m.flow.values()), commodities=commodities, rules=rules)
-    return m
+from tests.networks.flow_programs import network, pyomo_model
 
 
 def compact_optimum(m):
@@ -39,7 +24,7 @@ def compact_optimum(m):
 def test_the_compact_model_has_the_same_optimum(seed, own, unsplittable):
     made = network(seed, commodities=4, tightness=0.8, own=own)
     made.unsplittable = unsplittable
-    ours, theirs = solve(decompose(model(made))).objective, compact_optimum(model(made))
+    ours, theirs = solve(decompose(pyomo_model(made))).objective, compact_optimum(pyomo_model(made))
     if np.isinf(theirs):
         assert np.isinf(ours)
     else:
