@@ -19,6 +19,7 @@ from colgen.networks.block import Path, PathBlock
 from colgen.networks.decisions import ArcsForbidden
 from colgen.networks.graph import Floats, Ints
 from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, PathPricing
+from colgen.networks.separation import used_arcs
 from colgen.pricing.oracles import PricedMarginals
 
 _CANDIDATES = 20
@@ -58,10 +59,7 @@ class PathRules:
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """Return how often a path uses each arc, by block and number of the arc."""
-        path = self.path(column)
-        if path is None:
-            return {}
-        return {(path.number, arc): float(times) for arc, times in Counter(path.arcs).items()}
+        return {} if self.path(column) is None else used_arcs(column)
 
 
 class OnCosts(BranchingRule):

@@ -11,7 +11,7 @@ from colgen.core.column_batch import Columns, Mask
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.text import plural
-from colgen.networks.block import PathBlock
+from colgen.networks.block import Path, PathBlock
 from colgen.networks.graph import Ints
 
 
@@ -37,7 +37,7 @@ class ArcsForbidden(Decision):
 
     def allows(self, column: Column) -> bool:
         path = column.structure
-        if getattr(path, "number", None) != self.number or not hasattr(path, "arcs"):
+        if not isinstance(path, Path) or path.number != self.number:
             return True
         steps = self.blocks[self.number].follow(path.arcs)
         return steps is not None and not self.closed[steps].any()
@@ -48,7 +48,7 @@ class ArcsForbidden(Decision):
         allowed = np.ones(len(columns), dtype=np.bool_)
         for k, path in enumerate(columns.structures):
             mine = nothing
-            if getattr(path, "number", None) == self.number and hasattr(path, "arcs"):
+            if isinstance(path, Path) and path.number == self.number:
                 found = block.follow(path.arcs)
                 if found is None:
                     allowed[k] = False
