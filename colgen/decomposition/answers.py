@@ -106,6 +106,12 @@ def recompute_objective(compact: CompactModel, answer: Values) -> float:
     return _objective(f, x)
 
 
+def require_sum(name: str, values: Floats, flow: Floats) -> None:
+    """Raise InfeasibleAnswerError unless the variables of arcs are the sum of the paths, ``flow``, of a block."""
+    if (np.abs(flow - values) > TOLERANCES.feasibility * np.maximum(1.0, np.abs(flow))).any():
+        raise InfeasibleAnswerError(f"{name}: the variables of arcs are not the sum of the paths")
+
+
 def _objective(f: Rows, x: Floats) -> float:
     return math.fsum((f.costs * x).tolist()) + f.offset
 

@@ -19,7 +19,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.cuts.separation import Separation
-from colgen.decomposition.answers import Values
+from colgen.decomposition.answers import Values, require_sum
 from colgen.decomposition.decomposed import Decomposed
 from colgen.decomposition.reading.compact_model import CompactModel, Floats, Ints
 from colgen.decomposition.splitting import Splitting
@@ -236,8 +236,7 @@ class FlowModel(Decomposed):
             if len(over):
                 raise InfeasibleAnswerError(f"commodity {block.commodities[k]} exceeds its limit on arc {over[0]}")
         mine = block.columns >= 0
-        if (np.abs(total[mine] - answer.array[block.columns[mine]]) > 1e-6 * np.maximum(1.0, total[mine])).any():
-            raise InfeasibleAnswerError(f"{block.name}: the variables of arcs are not the sum of the paths")
+        require_sum(block.name, answer.array[block.columns[mine]], total[mine])
         return cost
 
     def certifier(self) -> Certifier:

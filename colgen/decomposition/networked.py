@@ -17,13 +17,13 @@ from colgen.branching.strong_branching import StrongBranching
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec, Column, Key
-from colgen.core.errors import InputError
+from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
 from colgen.cuts.separation import Separation
-from colgen.decomposition.answers import Values
+from colgen.decomposition.answers import Values, require_sum
 from colgen.decomposition.decomposed import Decomposed
 from colgen.decomposition.multicommodity import FlowModel
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, PyomoSource
@@ -35,6 +35,7 @@ from colgen.method import Method
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.branching import ArcFixing, OnCosts, PathRules
 from colgen.networks.flow_block import FlowBlock
+from colgen.networks.graph import reached
 from colgen.networks.pricing import PathPricing
 from colgen.networks.separation import AfterNumbers, ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
@@ -153,13 +154,7 @@ class NetworkModel(Decomposed):
         sides = np.array([*(self._packing.get(key, -1.0) for key in self._keys), -1.0])
         tracked = (of_vertex >= 0) & (sides[of_vertex] >= 0)
         free = ~tracked[network.heads]
-        graph = csr_array(
-            (np.ones(int(free.sum()), dtype=np.int8), (network.tails[free], network.heads[free])),
-            shape=(network.num_vertices, network.num_vertices),
-        )
-        from scipy.sparse.csgraph import breadth_first_order
-
-        if network.sink in breadth_first_order(graph, network.source, return_predecessors=False):
+        if reached(network.num_vertices, network.tails[free], network.heads[free], network.source)[network.sink]:
             return block.count[1]
         return min(block.count[1], float(sides[np.unique(of_vertex[tracked])].sum()))
 
@@ -398,12 +393,11 @@ class NetworkModel(Decomposed):
             block = by_name[path.graph]
             fault = block.fault(path.arcs)
             if fault:
-                raise InputError(f"{path}: {fault}")
+                raise InfeasibleAnswerError(f"{path}: {fault}")
             np.add.at(flow, block.columns[list(path.arcs)], path.amount)
         for block in self.blocks:
             mine = block.columns[block.columns >= 0]
-            if (np.abs(flow[mine] - answer.array[mine]) > 1e-6 * np.maximum(1.0, np.abs(flow[mine]))).any():
-                raise InputError(f"{block.name}: the variables of arcs are not the sum of the paths")
+            require_sum(block.name, answer.array[mine], flow[mine])
         return objective
 
     @property

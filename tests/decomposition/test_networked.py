@@ -1,9 +1,12 @@
 """Models with path blocks against enumeration of all paths."""
 
+import dataclasses
+
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, Paths, Termination, WarmStart, decompose, solve
+from colgen import InfeasibleAnswerError, InputError, Paths, Termination, WarmStart, decompose, solve
+from colgen.decomposition.networked import PathValues
 from colgen.networks import Neighbourhoods, Requests, Resource
 from tests.networks.programs import routing
 
@@ -89,3 +92,14 @@ def test_rules_that_no_path_satisfies_are_refused():
     m.p = Paths(([0, 1, 2], [1, 2, 3]), m.x, 0, 3, rules=[Requests([(2, 1)])])
     with pytest.raises(InputError, match="p: rules: no path satisfies Requests"):
         decompose(m)
+
+
+def test_a_wrong_answer_is_an_infeasible_answer():
+    problem = decompose(routing(0)[0])
+    answer = solve(problem).answer
+    longer = dataclasses.replace(answer.paths[0], amount=2.0)
+    with pytest.raises(InfeasibleAnswerError, match="are not the sum of the paths"):
+        problem.check(PathValues(answer.compact, answer.array, answer.kept, [longer, *answer.paths[1:]]))
+    cut = dataclasses.replace(answer.paths[0], arcs=answer.paths[0].arcs[:-1])
+    with pytest.raises(InfeasibleAnswerError, match="not a path from source to sink"):
+        problem.check(PathValues(answer.compact, answer.array, answer.kept, [cut, *answer.paths[1:]]))
