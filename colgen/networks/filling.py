@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -223,6 +224,24 @@ class _Form:
         part.consumption = pyo.Constraint(range(len(binding)), rule=lambda block, k: binding[k])
 
 
+@contextlib.contextmanager
+def set_aside(model: Any, *others: Any) -> Iterator[tuple[Any, ...]]:
+    """Deactivate the path blocks of a model that are not filled, and others, while the rest is read; yield them."""
+    blocks = model.component_objects(pyo.Block, active=True)
+    unfilled = tuple(
+        block
+        for block in blocks
+        if any(block is other for other in others) or (hasattr(type(block), "is_filled") and not block.is_filled)
+    )
+    for block in unfilled:
+        block.deactivate()
+    try:
+        yield unfilled
+    finally:
+        for block in unfilled:
+            block.activate()
+
+
 class _Model:
     """What the rows and bounds of the whole model imply for the flow of a block."""
 
@@ -232,17 +251,11 @@ class _Model:
 
     def _read(self) -> tuple[Rows, Ints]:
         model = self.paths.model()
-        blocks = model.component_objects(pyo.Block, active=True)
-        unfilled = [block for block in blocks if block is self.paths or hasattr(block, "call_compact_first")]
-        for block in unfilled:
-            block.deactivate()
         try:
-            rows = compile_model(model)
+            with set_aside(model, self.paths):
+                rows = compile_model(model)
         except FormulationError as error:
             raise InputError(f"compact: {error}") from None
-        finally:
-            for block in unfilled:
-                block.activate()
         position = {id(variable): k for k, variable in enumerate(free_variables(model)[2])}
         columns = [position.get(id(variable), -1) for variable in self.paths._flow.variables]
         return rows, np.array(columns, dtype=np.int64)

@@ -20,6 +20,7 @@ from colgen.core.tolerances import ROUNDING
 from colgen.decomposition.reading.layers import gurobi_program, linopy_program
 from colgen.decomposition.reading.presolve import reduced
 from colgen.model.rows import Rows, compile_model, free_variables
+from colgen.networks.filling import set_aside
 from colgen.networks.statement import Paths
 from colgen.solvers.linear.named import ModelError, NamedProgram, named_program
 from colgen.solvers.linear.scaling import column_units
@@ -167,17 +168,11 @@ class CompactModel:
         """
         if not isinstance(model, pyo.ConcreteModel):
             raise InputError(f"expected a pyomo ConcreteModel or a CompactModel, not {type(model).__name__}")
-        blocks = model.component_objects(pyo.Block, active=True)
-        paths = tuple(block for block in blocks if isinstance(block, Paths) and not block.is_filled)
-        for block in paths:
-            block.deactivate()
         try:
-            formulation = compile_model(model)
+            with set_aside(model) as paths:
+                formulation = compile_model(model)
         except FormulationError as error:
             raise InputError(f"to decompose a model it must be linear with one objective: {error}") from None
-        finally:
-            for block in paths:
-                block.activate()
         variables = tuple(free_variables(model)[2])
         if not variables:
             raise InputError("the model has no variables that are not fixed, expected at least one to decompose")
