@@ -42,9 +42,8 @@ _BRIEF = 2.0
 
 
 def multicommodity(options: BenchOptions) -> Sequence[Figure]:
-    """Solve the networks of the folder ``multicommodity``; times are processor time."""
-    folder = options.folder("this benchmark needs --data DIR with a folder multicommodity")
-    folder = folder / "multicommodity" if (folder / "multicommodity").is_dir() else folder
+    """Solve the networks of a folder; times are processor time."""
+    folder = options.folder("the networks need --data DIR with optima.csv")
     figures, equal, count = [], 0, 0
     for entry in read_table(folder / "optima.csv"):
         name, optimum = entry["instance"], float(entry["optimum"])

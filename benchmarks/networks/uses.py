@@ -1,4 +1,4 @@
-"""Figures of rosters, fleets and crews, and the length of the programs that state the uses."""
+"""Figures of rosters, fleets, requests and crews, and the length of the programs that state the uses."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import pyomo.environ as pyo
 
 from benchmarks.harness import BenchOptions, Run, read_table, run_engine
-from benchmarks.networks import crews, fleets, rosters, schedules
+from benchmarks.networks import crews, depots, fleets, requests, rosters, schedules
 from colgen import decompose
 from colgen.cli.template import Figure
 
-_ROSTERS, _FLEETS, _CREWS = 600.0, 900.0, 600.0
+_ROSTERS, _FLEETS, _REQUESTS, _CREWS = 600.0, 900.0, 300.0, 600.0
 """Time limits in seconds."""
 
 _QUICK = 20.0
@@ -25,18 +25,34 @@ _SIZES, _QUICK_SIZES = (100, 300, 1000), (100,)
 
 PROGRAMS: dict[str, Sequence[Any]] = {
     "crews": (crews.Flight, crews.crews),
+    "depots": (depots.Depots, depots.depots),
     "fleets": (fleets.Fleet, fleets.fleets),
+    "requests": (requests.Transport, requests.transport),
     "rosters": (rosters.rosters,),
     "schedules": (schedules.schedules,),
 }
 """The parts of each program that a user writes, apart from reading data."""
 
 
-def rosters_fleets_and_crews(options: BenchOptions) -> Sequence[Figure]:
-    """Solve the instances of the folders ``rosters`` and ``fleets`` and generated timetables, in processor time."""
-    folder = options.folder("this benchmark needs --data DIR with folders rosters and fleets")
-    figures = _of_table("rosters", folder, ".txt", _ROSTERS, lambda path: rosters.rosters(rosters.read(path)), options)
-    figures += _of_table("fleets", folder, ".vrp", _FLEETS, lambda path: fleets.fleets(fleets.read(path)), options)
+def rosters_figures(options: BenchOptions) -> Sequence[Figure]:
+    """Solve the instances of a folder, in processor time."""
+    folder = options.folder("rosters need --data DIR with best.csv")
+    return _of_table("rosters", folder, ".txt", _ROSTERS, lambda path: rosters.rosters(rosters.read(path)), options)
+
+
+def fleets_figures(options: BenchOptions) -> Sequence[Figure]:
+    """Solve the instances of a folder, in processor time."""
+    folder = options.folder("fleets need --data DIR with best.csv")
+    vehicles = _of_table("fleets", folder, ".vrp", _FLEETS, lambda path: fleets.fleets(fleets.read(path)), options)
+    served = _of_table(
+        "requests", folder, ".txt", _REQUESTS, lambda path: requests.transport(requests.read(path)), options
+    )
+    return [*vehicles, *served]
+
+
+def crews_figures(options: BenchOptions) -> Sequence[Figure]:
+    """Solve generated timetables, in processor time, and measure the length of all programs."""
+    figures = []
     for size in _QUICK_SIZES if options.quick else _SIZES:
         model = crews.crews(crews.timetable(1, size), ["B0", "B1", "B2"])
         run = _run(f"{size} flights", model, _CREWS, options)
@@ -52,10 +68,10 @@ def rosters_fleets_and_crews(options: BenchOptions) -> Sequence[Figure]:
 def _of_table(
     use: str, folder: Path, ending: str, limit: float, model: Callable[[Path], pyo.ConcreteModel], options: BenchOptions
 ) -> list[Figure]:
-    """Return seconds and gaps to the best known values of the instances of one folder."""
+    """Return seconds and gaps to the best known values of the instances of a table whose files have one ending."""
     figures, proved, count = [], 0, 0
-    for entry in read_table(folder / use / "best.csv"):
-        path = folder / use / f"{entry['instance']}{ending}"
+    for entry in read_table(folder / "best.csv"):
+        path = folder / f"{entry['instance']}{ending}"
         if not path.exists() or (options.quick and count):
             continue
         run, best = _run(path.stem, model(path), limit, options), float(entry["best"])
