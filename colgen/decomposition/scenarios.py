@@ -4,7 +4,8 @@ Each scenario has prices of its copies of the first stage, which sum to the firs
 scenarios bound all solutions.  Prices start at the dual values of the extensive form's linear relaxation, whose bound
 they attain or exceed (Carøe and Schultz).  If the first stage is integer, nodes are branched on until the relaxation's
 first stage is integer: relaxations of a fixed first stage are tight where others are weak.  Otherwise a proximal bundle
-method improves the prices, with a model of its own for each scenario.
+method improves the prices, with a model of its own for each scenario.  Second stages of few points are no part of this:
+a tree of its own (:mod:`colgen.decomposition.tenders`) solves the program at the root.
 
 Source: C. C. Carøe, R. Schultz, *Dual decomposition in stochastic integer programming*, Operations Research Letters 24
 (1999); K. Kim, V. M. Zavala, *Algorithmic innovations and software for the dual decomposition method applied to
@@ -39,6 +40,7 @@ from colgen.decomposition.first_stage import FirstStage
 from colgen.decomposition.proximal import proximal_point
 from colgen.decomposition.reading.compact_model import MASTER, Floats, Ints
 from colgen.decomposition.splitting import Splitting
+from colgen.decomposition.tenders import Tenders
 from colgen.master.dual_bound import stated_bound
 from colgen.master.protocol import real_costs
 from colgen.pricing.calls import call_oracles, gather
@@ -155,10 +157,15 @@ class ScenarioBounding(Bounding):
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         if not parts.settings.stop_early:  # only the relaxation is wanted, exactly
             return column_generation(node, parts)
+        with real_costs(parts.master):
+            return _Node(self, node, parts).bound()
+
+    @property
+    def relaxation(self) -> ExtensiveRelaxation:
+        """The relaxation of the extensive form, built on first use."""
         if self._relaxation is None:
             self._relaxation = ExtensiveRelaxation(self.splitting, self.stage)
-        with real_costs(parts.master):
-            return _Node(self, self._relaxation, node, parts).bound()
+        return self._relaxation
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -201,8 +208,8 @@ _NONE: Mapping[int, Optimum] = {}
 class _Node:
     """The bounding of one node."""
 
-    def __init__(self, owner: ScenarioBounding, relaxation: ExtensiveRelaxation, node: NodeState, parts: Parts) -> None:
-        self.owner, self.relaxation, self.node, self.parts = owner, relaxation, node, parts
+    def __init__(self, owner: ScenarioBounding, node: NodeState, parts: Parts) -> None:
+        self.owner, self.node, self.parts = owner, node, parts
         self.stage, self.splitting = owner.stage, owner.splitting
         self.sign, self.offset = owner.sign, owner.splitting.compact.formulation.offset
         self.context = guess_context(parts.master, parts.context(node), parts.settings)
@@ -354,8 +361,10 @@ class _Node:
         if reason is not None:
             return Bounded(Outcome.STOPPED, parts.master.sense.ideal, termination=reason, proved=True)
         clock = working_clock()
-        lower, upper = self.relaxation.bounds(self.node.decisions)
-        status, value, first, prices = self.relaxation.solve(lower, upper, parts)
+        if not self.node.decisions and self.solve_by_tenders():
+            return self.result(self.solution_of(np.zeros(len(self.stage.keys))))
+        lower, upper = self.owner.relaxation.bounds(self.node.decisions)
+        status, value, first, prices = self.owner.relaxation.solve(lower, upper, parts)
         if status is LPStatus.INFEASIBLE:
             return Bounded(Outcome.INFEASIBLE, parts.master.sense.hopeless, proved=True)
         if status is LPStatus.UNBOUNDED:
@@ -388,6 +397,32 @@ class _Node:
                 self.value = max(self.value, total)
                 return self.result(solution)
         return self.ascend(lower, upper, solution)
+
+    def solve_by_tenders(self) -> bool:
+        """Solve the program by a tree over tenders if its second stages have few points; return whether this ended."""
+        tenders = Tenders.of(self.splitting, self.stage)
+        if tenders is None:
+            return False
+        run, clock = self.parts.run, working_clock()
+        cutoff = self.sign * (run.objective - self.offset)
+        for found in tenders.search(cutoff, lambda: run.budget.seconds_left):
+            risen = found.bound > self.value
+            self.value = max(self.value, found.bound)
+            if found.values is not None:
+                x = found.values
+                for sub, places in zip(self.splitting.subproblems, self.stage.places, strict=True):
+                    x[sub.columns[0][places]] = x[self.stage.variables]
+                objective = float(self.splitting.compact.formulation.costs @ x) + self.offset
+                solution = self.splitting.solution(x, objective)
+                if self.rows.violation(solution) is None:
+                    self.parts.take(solution, "the tree over tenders")
+            if risen or found.values is not None:
+                self.record(clock)
+                clock = working_clock()
+            if self.decided():
+                break
+        self.reason = self.reason or run.budget.reason
+        return self.decided()
 
     def decided(self) -> bool:
         """Return whether the run must stop, or the bound proves the incumbent optimal at this node."""
