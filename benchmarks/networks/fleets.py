@@ -60,7 +60,7 @@ def fleets(instance: Fleet, remembered: int = 8) -> pyo.ConcreteModel:
     m.visit = pyo.Constraint(customers, rule=lambda m, j: pyo.quicksum(entering[j]) == 1)
     m.cost = pyo.Objective(expr=pyo.quicksum(costs))
     for t, (arcs, (capacity, _, _, number)) in enumerate(zip(fits, types, strict=True)):
-        load = Resource({j: demands[j] for j in customers}, capacity, name="load")
+        load = Resource({j: demands[j] for j in customers if demands[j] <= capacity}, capacity, name="load")
         flow = [m.drive[t, i, j] for i, j in arcs]
         graph = tuple(zip(*arcs, strict=True))
         rules = [Neighbourhoods(remembered)]

@@ -2,11 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from benchmarks.harness import BenchOptions
-from benchmarks.networks import uses
+from benchmarks.networks import fleets, uses
 from benchmarks.networks.bench import bench_networks
+from colgen import decompose, solve
 
 ROSTER = """\
 # a comment
@@ -86,3 +88,11 @@ def test_only_the_folders_that_exist_are_measured(folder, monkeypatch):
     assert values["crews_40_gap"] == pytest.approx(0.0)
     assert 0 < values["lines_of_use"] <= 60
     assert len(lines) == 6  # a roster, a fleet, a timetable, three depots
+
+
+def test_fleets_of_which_some_vehicles_are_too_small_for_some_places():
+    demands, distances = np.array([0.0, 2.0, 5.0, 1.0]), 1.0 - np.eye(4)
+    types = np.array([[3.0, 1.0, 1.0, 2.0], [6.0, 5.0, 1.0, 1.0]])
+    result = solve(decompose(fleets.fleets(fleets.Fleet(distances, demands, types))))
+    assert result.is_optimal
+    assert result.objective == pytest.approx((1 + 3) + (5 + 2))  # 1 and 3 share a small vehicle
