@@ -102,6 +102,7 @@ class Pricer:
     ) -> None:
         self._master, self._oracles, self._stabilization = master, oracles, stabilization
         self._part = max(math.ceil(share * len(oracles)), 1)
+        self._has_quick = len(oracles) > 1 and all(oracle.has_quick for oracle in oracles)
         self._next = 0
         self._smoothed: tuple[PricingContext, PricingContext] | None = None
 
@@ -206,6 +207,10 @@ class Pricer:
         """
         oracles, count = self._oracles, len(self._oracles)
         if all_oracles:
+            if self._has_quick:
+                results = call_oracles(oracles, duals, dataclasses.replace(context, quick=True))
+                if self._improve(results, duals, context):
+                    return results
             return call_oracles(oracles, duals, context)
         results = [_NOT_CALLED] * count
         while any(result is _NOT_CALLED for result in results):
@@ -213,11 +218,15 @@ class Pricer:
             self._next = (self._next + self._part) % count
             for k, result in zip(part, call_oracles([oracles[k] for k in part], duals, context), strict=True):
                 results[k] = result
-            columns = gather([results[k] for k in part], duals).columns
-            improves = context.sense.gains(self._master.price(columns, duals)) > context.tolerance
-            if improves.any() and (self._master.find(select(columns, improves)) == NOWHERE).any():
+            if self._improve([results[k] for k in part], duals, context):
                 return results
         return results
+
+    def _improve(self, results: Sequence[PricingResult], duals: OwnDuals, context: PricingContext) -> bool:
+        """Return whether a new column of the results improves at ``duals``."""
+        columns = gather(results, duals).columns
+        improves = context.sense.gains(self._master.price(columns, duals)) > context.tolerance
+        return bool(improves.any() and (self._master.find(select(columns, improves)) == NOWHERE).any())
 
     def _provisional(self, context: PricingContext, rounding: float) -> PricingContext:
         """Return the context at smoothed dual values, where reduced costs may have larger rounding errors."""

@@ -62,6 +62,7 @@ class PathPricing(PathOracle):
         self.solver, self.costs = block.solver, block.costs
         self.routes = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
         self.modes = ("sparse", "exact")  # with a search that keeps few paths between them, rounds double
+        self.has_quick = not block.graph.is_acyclic  # there exact searches are quick, and find better columns
         self.keys, self.count_key = tuple(keys), count_key
         self.multiplicity = most
         self._rows = len(self.keys)

@@ -83,7 +83,7 @@ class PathOracle(Pricing):
         if context.sense is not Sense.MINIMIZE:
             raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
-        for mode in self.modes:
+        for mode in self.modes[:-1] if context.quick else self.modes:
             found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **given)
             columns, stated = self.batch(found, duals)
             improving = context.reduced_costs(columns, duals)
@@ -94,6 +94,8 @@ class PathOracle(Pricing):
                 return PricingResult(columns, None, stated)
             if not found.finished:
                 return PricingResult(columns, None, stated, cut_off=True)
+        if context.quick:
+            return PricingResult()
 
         custom = getattr(self.solver, "custom", None)
         if custom is not None and not custom.both:  # searches are forward only

@@ -63,6 +63,8 @@ class PricingContext(Described):
     slack
         Columns that worsen the dual bound by more than this cannot be in a better solution.  Marginals beyond it need
         not be exact.
+    quick
+        Whether a search without proof suffices.  If no oracle then finds an improving column, all are called again.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class PricingContext(Described):
     budget: Budget = field(default_factory=Budget)
     find: Callable[[Sequence[Column]], NDArray[np.integer[Any]]] | None = None
     slack: float = math.inf
+    quick: bool = False
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
         """Return the reduced costs of columns, including rows with coefficients by function."""
@@ -250,6 +253,9 @@ class Pricing(Described, ABC):
         an error.  An oracle that reads ``duals.items(block)`` already prices ``Linear`` terms and only has to list them
         here.
 
+    has_quick
+        Whether :meth:`price` has a quicker search without proof, for ``context.quick``.
+
     Examples
     --------
     >>> class Singles(Pricing):
@@ -262,6 +268,7 @@ class Pricing(Described, ABC):
     cost_bound: float | None = None
     same_as: Hashable | None = None
     prices: frozenset[type[Term]] = frozenset()
+    has_quick: bool = False
 
     @property
     def name(self) -> str:

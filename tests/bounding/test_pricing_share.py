@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import InputError, Method, NoStabilization, Wentges, solve
+from colgen import InputError, Method, NoStabilization, PricingResult, Wentges, solve
 from tests.assignment import Assignment, Knapsack, assignment
 
 
@@ -54,3 +54,26 @@ def test_parts_are_called_in_turn_until_one_finds_a_column():
 def test_a_share_is_a_share(share):
     with pytest.raises(InputError, match="pricing_share"):
         solve(assignment(), method=Method(pricing_share=share))
+
+
+class Staged(Knapsack):
+    has_quick = True
+
+    def price(self, duals, context):
+        self.problem.asked.append((self.machine, context.quick))
+        found = super().price(duals, context)
+        return PricingResult(found.columns if self.machine == 0 else (), None) if context.quick else found
+
+
+class Staging(Counting):
+    def pricing(self):
+        self.asked = []
+        return [Staged(self, machine) for machine in range(len(self.costs))]
+
+
+def test_searches_with_proof_wait_until_no_quick_search_finds_a_column():
+    problem = assignment(4, 7, 1, Staging)
+    result = solve(problem, method=Method(stabilization=NoStabilization(), heuristics=()))
+    assert result.objective == pytest.approx(solve(assignment(4, 7, 1, Counting)).objective)
+    quick = sum(asked for _, asked in problem.asked)
+    assert len(problem.asked) - quick < quick  # every round begins with quick searches, and some end with them
