@@ -22,6 +22,9 @@ Ints = NDArray[np.int64]
 _STEPS = 5
 """Number of rounds in which the objective must improve to continue at a node."""
 
+_LIKELY_GAP = 0.02
+"""Upper bound, relative to the objective, on the gap of which cuts must close a share."""
+
 
 class RankOne(Separation):
     """Rank-1 cuts of three, four and five packing rows: subset rows and other multipliers.
@@ -45,8 +48,8 @@ class RankOne(Separation):
     limit
         Maximum number of cuts per round.
     progress
-        Separation at a node continues while five rounds close this share of the gap to the incumbent (without one, of
-        the objective). Negative: while any cut is violated.
+        Separation at a node continues while five rounds close this share of the gap to the incumbent, or of 2% of the
+        objective if the gap is larger. Negative: while any cut is violated.
     idle_after
         See :class:`colgen.core.columns.RowFamily`.
     sides
@@ -164,8 +167,7 @@ class RankOne(Separation):
         past.append(solution.objective)
         if len(past) <= _STEPS:
             return True
-        left = abs(context.incumbent - solution.objective)
-        left = left if math.isfinite(left) else abs(solution.objective)
+        left = min(_LIKELY_GAP * abs(solution.objective), abs(context.incumbent - solution.objective))
         return abs(past[-1] - past[-1 - _STEPS]) > self.progress * left
 
     def _check(self, column: Column) -> None:

@@ -19,6 +19,7 @@ from colgen.networks.graph import Floats, Ints
 from colgen.pricing.labelling import PathOracle
 from colgen.pricing.oracles import PricingContext
 from colgen.pricing.visits import Visits
+from colgen.solvers.paths.acyclic import Acyclic
 
 ARC = "arc of all networks"
 """Block of rows on arcs by the names of their ends, over all graphs."""
@@ -31,6 +32,9 @@ PATHS = "paths of one network"
 
 _FEW, _MANY, _FEWER_THAN_ROWS = 50, 500, 4
 """Maximum number of columns per call: a quarter of the rows, between limits; large masters need more of them."""
+
+_EFFORT = 2e8
+"""Effort limit of the marginals of a network: about three seconds."""
 
 Mask = NDArray[np.bool_]
 
@@ -63,6 +67,8 @@ class PathPricing(PathOracle):
         self.routes = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
         self.modes = ("sparse", "exact")  # with a search that keeps few paths between them, rounds double
         self.has_quick = not block.graph.is_acyclic  # there exact searches are quick, and find better columns
+        if not isinstance(self.solver, Acyclic):  # whose marginals are quick
+            self.effort = _EFFORT
         self.keys, self.count_key = tuple(keys), count_key
         self.multiplicity = most
         self._rows = len(self.keys)

@@ -49,6 +49,8 @@ class PathOracle(Pricing):
         The solver's searches, in order.  The last is ``"exact"``.
     arc_blocks
         Blocks of branching rows on arcs.
+    effort
+        The solver's effort limit for marginals; infinite: only time limits them.
     """
 
     solver: Any
@@ -56,6 +58,7 @@ class PathOracle(Pricing):
     routes: int
     modes: tuple[str, ...]
     arc_blocks: tuple[str, ...] = ()
+    effort: float = math.inf
 
     @abstractmethod
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
@@ -103,7 +106,8 @@ class PathOracle(Pricing):
 
         def marginals() -> PricedMarginals | None:
             cutoff = context.slack - min(found.bound or 0.0, 0.0)
-            through = self.solver.completion(reduced, cutoff=cutoff, **given)
+            limits = {"effort": self.effort} if math.isfinite(self.effort) else {}
+            through = self.solver.completion(reduced, cutoff=cutoff, **limits, **given)
             return self.through_arcs(through.arcs) if through.finished else None
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)

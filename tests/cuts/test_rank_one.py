@@ -124,3 +124,13 @@ def test_given_sides_override_those_of_rows():
     assert (row.key[1], row.upper) == (term, 1.0)  # no row without a side is in a cut
     with pytest.raises(InputError, match="the master has no rows"):
         separator.suit(Sides())
+
+
+@pytest.mark.parametrize("incumbent", [float("inf"), 1500.0])
+def test_cuts_need_not_close_a_share_of_the_whole_objective_if_no_answer_is_near(incumbent):
+    cuts = RankOne("row")
+    context = SeparationContext(Sense.MINIMIZE, incumbent=incumbent)
+    rising = [cuts._continues(Solution(1000.0 + step, ()), context) for step in range(12)]
+    flat = [cuts._continues(Solution(1011.0, ()), context) for _ in range(5)]
+    assert all(rising)
+    assert not flat[-1]

@@ -173,11 +173,13 @@ class Labelling:
         boxes: BoxDuals | None = None,
         forbidden: ArrayLike | None = None,
         cutoff: float = math.inf,
+        effort: float = math.inf,
         expired: Expired = never,
     ) -> Completion:
         """Return the least cost of a route through each arc.  An arc above the gap is in no better solution.
 
-        Costs above ``cutoff`` are reported as ``cutoff``, which saves time.  Other arguments are as in :meth:`price`.
+        Costs above ``cutoff`` are reported as ``cutoff``, which saves time.  For ``effort`` see :meth:`enumerate`; beyond
+        it, ``finished`` is False.  Other arguments are as in :meth:`price`.
 
         Raises
         ------
@@ -191,7 +193,9 @@ class Labelling:
         costs, usable = self._costs(arc_costs, forbidden)
         if not cutoff > -math.inf:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
-        task = self._task(costs, usable, rank_one, boxes, Clock(expired), alike=True)
+        if not effort > 0:
+            raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
+        task = self._task(costs, usable, rank_one, boxes, Clock(expired, effort), alike=True)
         cheapest = np.full(self.network.num_arcs, np.inf)
         try:
             ahead, back = bound_sides(task, cutoff)
@@ -199,7 +203,7 @@ class Labelling:
             found, finished = join(
                 task, ahead, held, back, other, ahead.buckets, len(ahead.heads), math.inf, every=True
             )
-        except OutOfTimeError:
+        except (OutOfTimeError, OutOfEffortError):
             finished = False
         if not finished:
             return Completion(np.full(self.network.num_arcs, -np.inf), None, False)

@@ -30,6 +30,9 @@ def test_no_route_through_an_arc_is_cheaper_and_one_costs_as_much(cuts: bool) ->
         for cutoff in (-8.0, -2.0, 1.0, 5.0):
             short = mine.completion(drawn.costs, rank_one=drawn.duals if cuts else None, cutoff=cutoff)
             assert short.arcs == pytest.approx(np.minimum(expected, cutoff))
+        assert mine.completion(drawn.costs, effort=1e7).finished
+        if len(expected) > 8:
+            assert not mine.completion(drawn.costs, effort=1.0).finished
 
 
 @pytest.mark.parametrize("cuts", [False, True])
