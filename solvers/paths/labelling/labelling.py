@@ -178,8 +178,8 @@ class Labelling:
     ) -> Completion:
         """Return the least cost of a route through each arc.  An arc above the gap is in no better solution.
 
-        Costs above ``cutoff`` are reported as ``cutoff``, which saves time.  ``finished`` is False beyond ``effort``, see
-        :meth:`enumerate`.  Other arguments are as in :meth:`price`.
+        Costs above ``cutoff`` are reported as ``cutoff``, which saves time.  ``finished`` is False beyond ``effort``,
+        see :meth:`enumerate`.  Other arguments are as in :meth:`price`.
 
         Raises
         ------
