@@ -38,7 +38,8 @@ def windows(instance: RoutingInstance) -> pyo.ConcreteModel:
         into[j].append(m.drive[i, j])
     m.visit = pyo.Constraint(places[1:], rule=lambda m, i: pyo.quicksum(into[i]) == 1)
     m.cost = pyo.Objective(expr=pyo.quicksum(far[arc] * m.drive[arc] for arc in arcs))
-    assert instance.windows is not None and instance.service is not None
+    assert instance.windows is not None
+    assert instance.service is not None
     opened, closed = (np.rint(_TICKS * np.array(side)) for side in zip(*instance.windows, strict=True))
     minutes = np.rint([_TICKS * (instance.service[i] + far[i, j]) for i, j in arcs])
     m.routes = Paths(
