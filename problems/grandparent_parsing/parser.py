@@ -1,6 +1,7 @@
 """The exact parser: optimal trees of arcs, grandparent parts and consecutive sibling parts.
 
-One oracle call at multipliers from a Lagrangian ascent proves nearly all sentences
+Arrays of arc scores are parsed by compiled kernels (:mod:`colgen.solvers.trees.batches`).  With other parts, one
+oracle call at multipliers from a Lagrangian ascent proves nearly all sentences
 (:mod:`colgen.problems.grandparent_parsing.automata`); branch and bound solves the rest.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen import solve
@@ -21,8 +23,9 @@ from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from colgen.problems.grandparent_parsing.instance import GrandparentInstance, PartScores
 from colgen.problems.grandparent_parsing.pair_lists import best_with_pairs
 from colgen.problems.grandparent_parsing.pairs import PairParsing
-from colgen.problems.grandparent_parsing.parses import Parse, make_pair_parse, make_parse, make_parses
-from colgen.solvers.arrays import ArrayError, as_batch
+from colgen.problems.grandparent_parsing.parses import Parse, make_pair_parse, make_parse, make_parses, make_tree_parse
+from colgen.solvers.arrays import ArrayError, as_batch, as_numbers
+from colgen.solvers.trees.batches import best_trees
 
 
 @overload
@@ -99,9 +102,15 @@ def parse(
 
     Notes
     -----
-    An interrupt (Ctrl-C) stops the search and returns the best tree so far; a second one stops it at once.
+    Without ``k`` and ``stop``, arrays of arc scores need no search: Chu, Liu and Edmonds' or Eisner's algorithm parses
+    the whole batch in one compiled call, outside the engine.  ``proved_by_engine`` is then False and all counts are 0;
+    ``bound`` is the algorithm's own dual value.
+
+    An interrupt (Ctrl-C) stops a search and returns the best tree so far; a second one stops it at once.
     """
     if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__") or hasattr(scores, "__dlpack__"):
+        if k is None and isinstance(stop, Sequence) and not stop:
+            return _parse_arcs(scores, lengths, bool(single_root), bool(projective))
         try:
             batch = as_batch(scores, "scores", lengths=lengths, root=1)
         except ArrayError as error:
@@ -124,6 +133,24 @@ def parse(
     )
     result = solve(problem, stop=stop)
     return make_parse(problem, result) if k is None else make_parses(problem, result)
+
+
+def _parse_arcs(
+    scores: ArrayLike, lengths: ArrayLike | None, single_root: bool, projective: bool
+) -> Parse | list[Parse]:
+    """Return the best tree of arc scores, or a list of the best trees of a batch."""
+    try:
+        arcs = as_numbers(scores, "scores")
+        if arcs.ndim != 3 and lengths is not None:
+            raise ArrayError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
+        batch = arcs if arcs.ndim == 3 else arcs[np.newaxis]
+        found = best_trees(batch, lengths, projective=projective, single_root=single_root)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    words = (found.heads >= 0).sum(axis=1)
+    rows = zip(found.heads.tolist(), words.tolist(), found.scores.tolist(), found.bounds.tolist(), strict=True)
+    parses = [make_tree_parse(tuple(heads[1 : n + 1]) or None, score, bound) for heads, n, score, bound in rows]
+    return parses if arcs.ndim == 3 else parses[0]
 
 
 # --- sentences of a trained model ------------------------------------------------------------------------------------

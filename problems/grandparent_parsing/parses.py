@@ -31,9 +31,11 @@ class Parse:
     scored
         Number of grandparent parts and of sibling parts scored.
     candidates, rounds, iterations
-        Number of candidate arcs, of rounds that priced arcs, and of Lagrangian iterations.
+        Number of candidate arcs, of rounds that priced arcs, and of Lagrangian iterations; 0 for arrays of arc
+        scores, which need no search.
     proved_by_engine
-        Whether an oracle call in an engine round computed the bound, and the check verified the score.
+        Whether an oracle call in an engine round computed the bound, and the check verified the score; False for arrays
+        of arc scores, whose bound is the dual value of one compiled algorithm.
     """
 
     heads: Heads | None
@@ -67,6 +69,12 @@ def make_parse(problem: AutomataParsing, result: Result) -> Parse:
     bound = max(bound, score)
     stated = score if result.is_optimal else bound
     return Parse(heads, score, stated, result.termination, len(result.nodes), *counts, proved_by_engine(result))
+
+
+def make_tree_parse(heads: Heads | None, score: float, bound: float) -> Parse:
+    """Return the parse of a best tree of arc scores, found without the engine."""
+    proved = Termination.INFEASIBLE if heads is None else Termination.OPTIMAL
+    return Parse(heads, score, max(score, bound), proved, 0, (0, 0), 0, 0, 0)
 
 
 def make_parses(problem: AutomataParsing, result: Result) -> list[Parse]:

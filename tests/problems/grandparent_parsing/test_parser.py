@@ -259,6 +259,46 @@ def test_a_batch_equals_its_cropped_sentences():
         assert len(one.heads) == len(arcs) - 1
 
 
+@pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("single_root", [False, True])
+def test_arrays_have_the_results_of_the_engine(projective, single_root):
+    """The compiled call for a batch, the same for a matrix, and a search by the engine."""
+    rng = np.random.default_rng(2)
+    lengths = rng.integers(1, 8, 12)
+    batch = rng.integers(-3, 4, (12, 8, 8)).astype(float)  # many ties
+    batch[rng.random(batch.shape) < 0.4] = -np.inf
+    options = {"projective": projective, "single_root": single_root}
+    found = parse(batch, lengths=lengths.astype(float), **options)
+    infeasible = 0
+    for n, scores, one in zip(lengths, batch, found, strict=True):
+        own = scores[: n + 1, : n + 1]
+        assert parse(own, **options) == one
+        by_engine = parse(GrandparentInstance(own), **options)
+        assert (one.score, one.bound) == pytest.approx((by_engine.score, by_engine.bound))
+        assert one.termination is by_engine.termination
+        assert not one.proved_by_engine
+        if one.heads is None:
+            infeasible += 1
+        else:
+            instance = GrandparentInstance(own, single_root=single_root, projective=projective)
+            assert instance.check(one.heads) == pytest.approx(one.score)
+    assert 0 < infeasible < 12
+
+
+def test_a_limit_or_a_number_of_trees_uses_the_engine():
+    scores = random(5, 0).arcs
+    for found in (parse(scores, stop=TimeLimit(60.0)), parse(scores, stop=[TimeLimit(60.0)]), *parse(scores, k=1)):
+        assert found.proved_by_engine
+        assert found.heads == parse(scores).heads
+
+
+def test_enormous_scores_have_a_tree():
+    """Regression: a sum that overflows to -inf is not a missing tree."""
+    found = parse(np.full((4, 4), -1.5e308))
+    assert found.is_optimal
+    assert found.heads is not None
+
+
 def test_lengths_need_a_batch():
     with pytest.raises(InputError, match="lengths"):
         parse(random(4, 0), lengths=[4])
