@@ -14,10 +14,11 @@ from colgen.core.errors import InputError, InvalidBoundError
 from colgen.core.result import NodeVisit
 from colgen.problems.dependency import Vocabulary, Weights
 from colgen.problems.dependency.decisions import NoBetter, restrict
+from colgen.problems.dependency.sentence import is_projective
 from colgen.problems.grandparent_parsing import GrandparentInstance, from_scores, parse, random, work
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from tests.problems.dependency.treebank import random_weights, sentences
-from tests.problems.grandparent_parsing.trees import instances, optimum, worth
+from tests.problems.grandparent_parsing.trees import all_worths, instances, optimum, worth
 
 
 @settings(max_examples=150)
@@ -290,6 +291,19 @@ def test_a_limit_or_a_number_of_trees_uses_the_engine():
     for found in (parse(scores, stop=TimeLimit(60.0)), parse(scores, stop=[TimeLimit(60.0)]), *parse(scores, k=1)):
         assert found.proved_by_engine
         assert found.heads == parse(scores).heads
+
+
+@pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("mask", [-1e9, -1e15, -3.4e38])
+def test_finite_masks_do_not_spoil_the_tree(mask, projective):
+    """Regression: the price of the root's arcs, as large as the mask, hid the other scores."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=(6, 6))
+        scores[rng.random(scores.shape) < 0.3] = mask
+        instance = GrandparentInstance(scores, single_root=True, projective=projective)
+        best = max(value for heads, value in all_worths(instance).items() if not projective or is_projective(heads))
+        assert parse(scores, single_root=True, projective=projective).score == pytest.approx(best)
 
 
 def test_enormous_scores_have_a_tree():
