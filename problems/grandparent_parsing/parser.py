@@ -104,16 +104,13 @@ def parse(
     -----
     Without ``k`` and ``stop``, arrays of arc scores need no search: Chu, Liu and Edmonds' or Eisner's algorithm parses
     the whole batch in one compiled call, outside the engine.  ``proved_by_engine`` is then False and all counts are 0;
-    ``bound`` is the algorithm's own dual value.  The engine searches nevertheless with ``single_root``, if trees need
-    not be projective and a finite score exceeds 1e6 in size.
+    ``bound`` is the algorithm's own dual value.
 
     An interrupt (Ctrl-C) stops a search and returns the best tree so far; a second one stops it at once.
     """
     if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__") or hasattr(scores, "__dlpack__"):
         if k is None and isinstance(stop, Sequence) and not stop:
-            parses = _parse_arcs(scores, lengths, bool(single_root), bool(projective))
-            if parses is not None:
-                return parses
+            return _parse_arcs(scores, lengths, bool(single_root), bool(projective))
         try:
             batch = as_batch(scores, "scores", lengths=lengths, root=1)
         except ArrayError as error:
@@ -138,23 +135,14 @@ def parse(
     return make_parse(problem, result) if k is None else make_parses(problem, result)
 
 
-_PRICED = 1e6
-"""Largest arc score for which a price per arc of the root leaves enough digits."""
-
-
 def _parse_arcs(
     scores: ArrayLike, lengths: ArrayLike | None, single_root: bool, projective: bool
-) -> Parse | list[Parse] | None:
-    """Return the best tree of arc scores, or a list of the best trees of a batch; None if the engine must search.
-
-    It must if the price of the root's arcs would exceed scores so much that their digits are lost, as with masks -1e15.
-    """
+) -> Parse | list[Parse]:
+    """Return the best tree of arc scores, or a list of the best trees of a batch."""
     try:
         arcs = as_numbers(scores, "scores")
         if arcs.ndim != 3 and lengths is not None:
             raise ArrayError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
-        if single_root and not projective and np.abs(arcs[np.isfinite(arcs)]).max(initial=0.0) > _PRICED:
-            return None
         batch = arcs if arcs.ndim == 3 else arcs[np.newaxis]
         found = best_trees(batch, lengths, projective=projective, single_root=single_root)
     except ArrayError as error:

@@ -187,6 +187,10 @@ def root_price(least: float, largest: float, size: int) -> float:
     return price
 
 
+_NARROWER = 1e-3
+"""Share of a price of the root's arcs below which a smaller price is worth a second search."""
+
+
 # --- dense matrices --------------------------------------------------------------------------------------------------
 
 
@@ -254,24 +258,49 @@ def _expand(sets, count, target, heads):  # type: ignore[no-untyped-def]
             mark_entered(sets, m, node)
 
 
+@folded
+def _sufficient_price(weights: Floats, heads: Ints) -> float:
+    """Return a price of the root's arcs that no other tree gains over a tree with one root."""
+    gain, scale = 0.0, 0.0
+    for m in range(1, weights.shape[0]):
+        best = -np.inf
+        for h in range(weights.shape[0]):
+            best = max(best, weights[h, m])
+        gain += best - weights[heads[m], m]
+        scale += abs(best)
+    return 2.0 * gain + (scale if scale > 0.0 else 1.0)
+
+
 @njit(cache=True)
 def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
     """Return heads, dual objective, reduced costs (finite only for existing arcs), and whether there is a tree.
 
     ``weights`` must be -inf in column 0 and on the diagonal.  With ``single_root`` the dual objective includes the
     constant subtracted from the root's arc.
+
+    A price from the range of all weights hides small weights beside those of masked arcs, such as -1e30.  A tree with
+    one root that avoids these gives a smaller price, at which the trees are compared again.
     """
+    if not single_root or weights.shape[0] == 1:
+        return _solve(weights, 0.0, single_root)
+    least, largest = _range(weights)
+    price = root_price(least, largest, weights.shape[0]) if largest > -np.inf else 0.0
+    found = _solve(weights, price, single_root)
+    if found[3]:
+        smaller = _sufficient_price(weights, found[0])
+        if smaller < _NARROWER * price:
+            return _solve(weights, smaller, single_root)
+    return found
+
+
+@njit(cache=True)
+def _solve(weights, shift, single_root):  # type: ignore[no-untyped-def]
+    """Return the result of :func:`solve_arborescence` if the root's arcs have a price ``shift``."""
     size = weights.shape[0]
     heads = np.full(size, -1)
     reduced = np.full((size, size), -np.inf)
     if size == 1:
         return heads, 0.0, reduced, True
-    shift = 0.0
-    if single_root:
-        least, largest = _range(weights)
-        if largest == -np.inf:
-            return heads, -np.inf, reduced, False
-        shift = root_price(least, largest, size)
     # For each vertex and set: weight of the best arc minus the duals of the sets that it enters, and the arc's head.
     into = np.empty((2 * size, size))
     target = np.empty((2 * size, size), dtype=np.int64)

@@ -53,7 +53,7 @@ def best_trees(
         -inf marks a missing arc.  Column 0, the diagonal and entries beyond a sentence's length are ignored.
     lengths : (sentences,) array of numbers of words, by default N - 1
     projective : whether arcs must not cross
-    single_root : whether exactly one arc leaves the root; if arcs may cross, scores beyond 1e6 lose digits
+    single_root : whether exactly one arc leaves the root
 
     Raises
     ------

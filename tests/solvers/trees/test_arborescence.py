@@ -141,3 +141,19 @@ def test_a_graph_that_does_not_hang_together_has_no_tree():
 def test_invalid_weights_are_rejected(bad):
     with pytest.raises(ValueError, match="expected"):
         arborescence(bad)
+
+
+@pytest.mark.parametrize("mask", [-1e6, -1e15, -1e20, -3.4e38])
+def test_masked_arcs_do_not_hide_the_other_weights(mask):
+    rng = np.random.default_rng(5)
+    compared = 0
+    for _ in range(60):
+        size = int(rng.integers(3, 9))
+        weights = rng.normal(size=(size, size))
+        masked = rng.random((size, size)) < 0.3
+        expected = arborescence(np.where(masked, -np.inf, weights), single_root=True)
+        if expected is not None:
+            found = arborescence(np.where(masked, mask, weights), single_root=True)
+            assert found[0].tolist() == expected[0].tolist()
+            compared += 1
+    assert compared > 30
