@@ -238,6 +238,13 @@ def run_engine(
     return run_of(result, seconds, limit, name=name, way=way), result
 
 
+def run_built(build: Callable[[], Problem[Any]], limit: float, **how: Any) -> tuple[Run, Result]:
+    """Build a problem and solve it as :func:`run_engine` does; the seconds contain those of building, ``setup``."""
+    problem, setup = measure(build)
+    run, result = run_engine(problem, limit, **how)
+    return replace(run, seconds=run.seconds + setup, details={"setup": setup}), result
+
+
 def run_of(result: Result, seconds: float, limit: float = 0.0, *, name: str, way: str = "column generation") -> Run:
     """Convert a result of the engine into a run."""
     return Run(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.assignment.gcg import run_gcg_on
-from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, read_table, repeat_if_brief, run_engine
+from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, read_table, repeat_if_brief, run_built
 from benchmarks.models.stochastic import HIGHS, run_highs, stochastic_figures
 from colgen import decompose, read
 from colgen.cli.template import Figure
@@ -111,10 +110,6 @@ def _solve_in_all_ways(name: str, path: Path, optimum: float, limit: float, opti
 
 
 def _run_ours(name: str, path: Path, dec: Path | None, limit: float) -> Run:
-    started = time.process_time()
-    problem = decompose(read(path, dec))
-    setup = time.process_time() - started
     way = _DETECTED if dec is None else _GIVEN
-    run, result = run_engine(problem, limit, name=name, way=way)
-    own = run.proved and result.bound_source == OWN
-    return replace(run, seconds=run.seconds + setup, proved=own, details={"setup": setup})
+    run, result = run_built(lambda: decompose(read(path, dec)), limit, name=name, way=way)
+    return replace(run, proved=run.proved and result.bound_source == OWN)

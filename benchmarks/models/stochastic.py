@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.harness import BenchOptions, Run, check_agreement, run_engine
+from benchmarks.harness import BenchOptions, Run, check_agreement, run_built
 from colgen import decompose, read
 from colgen.cli.template import Figure
 from colgen.core.result import OWN
@@ -43,14 +43,9 @@ def stochastic_figures(folder: Path, options: BenchOptions) -> Sequence[Figure]:
 
 
 def _run_ours(path: Path, limit: float) -> Run:
-    started = time.process_time()
-    compact = read(path)
-    way = _way_of(compact)
-    problem = decompose(compact, method=way)
-    setup = time.process_time() - started
-    run, result = run_engine(problem, limit, name=path.stem, way=way)
-    own = run.proved and result.bound_source == OWN
-    return replace(run, seconds=run.seconds + setup, proved=own, details={"setup": setup})
+    way = _way_of(read(path))
+    run, result = run_built(lambda: decompose(read(path), method=way), limit, name=path.stem, way=way)
+    return replace(run, proved=run.proved and result.bound_source == OWN)
 
 
 def _way_of(compact: CompactModel) -> Literal["benders", "dantzig-wolfe"]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from benchmarks.harness import BenchOptions, Run, check_agreement, read_table, repeat_if_brief, run_engine, run_program
+from benchmarks.harness import BenchOptions, Run, check_agreement, read_table, repeat_if_brief, run_built, run_program
 from colgen import CompactModel, Paths, Rows, Sense, decompose
 from colgen.cli.template import Figure
 from colgen.decomposition.decomposed import Decomposed
@@ -41,9 +42,8 @@ _BRIEF = 2.0
 """Seconds below which a run is repeated."""
 
 
-def multicommodity(options: BenchOptions) -> Sequence[Figure]:
+def multicommodity(folder: Path, options: BenchOptions) -> Sequence[Figure]:
     """Solve the networks of a folder; times are processor time."""
-    folder = options.folder("the networks need --data DIR with optima.csv")
     figures, equal, count = [], 0, 0
     for entry in read_table(folder / "optima.csv"):
         name, optimum = entry["instance"], float(entry["optimum"])
@@ -71,7 +71,7 @@ def multicommodity(options: BenchOptions) -> Sequence[Figure]:
 
 
 def _repeated(network: CommodityNetwork, name: str) -> Run:
-    return repeat_if_brief(lambda: run_engine(problem(network), _LIMIT, name=name)[0], _BRIEF)
+    return repeat_if_brief(lambda: run_built(lambda: problem(network), _LIMIT, name=name)[0], _BRIEF)
 
 
 def _growth(folder: Path, options: BenchOptions) -> Figure:
@@ -105,7 +105,7 @@ def _unsplittable(folder: Path, options: BenchOptions) -> Sequence[Figure]:
     figures = []
     for name in _QUICK if options.quick else _UNSPLITTABLE:
         network = read(folder, name)
-        run = run_engine(problem(network, unsplittable=True), _LIMIT, name=f"{name}, unsplittable")[0]
+        run = run_built(partial(problem, network, unsplittable=True), _LIMIT, name=f"{name}, unsplittable")[0]
         other = run_program("HiGHS", f"{name}, unsplittable", _LIMIT, solve_arc_model, network, True)
         for each in (run, other):
             options.say(str(each))

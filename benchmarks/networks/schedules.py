@@ -72,9 +72,8 @@ def schedules(durations: Ints, weights: Ints, due: Ints, machines: int) -> tuple
     return problem, WarmStart(answers=[start]), states
 
 
-def scheduling(options: BenchOptions) -> Sequence[Figure]:
+def scheduling(folder: Path, options: BenchOptions) -> Sequence[Figure]:
     """Solve the instances of a folder; times are processor time, with the search for a start."""
-    folder = options.folder("the schedules need --data DIR with best.csv")
     groups: dict[str, list[tuple[Run, float]]] = {}
     for entry in itertools.islice(read_table(folder / "best.csv"), _QUICK if options.quick else None):
         name = Path(entry["instance"]).stem

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyomo.environ as pyo
 
-from benchmarks.harness import BenchOptions, Run, read_table, run_engine
+from benchmarks.harness import BenchOptions, Run, read_table, run_built
 from benchmarks.networks import crews, depots, fleets, requests, rosters, schedules
 from colgen import decompose
 from colgen.cli.template import Figure
@@ -34,15 +35,13 @@ PROGRAMS: dict[str, Sequence[Any]] = {
 """The parts of each program that a user writes, apart from reading data."""
 
 
-def rosters_figures(options: BenchOptions) -> Sequence[Figure]:
+def rosters_figures(folder: Path, options: BenchOptions) -> Sequence[Figure]:
     """Solve the instances of a folder, in processor time."""
-    folder = options.folder("rosters need --data DIR with best.csv")
     return _of_table("rosters", folder, ".txt", _ROSTERS, lambda path: rosters.rosters(rosters.read(path)), options)
 
 
-def fleets_figures(options: BenchOptions) -> Sequence[Figure]:
+def fleets_figures(folder: Path, options: BenchOptions) -> Sequence[Figure]:
     """Solve the instances of a folder, in processor time."""
-    folder = options.folder("fleets need --data DIR with best.csv")
     vehicles = _of_table("fleets", folder, ".vrp", _FLEETS, lambda path: fleets.fleets(fleets.read(path)), options)
     served = _of_table(
         "requests", folder, ".txt", _REQUESTS, lambda path: requests.transport(requests.read(path)), options
@@ -54,8 +53,8 @@ def crews_figures(options: BenchOptions) -> Sequence[Figure]:
     """Solve generated timetables, in processor time, and measure the length of all programs."""
     figures = []
     for size in _QUICK_SIZES if options.quick else _SIZES:
-        model = crews.crews(crews.timetable(1, size), ["B0", "B1", "B2"])
-        run = _run(f"{size} flights", model, _CREWS, options)
+        flights = crews.timetable(1, size)
+        run = _run(f"{size} flights", partial(crews.crews, flights, ["B0", "B1", "B2"]), _CREWS, options)
         figures.append(Figure(f"crews_{size}_seconds", run.counted, "s", 1, "processor time"))
         if math.isfinite(run.bound):
             gap = 100.0 * (run.objective - run.bound) / run.objective
@@ -74,7 +73,7 @@ def _of_table(
         path = folder / f"{entry['instance']}{ending}"
         if not path.exists() or (options.quick and count):
             continue
-        run, best = _run(path.stem, model(path), limit, options), float(entry["best"])
+        run, best = _run(path.stem, partial(model, path), limit, options), float(entry["best"])
         label = path.stem.replace("-", "_")
         figures.append(Figure(f"{use}_{label}_seconds", run.counted, "s", 1, "processor time"))
         for what, value in (("bound_gap", best - run.bound), ("answer_gap", run.objective - best)):
@@ -86,7 +85,7 @@ def _of_table(
     return figures
 
 
-def _run(name: str, model: pyo.ConcreteModel, limit: float, options: BenchOptions) -> Run:
-    run = run_engine(decompose(model), _QUICK if options.quick else limit, name=name)[0]
+def _run(name: str, model: Callable[[], pyo.ConcreteModel], limit: float, options: BenchOptions) -> Run:
+    run = run_built(lambda: decompose(model()), _QUICK if options.quick else limit, name=name)[0]
     options.say(str(run))
     return run

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
-from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine
+from benchmarks.harness import BenchOptions, check_agreement, mean_ratio, run_built
 from colgen import Paths, Problem, decompose
 from colgen.cli.template import Figure
 from colgen.networks import Neighbourhoods, Resource
@@ -57,14 +58,17 @@ def windows(instance: RoutingInstance) -> pyo.ConcreteModel:
     return m
 
 
-def overhead_of_the_layer(options: BenchOptions) -> Sequence[Figure]:
+def overhead_of_the_layer(folder: Path, options: BenchOptions) -> Sequence[Figure]:
     """Solve Solomon's instances by path blocks and by the template, in processor time, from model to proof."""
-    folder = options.folder("windows need --data DIR with a folder vrptw") / "vrptw"
     ours, theirs = list[float](), list[float]()
     names = _INSTANCES[:1] if options.quick else _INSTANCES
     for name in (names[0], *names):  # the first run loads kernels
-        instance = read(folder / f"{name}.txt").first(_CUSTOMERS)
-        runs = [_run(VehicleRouting, instance, name, "template"), _run(_decomposed, instance, name, "path blocks")]
+        instance = read(folder / "vrptw" / f"{name}.txt").first(_CUSTOMERS)
+        builds: dict[str, Callable[[], Problem[Any]]] = {
+            "template": partial(VehicleRouting, instance),
+            "path blocks": partial(_decomposed, instance),
+        }
+        runs = [run_built(build, _LIMIT, name=name, way=way)[0] for way, build in builds.items()]
         for run, seconds in zip(runs, (theirs, ours), strict=True):
             options.say(str(run))
             seconds.append(run.counted)
@@ -73,14 +77,5 @@ def overhead_of_the_layer(options: BenchOptions) -> Sequence[Figure]:
     return [mean_ratio("overhead_vs_vehicle_routing", ours[1:], theirs[1:], note)]
 
 
-def _decomposed(instance: RoutingInstance) -> Problem:
+def _decomposed(instance: RoutingInstance) -> Problem[Any]:
     return decompose(windows(instance))
-
-
-def _run(build: Callable[[RoutingInstance], Problem], instance: RoutingInstance, name: str, way: str) -> Run:
-    """Return a run whose seconds contain those of building the problem."""
-    started = time.process_time()
-    problem = build(instance)
-    setup = time.process_time() - started
-    run = run_engine(problem, _LIMIT, name=f"{name}.{_CUSTOMERS}", way=way)[0]
-    return replace(run, seconds=run.seconds + setup)

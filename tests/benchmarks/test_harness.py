@@ -18,6 +18,7 @@ from benchmarks.harness import (
     mean_ratio,
     measure,
     repeat_if_brief,
+    run_built,
     run_engine,
     run_program,
     spread,
@@ -95,6 +96,22 @@ def test_a_run_of_the_engine():
     assert run.counted == run.seconds
     assert str(run).startswith("small: column generation 4, bound 4, proved, ")
     assert Run("a", "x", 1.0, 2.0, 1.0, False, limit=3.0).counted == 3.0
+
+
+def test_the_seconds_of_a_built_run_contain_those_of_building():
+    spent = []
+
+    def build():
+        started = time.process_time()
+        while time.process_time() - started < 0.05:
+            pass
+        spent.append(time.process_time() - started)
+        return CuttingStock(SMALL)
+
+    run, result = run_built(build, 10.0, name="small")
+    assert run.proved
+    assert run.objective == result.objective
+    assert run.seconds >= run.details["setup"] >= spent[0]
 
 
 def test_a_run_of_a_program(monkeypatch):

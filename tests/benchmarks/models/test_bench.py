@@ -52,13 +52,13 @@ def test_the_folder_of_all_data_will_do(data, tmp_path_factory):
 
 
 def test_wrong_answers_and_foreign_bounds_are_counted(data, monkeypatch):
-    engine = bench.run_engine
+    engine = bench.run_built
 
     def wrong(*arguments, **named):
         run, result = engine(*arguments, **named)
         return replace(run, objective=run.objective + 1.0), replace(result, bound_source="HiGHS")
 
-    monkeypatch.setattr(bench, "run_engine", wrong)
+    monkeypatch.setattr(bench, "run_built", wrong)
     found = figures(data)
     assert (found["wrong_answers"].value, found["wrong_answers"].n) == (3, 3)
     assert found["proved_given"].value == found["proved_detected"].value == 0

@@ -29,7 +29,7 @@ def test_figures_of_a_small_network(folder, monkeypatch):
     monkeypatch.setattr(multicommodity, "_GROWING", "grid1")
     monkeypatch.setattr(multicommodity, "_PARTS", (2, 1))
     lines = []
-    figures = multicommodity.multicommodity(BenchOptions(data=folder, say=lines.append))
+    figures = multicommodity.multicommodity(folder, BenchOptions(say=lines.append))
     values = {figure.name: figure.value for figure in figures}
     assert values["multicommodity_equal"] == 1
     assert values["multicommodity_grid1_vs_highs"] > 0
