@@ -19,7 +19,6 @@ from colgen.networks.graph import Floats, Ints
 from colgen.pricing.labelling import PathOracle
 from colgen.pricing.oracles import PricingContext
 from colgen.pricing.visits import Visits
-from colgen.solvers.paths.acyclic import Acyclic
 
 ARC = "arc of all networks"
 """Block of rows on arcs by the names of their ends, over all graphs."""
@@ -32,9 +31,6 @@ PATHS = "paths of one network"
 
 _FEW, _MANY, _FEWER_THAN_ROWS = 50, 500, 4
 """Maximum number of columns per call: a quarter of the rows, between limits; large masters need more of them."""
-
-_EFFORT = 2e8
-"""Effort limit of the marginals of a network: about three seconds."""
 
 Mask = NDArray[np.bool_]
 
@@ -58,6 +54,7 @@ class PathPricing(PathOracle):
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
     arc_blocks = (ARC, ARC_OF_GRAPH)
+    effort = 2e8  # about three seconds for the marginals of a network
 
     def __init__(
         self, block: PathBlock, keys: Sequence[Key], count_key: Key, visits: Mapping[int, Key], most: float
@@ -67,8 +64,6 @@ class PathPricing(PathOracle):
         self.routes = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
         self.modes = ("sparse", "exact")  # with a search that keeps few paths between them, rounds double
         self.has_quick = not block.graph.is_acyclic  # there exact searches are quick, and find better columns
-        if not isinstance(self.solver, Acyclic):  # whose marginals are quick
-            self.effort = _EFFORT
         self.keys, self.count_key = tuple(keys), count_key
         self.multiplicity = most
         self._rows = len(self.keys)

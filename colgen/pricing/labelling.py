@@ -106,8 +106,7 @@ class PathOracle(Pricing):
 
         def marginals() -> PricedMarginals | None:
             cutoff = context.slack - min(found.bound or 0.0, 0.0)
-            limits = {"effort": self.effort} if math.isfinite(self.effort) else {}
-            through = self.solver.completion(reduced, cutoff=cutoff, **limits, **given)
+            through = self.solver.completion(reduced, cutoff=cutoff, effort=self.effort, **given)
             return self.through_arcs(through.arcs) if through.finished else None
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)

@@ -138,18 +138,22 @@ class Acyclic:
         forbidden: ArrayLike | None = None,
         forbidden_states: ArrayLike | None = None,
         cutoff: float = math.inf,
+        effort: float = math.inf,
         expired: Expired = never,
         weight: float = 1.0,
     ) -> StateCompletion:
         """Return the least cost of a route through each arc, of the network and between states.
 
-        Costs above ``cutoff`` are reported as ``cutoff``.  Arguments are as in :meth:`price`.
+        Costs above ``cutoff`` are reported as ``cutoff``.  ``finished`` is False beyond ``effort``, see
+        :meth:`enumerate`.  Other arguments are as in :meth:`price`.
         """
-        task = self._task(arc_costs, rank_one, boxes, self._usable(forbidden, forbidden_states), Clock(expired), weight)
+        task = self._task(
+            arc_costs, rank_one, boxes, self._usable(forbidden, forbidden_states), Clock(expired, effort), weight
+        )
         through = np.full(self.states.num_arcs, np.inf)
         try:
             through[task.graph.numbers] = task.through(cutoff)
-        except OutOfTimeError:
+        except (OutOfTimeError, OutOfEffortError):
             worst = np.full(self.network.num_arcs, -np.inf)
             return StateCompletion(worst, None, False, np.full(len(through), -np.inf))
         least = np.full(self.network.num_arcs, np.inf)

@@ -106,7 +106,7 @@ def option(name: str, drawn: Drawn) -> tuple[dict[str, Any], Any]:
 def test_routes_completions_and_lists_agree_with_enumeration(
     name: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried = 0
+    tried = limited = 0
     for seed in range(30):
         timed = draw_timed(seed)
         drawn, network = timed.drawn, timed.drawn.network
@@ -161,6 +161,11 @@ def test_routes_completions_and_lists_agree_with_enumeration(
         assert min(through.states) == pytest.approx(least)
         cut = mine.completion(drawn.costs, cutoff=2.0, **given)
         assert np.where(cut.arcs < 2.0, cut.arcs, 2.0) == pytest.approx(np.minimum(expected, 2.0))
+        short = mine.completion(drawn.costs, effort=1.0, **given)
+        limited += not short.finished
+        if not short.finished:
+            assert (short.arcs == -math.inf).all()
+            assert short.bound is None
 
         own = np.random.default_rng(seed).integers(0, 9, network.num_arcs).astype(float)
         gap = float(np.random.default_rng(seed).integers(-8, 9))
@@ -182,6 +187,7 @@ def test_routes_completions_and_lists_agree_with_enumeration(
         if len(sets) > 1:
             assert not mine.enumerate(drawn.costs, gap, limit=1, **given).finished
     assert tried > 15
+    assert bool(limited) == (name != "none" or bool(extra))  # a search without labels has no effort
 
 
 def draw_acyclic(seed: int) -> Drawn:
