@@ -187,22 +187,36 @@ def root_price(least: float, largest: float, size: int) -> float:
     return price
 
 
-_NARROWER = 1e-3
-"""Share of a price of the root's arcs below which a smaller price is worth a second search."""
+@folded
+def narrower_price(price: float, most: float, scale: float, weight: float) -> float:
+    """Return a price of the root's arcs that exceeds the gain of any tree over one with one root and this weight.
+
+    It is 0 if it is not much smaller than ``price``.  A price from the range of all weights hides small weights beside
+    those of masked arcs, such as -1e30; a tree that avoids these gives a price at which small weights count.
+
+    Parameters
+    ----------
+    most, scale
+        Sums over the vertices of the largest weight of an arc into each, and of its absolute value.
+    """
+    smaller = 2.0 * (most - weight) + (scale if scale > 0.0 else 1.0)
+    return smaller if smaller < 1e-3 * price else 0.0
 
 
 # --- dense matrices --------------------------------------------------------------------------------------------------
 
 
 @folded
-def _range(weights: Floats) -> tuple[float, float]:
-    least, largest = np.inf, -np.inf
-    for h in range(weights.shape[0]):
-        for m in range(1, weights.shape[0]):
+def _sizes(weights: Floats) -> tuple[float, float, float, float]:
+    """Return the least and the largest weight, and both sums; the last is infinite if a vertex has no arc."""
+    least, largest, most, scale = np.inf, -np.inf, 0.0, 0.0
+    for m in range(1, weights.shape[0]):
+        best = -np.inf
+        for h in range(weights.shape[0]):
             if weights[h, m] > -np.inf:
-                least = min(least, weights[h, m])
-                largest = max(largest, weights[h, m])
-    return least, largest
+                least, best = min(least, weights[h, m]), max(best, weights[h, m])
+        largest, most, scale = max(largest, best), most + best, scale + abs(best)
+    return least, largest, most, scale
 
 
 @folded
@@ -258,37 +272,24 @@ def _expand(sets, count, target, heads):  # type: ignore[no-untyped-def]
             mark_entered(sets, m, node)
 
 
-@folded
-def _sufficient_price(weights: Floats, heads: Ints) -> float:
-    """Return a price of the root's arcs that no other tree gains over a tree with one root."""
-    gain, scale = 0.0, 0.0
-    for m in range(1, weights.shape[0]):
-        best = -np.inf
-        for h in range(weights.shape[0]):
-            best = max(best, weights[h, m])
-        gain += best - weights[heads[m], m]
-        scale += abs(best)
-    return 2.0 * gain + (scale if scale > 0.0 else 1.0)
-
-
 @njit(cache=True)
 def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
     """Return heads, dual objective, reduced costs (finite only for existing arcs), and whether there is a tree.
 
     ``weights`` must be -inf in column 0 and on the diagonal.  With ``single_root`` the dual objective includes the
     constant subtracted from the root's arc.
-
-    A price from the range of all weights hides small weights beside those of masked arcs, such as -1e30.  A tree with
-    one root that avoids these gives a smaller price, at which the trees are compared again.
     """
     if not single_root or weights.shape[0] == 1:
         return _solve(weights, 0.0, single_root)
-    least, largest = _range(weights)
-    price = root_price(least, largest, weights.shape[0]) if largest > -np.inf else 0.0
+    least, largest, most, scale = _sizes(weights)
+    price = root_price(least, largest, weights.shape[0]) if scale < np.inf else 0.0
     found = _solve(weights, price, single_root)
     if found[3]:
-        smaller = _sufficient_price(weights, found[0])
-        if smaller < _NARROWER * price:
+        weight = 0.0
+        for m in range(1, weights.shape[0]):
+            weight += weights[found[0][m], m]
+        smaller = narrower_price(price, most, scale, weight)
+        if smaller > 0.0:
             return _solve(weights, smaller, single_root)
     return found
 

@@ -17,6 +17,7 @@ from colgen.solvers.trees.arborescence import (
     contract,
     extend_path,
     mark_entered,
+    narrower_price,
     pay,
     reset_sets,
     root_price,
@@ -75,12 +76,30 @@ def best_of_arcs(
     sets : workspace for n + 1 vertices
     """
     size = incoming.shape[0] - 1
-    shift = 0.0
-    if single_root:
-        least, largest = _range(weights, incoming[1], incoming[size])
-        if largest == -np.inf:
-            return (0.0, True) if size == 1 else (-np.inf, False)
-        shift = root_price(least, largest, size)
+    if not single_root:
+        return _search(tails, modifiers, incoming, weights, single_root, 0.0, heads, sets)
+    if size == 1:
+        return 0.0, True
+    least, largest, most, scale = np.inf, -np.inf, 0.0, 0.0
+    for m in range(1, size):
+        low, best = _range(weights, incoming[m], incoming[m + 1])
+        if best == -np.inf:
+            return -np.inf, False
+        least, largest = min(least, low), max(largest, best)
+        most, scale = most + best, scale + abs(best)
+    price = root_price(least, largest, size)
+    total, feasible = _search(tails, modifiers, incoming, weights, single_root, price, heads, sets)
+    if feasible:
+        smaller = narrower_price(price, most, scale, total)
+        if smaller > 0.0:
+            return _search(tails, modifiers, incoming, weights, single_root, smaller, heads, sets)
+    return total, feasible
+
+
+@inner
+def _search(tails, modifiers, incoming, weights, single_root, shift, heads, sets):  # type: ignore[no-untyped-def]
+    """Return the result of :func:`best_of_arcs` if the root's arcs have a price ``shift``."""
+    size = incoming.shape[0] - 1
     reset_sets(sets)
     path, top, chosen = sets.path, sets.top, sets.chosen
     count = size

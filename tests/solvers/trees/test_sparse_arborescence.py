@@ -63,3 +63,25 @@ def test_the_root_alone_is_a_tree():
         incoming = np.zeros(2, dtype=np.int64)
         found = best_of_arcs(none, none, incoming, np.zeros(0), single_root, np.full(1, -1), allocate_sets(1))
         assert found == (0.0, True)
+
+
+@pytest.mark.parametrize("mask", [-1e6, -1e15, -1e20, -3.4e38])
+def test_masked_arcs_do_not_hide_the_other_weights(mask):
+    rng = np.random.default_rng(5)
+    compared = 0
+    for _ in range(60):
+        size = int(rng.integers(3, 9))
+        weights = rng.normal(size=(size, size))
+        weights[:, 0] = -np.inf
+        np.fill_diagonal(weights, -np.inf)
+        masked = rng.random((size, size)) < 0.3
+        expected = arborescence(np.where(masked, -np.inf, weights), single_root=True)
+        if expected is not None:
+            heads = np.full(size, -1)
+            arcs = listed(np.where(masked, mask, weights), weights > -np.inf)
+            total, feasible = best_of_arcs(*arcs, True, heads, allocate_sets(size))
+            assert feasible
+            assert heads.tolist() == expected[0].tolist()
+            assert total == pytest.approx(expected[1])
+            compared += 1
+    assert compared > 30
