@@ -48,6 +48,7 @@ SAMPLES = {
     "arborescence.arborescence": {"weights": ARCS},
     "arborescence.reduced_costs": {"weights": ARCS},
     "arborescence.check_weights": {"weights": ARCS},
+    "batches.best_trees": {"arcs": ARCS[np.newaxis], "lengths": np.array([2])},
     "eisner_grandsibling.best_tree": {"arcs": ARCS, "grandparents": CUBE, "siblings": CUBE},
     "matrix_tree.tree_sums": {"scores": BARE[np.newaxis]},
     "matrix_tree.tree_tangents": {"scores": BARE[np.newaxis], "directions": ARCS[np.newaxis]},
