@@ -97,7 +97,16 @@ def best_of_arcs(
 
 
 @inner
-def _search(tails, modifiers, incoming, weights, single_root, shift, heads, sets):  # type: ignore[no-untyped-def]
+def _search(
+    tails: Ints,
+    modifiers: Ints,
+    incoming: Ints,
+    weights: Floats,
+    single_root: bool,
+    shift: float,
+    heads: Ints,
+    sets: Sets,
+) -> tuple[float, bool]:
     """Return the result of :func:`best_of_arcs` if the root's arcs have a price ``shift``."""
     size = incoming.shape[0] - 1
     reset_sets(sets)
