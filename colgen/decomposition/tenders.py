@@ -1,19 +1,16 @@
 r"""Two-stage programs whose second stages have few points: a tree over the tenders, bounded by tables.
 
 A tender χ_j = t_j·x is what the first stage offers to a row of second stages.  If the rest of such a stage is integer
-and bounded, it falls apart into small parts.  A part k has points p of cost c_p and needs r_p,
+and bounded, and falls apart into small parts, a part k has few points p of cost c_p and needs r_p,
 
     Q_k(χ) = min c_p    subject to    r_p ≤ χ.
 
-Over a box l ≤ χ ≤ u only the points with r_p ≤ u count, and needs below l count as l.  So the convex envelope is
-
-    min_λ  Σ_p λ_p c_p    subject to    Σ_p λ_p = 1,    Σ_p λ_p max(r_p, l) ≤ χ   [-π],
-
-whose dual values give cuts of a program over the first stage.  Nodes are branched at the tender where parts combine
-points that need more than χ with cheaper ones, at its value: both children exclude this.
+A node is a box of tenders.  The prices of the convex envelopes over it (:mod:`colgen.solvers.linear.envelopes`) give
+cuts of a program over the first stage.  Nodes are branched at the tender where parts combine points that need more than
+χ with cheaper ones, at its value: both children exclude this.
 
 Source: S. Ahmed, M. Tawarmalani, N. V. Sahinidis, *A finite branch-and-bound algorithm for two-stage stochastic integer
-programs*, Mathematical Programming 100 (2004), with weaker bounds.
+programs*, Mathematical Programming 100 (2004), whose bounds are weaker.
 """
 
 from __future__ import annotations
@@ -35,7 +32,7 @@ from colgen.decomposition.first_stage import FirstStage
 from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
-from colgen.solvers.kernel_cache import njit
+from colgen.solvers.linear.envelopes import Points, cheapest_points, envelope_prices, undominated
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.mip import solve_mip
 from colgen.solvers.linear.program import Program
@@ -93,19 +90,19 @@ class Tenders:
         self._width, self._variables = width, variables
         self._first, self._integer, self._rows, self._parts = first, integer, rows, parts
         most, none = max(len(part.tenders) for part in parts), len(rows)
-        self._starts = np.cumsum([0, *(len(part.costs) for part in parts)])
-        self._costs = np.concatenate([part.costs for part in parts])
-        self._needs = np.zeros((len(self._costs), most))
-        self._of = np.full((len(parts), most), none)
+        starts = np.cumsum([0, *(len(part.costs) for part in parts)])
+        costs = np.concatenate([part.costs for part in parts])
+        needs, tenders = np.zeros((len(costs), most)), np.full((len(parts), most), none)
         groups = dict[tuple[int, ...], int]()
         for k, part in enumerate(parts):
-            self._needs[self._starts[k] : self._starts[k + 1], : len(part.tenders)] = part.needs
-            self._of[k, : len(part.tenders)] = part.tenders
+            needs[starts[k] : starts[k + 1], : len(part.tenders)] = part.needs
+            tenders[k, : len(part.tenders)] = part.tenders
+        self._points = Points(starts, costs, needs, tenders)
         self._group = np.array([groups.setdefault(part.tenders, len(groups)) for part in parts])
         sizes = np.ones(none + 1)
-        np.maximum.at(sizes, np.repeat(self._of, np.diff(self._starts), axis=0), np.abs(self._needs))
+        np.maximum.at(sizes, np.repeat(tenders, np.diff(starts), axis=0), np.abs(needs))
         self._near = _NEAR * sizes
-        self._cheapest = np.bincount(self._group, np.minimum.reduceat(self._costs, self._starts[:-1]))
+        self._cheapest = np.bincount(self._group, np.minimum.reduceat(costs, starts[:-1]))
 
     @classmethod
     def of(cls, splitting: Splitting, stage: FirstStage) -> Tenders | None:
@@ -151,7 +148,7 @@ class Tenders:
 
     def _chosen(self, offered: Floats, factor: float) -> Ints:
         """Return the cheapest point of each part at tenders, or -1."""
-        return _choose(self._starts, self._costs, self._needs, self._of, offered, factor * self._near)
+        return cheapest_points(self._points, offered, factor * self._near)
 
     # --- the tree ----------------------------------------------------------------------------------------------------
 
@@ -195,7 +192,7 @@ class Tenders:
                 closed = min(closed, value)
                 continue
             x, score, chosen = solved
-            estimate = float(first.costs @ x) + float(self._costs[chosen].sum())
+            estimate = float(first.costs @ x) + float(self._points.costs[chosen].sum())
             values = None
             if estimate < best + (best - value if math.isfinite(best) else 0.0):
                 found = self._solution(chosen, seconds_left)
@@ -219,8 +216,7 @@ class Tenders:
         Cuts that are worth keeping replace those of the node.
         """
         groups, width = len(self._cheapest), len(self._first.costs)
-        value, score = node.bound, np.zeros(len(self._rows) + 1)
-        prices, lows = np.zeros(self._of.shape), np.zeros(len(self._of))
+        value, score, tenders = node.bound, np.zeros(len(self._rows) + 1), self._points.tenders
         for _ in range(_ROUNDS):
             found = program.solve(seconds_left())
             if found.status is LPStatus.INFEASIBLE:
@@ -233,16 +229,13 @@ class Tenders:
             x = found.values[:width]
             offered = np.clip(np.append(self._rows @ x, 0.0), node.least, node.most)
             chosen = self._chosen(offered, 1.0)
-            _price(
-                *(self._starts, self._costs, self._needs, self._of, node.least, node.most, offered, self._near, chosen),
-                *(prices, lows, score),
-            )
-            reached = float(self._first.costs @ x) + float(lows.sum() - (prices * offered[self._of]).sum())
+            prices, lows, score = envelope_prices(self._points, node.least, node.most, offered, self._near, chosen)
+            reached = float(self._first.costs @ x) + float(lows.sum() - (prices * offered[tenders]).sum())
             room = _SHARE * (best - value) if math.isfinite(best) else 0.0
             if reached - value <= max(room, _MEETING * abs(value)):
                 break
             slopes = np.zeros((groups, len(self._rows) + 1))
-            np.add.at(slopes, (np.repeat(self._group, prices.shape[1]), self._of.ravel()), prices.ravel())
+            np.add.at(slopes, (np.repeat(self._group, prices.shape[1]), tenders.ravel()), prices.ravel())
             cuts = np.column_stack([slopes[:, :-1] @ self._rows, np.eye(groups), np.bincount(self._group, lows)])
             node.cuts = np.concatenate([node.cuts, cuts])
             _add(program, cuts)
@@ -281,7 +274,7 @@ class Tenders:
     def _solution(self, chosen: Ints, seconds_left: Callable[[], float]) -> tuple[float, Floats] | None:
         """Return objective and values of the cheapest first stage for points of the parts, or None."""
         needed = np.full(len(self._rows) + 1, -math.inf)
-        np.maximum.at(needed, self._of, self._needs[chosen])
+        np.maximum.at(needed, self._points.tenders, self._points.needs[chosen])
         first = self._first
         program = first._replace(
             matrix=sparse.csc_array(sparse.vstack([first.matrix, self._rows])),
@@ -293,9 +286,9 @@ class Tenders:
             return None
         values = np.zeros(self._width)
         values[self._variables] = np.where(self._integer, np.rint(found.values), found.values)
-        for part, start, place in zip(self._parts, self._starts.tolist(), chosen.tolist(), strict=False):
-            values[part.columns] = part.values[place - start]
-        return float(first.costs @ values[self._variables]) + float(self._costs[chosen].sum()), values
+        for part, place in zip(self._parts, (chosen - self._points.starts[:-1]).tolist(), strict=True):
+            values[part.columns] = part.values[place]
+        return float(first.costs @ values[self._variables]) + float(self._points.costs[chosen].sum()), values
 
 
 def _add(program: LinearProgram, cuts: Floats) -> None:
@@ -337,11 +330,11 @@ def _parts_of(
         low, high = sub.row_lower[linked], sub.row_upper[linked]
         if len(linked) > _MOST_TENDERS or (np.isfinite(low) == np.isfinite(high)).any():
             return None
-        parts_of = sub.lower[own[members]], sub.upper[own[members]], dense[np.ix_(alone, members)]
-        sides = sub.row_lower[alone], sub.row_upper[alone]
-        key = b"|".join(np.ascontiguousarray(each).tobytes() for each in (*parts_of, *sides))
+        bounds = sub.lower[own[members]], sub.upper[own[members]]
+        constraints = dense[np.ix_(alone, members)], sub.row_lower[alone], sub.row_upper[alone]
+        key = b"|".join(np.ascontiguousarray(each).tobytes() for each in (*bounds, *constraints))
         if key not in tables:
-            tables[key] = _table(*parts_of, *sides)
+            tables[key] = _table(*bounds, *constraints)
         values = tables[key]
         if len(values) > _MOST_POINTS:
             return None
@@ -350,7 +343,7 @@ def _parts_of(
         needs = (values @ dense[np.ix_(linked, members)].T - np.where(is_least, low, high)) * turned
         costs = sign * (values @ sub.costs[own[members]])
         order = np.lexsort((needs.sum(axis=1), costs))
-        kept = order[_undominated(needs[order])]
+        kept = order[undominated(needs[order])]
         tenders = [number_of(-turn * row) for turn, row in zip(turned.tolist(), technology[linked], strict=True)]
         parts.append(Part(sub.columns[0][own[members]], values[kept], costs[kept], needs[kept], tuple(tenders)))
     return parts
@@ -358,146 +351,10 @@ def _parts_of(
 
 def _table(lower: Floats, upper: Floats, matrix: Floats, row_lower: Floats, row_upper: Floats) -> Floats:
     """Return all integer points within bounds and rows."""
-    ranges = [np.arange(low, high + 0.5) for low, high in zip(np.ceil(lower - 1e-6), upper + 1e-6, strict=True)]
+    room = TOLERANCES.integrality
+    ranges = [np.arange(low, high + 0.5) for low, high in zip(np.ceil(lower - room), upper + room, strict=True)]
     values = np.stack([each.ravel() for each in np.meshgrid(*ranges, indexing="ij")], axis=1)
     moved = values @ matrix.T
-    room = _NEAR * (1.0 + np.abs(values) @ np.abs(matrix.T))
-    kept: Floats = values[((moved >= row_lower - room) & (moved <= row_upper + room)).all(axis=1)]
+    near = _NEAR * (1.0 + np.abs(values) @ np.abs(matrix.T))
+    kept: Floats = values[((moved >= row_lower - near) & (moved <= row_upper + near)).all(axis=1)]
     return kept
-
-
-@njit(cache=True)
-def _undominated(needs: Floats) -> Mask:
-    """Return which points, sorted by cost, need less of a tender than each cheaper one."""
-    count, tenders = needs.shape
-    kept = np.ones(count, dtype=np.bool_)
-    for p in range(count):
-        for q in range(p):
-            if kept[q]:
-                worse = True
-                for i in range(tenders):
-                    worse = worse and needs[q, i] <= needs[p, i]
-                if worse:
-                    kept[p] = False
-                    break
-    return kept
-
-
-@njit(cache=True)
-def _choose(starts: Ints, costs: Floats, needs: Floats, of: Ints, offered: Floats, near: Floats) -> Ints:
-    """Return the cheapest point of each part within tenders, or -1; points are sorted by cost."""
-    chosen = np.full(len(of), -1)
-    for k in range(len(of)):
-        for p in range(starts[k], starts[k + 1]):
-            fits = True
-            for i in range(of.shape[1]):
-                fits = fits and needs[p, i] <= offered[of[k, i]] + near[of[k, i]]
-            if fits:
-                chosen[k] = p
-                break
-    return chosen
-
-
-@njit(cache=True)
-def _price(
-    starts: Ints,
-    costs: Floats,
-    needs: Floats,
-    of: Ints,
-    least: Floats,
-    most: Floats,
-    offered: Floats,
-    near: Floats,
-    chosen: Ints,
-    prices: Floats,
-    lows: Floats,
-    score: Floats,
-) -> None:
-    """Set prices π of the tenders for each part, the least cost at these, and the scores of the tenders.
-
-    The simplex method over the points of the part begins at the chosen one.  Any prices are valid.
-    """
-    width = of.shape[1]
-    height = width + 1
-    inverse, column = np.zeros((height, height)), np.zeros(height)
-    basis, paid, amounts, duals = np.zeros(height, np.int64), np.zeros(height), np.zeros(height), np.zeros(height)
-    largest = 0
-    for k in range(len(of)):
-        largest = max(largest, starts[k + 1] - starts[k])
-    raised, counts = np.zeros((largest, width)), np.zeros(largest, np.bool_)
-    for j in range(len(score)):
-        score[j] = 0.0
-    for k in range(len(of)):
-        begin, count, size = starts[k], starts[k + 1] - starts[k], 0.0
-        for p in range(count):
-            counts[p] = True
-            size = max(size, abs(costs[begin + p]))
-            for i in range(width):
-                j, need = of[k, i], needs[begin + p, i]
-                counts[p] = counts[p] and need <= most[j] + near[j]
-                raised[p, i] = max(need, least[j])
-        base = chosen[k] - begin
-        for i in range(height):
-            for j in range(height):
-                inverse[i, j] = 1.0 if i == j else 0.0
-        for i in range(width):
-            inverse[i, width] = -raised[base, i]
-            basis[i], paid[i], amounts[i] = count + i, 0.0, max(offered[of[k, i]] - raised[base, i], 0.0)
-        basis[width], paid[width], amounts[width] = base, costs[begin + base], 1.0
-        for _ in range(60):
-            for j in range(height):
-                duals[j] = 0.0
-                for i in range(height):
-                    duals[j] += paid[i] * inverse[i, j]
-            reduced, entering = -1e-10 * size, -1
-            for p in range(count):
-                if counts[p]:
-                    own = costs[begin + p] - duals[width]
-                    for i in range(width):
-                        own -= duals[i] * raised[p, i]
-                    if own < reduced:
-                        reduced, entering = own, p
-            for i in range(width):
-                if -duals[i] < reduced:
-                    reduced, entering = -duals[i], count + i
-            if entering < 0:
-                break
-            leaving, ratio = -1, math.inf
-            for i in range(height):
-                if entering < count:
-                    column[i] = inverse[i, width]
-                    for j in range(width):
-                        column[i] += inverse[i, j] * raised[entering, j]
-                else:
-                    column[i] = inverse[i, entering - count]
-                if column[i] > 1e-10 and amounts[i] < ratio * column[i]:
-                    ratio, leaving = amounts[i] / column[i], i
-            if leaving < 0:
-                break
-            for i in range(height):
-                amounts[i] = max(amounts[i] - ratio * column[i], 0.0)
-            amounts[leaving] = ratio
-            for j in range(height):
-                inverse[leaving, j] /= column[leaving]
-            for i in range(height):
-                if i != leaving and column[i] != 0.0:
-                    for j in range(height):
-                        inverse[i, j] -= column[i] * inverse[leaving, j]
-            basis[leaving] = entering
-            paid[leaving] = costs[begin + entering] if entering < count else 0.0
-        for i in range(width):
-            prices[k, i] = max(-duals[i], 0.0)
-        low = math.inf
-        for p in range(count):
-            if counts[p]:
-                own = costs[begin + p]
-                for i in range(width):
-                    own += prices[k, i] * raised[p, i]
-                low = min(low, own)
-        lows[k] = low
-        for i in range(height):
-            if basis[i] < count and amounts[i] > 1e-9:
-                for t in range(width):
-                    over = raised[basis[i], t] - offered[of[k, t]]
-                    if over > near[of[k, t]]:
-                        score[of[k, t]] += prices[k, t] * amounts[i] * over
