@@ -37,7 +37,6 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.blocks.decisions import ComponentBound, FirstStageBound
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing
 from colgen.decomposition.first_stage import FirstStage
-from colgen.decomposition.proximal import proximal_point
 from colgen.decomposition.reading.compact_model import MASTER, Floats, Ints
 from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.tenders import Tenders
@@ -48,6 +47,7 @@ from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.solvers.compiling import working_clock
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.program import Program
+from colgen.solvers.quadratic.proximal import proximal_point
 
 _MOST_POINTS = 120
 """Maximum number of points of a scenario in the model."""

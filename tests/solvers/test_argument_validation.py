@@ -318,6 +318,7 @@ STRUCTURES = {
     "matrix_tree.sample_trees",  # takes a generator; tree_sums validates the scores
     "shortest_paths.find_order",  # takes arcs of a block
     "weak_duality.least_by_duals",  # takes data of programs
+    "proximal.proximal_point",  # takes points of subproblems
     "integer_labels.best_scores",  # takes validated forests
     "deadlines.watching",  # takes a budget
     "labels.start",  # takes the graph and memory of a search

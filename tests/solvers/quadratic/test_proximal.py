@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colgen.decomposition.proximal import proximal_point
+from colgen.solvers.quadratic.proximal import proximal_point
 
 
 @pytest.mark.parametrize("seed", range(5))
