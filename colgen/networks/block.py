@@ -292,6 +292,12 @@ class PathBlock:
         """Return the network's arcs of ``(block, arc)``, an arc of the user's graph; none for another block."""
         return np.flatnonzero(self.arc_of == arc[1]) if arc[0] == self.number else _NOTHING
 
+    def entering(self, vertex: Any) -> Ints:
+        """Return the network's arcs into ``(block, vertex)``, a vertex of the user's graph; none for another block."""
+        if vertex[0] != self.number:
+            return _NOTHING
+        return np.flatnonzero(self.graph.heads[self.arc_of] == vertex[1])
+
     @cached_property
     def _by_ends(self) -> dict[Hashable, Ints]:
         """Arcs of the network by the names of their ends in the user's graph."""

@@ -18,7 +18,7 @@ from colgen.fixing import ReducedCostFixing, ReductionContext
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.decisions import ArcsForbidden
 from colgen.networks.graph import Floats, Ints
-from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, PathPricing
+from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, VISITS_OF_GRAPH, PathPricing
 from colgen.networks.separation import used_arcs
 from colgen.pricing.oracles import PricedMarginals
 
@@ -27,14 +27,20 @@ _CANDIDATES = 20
 
 
 class PathRules:
-    """The branching rules of integer path blocks, in order: numbers of paths, arcs over all graphs, arcs of each."""
+    """The branching rules of integer path blocks.
+
+    Their order is numbers of paths, visits of a vertex by the paths of one graph, arcs over all graphs, arcs of each.
+    """
 
     def __init__(self, blocks: Sequence[PathBlock]) -> None:
         self.blocks = blocks
 
     def rules(self) -> list[OnOriginalVariable]:
-        """Return the rules; arcs of each graph only if there are several graphs or parallel arcs."""
-        found = [OnOriginalVariable(self.number, block=PATHS), OnOriginalVariable(self.between, block=ARC)]
+        """Return the rules; visits and arcs of each graph only where those of all graphs do not decide them."""
+        found = [OnOriginalVariable(self.number, block=PATHS)]
+        if len(self.blocks) > 1:  # who serves a vertex decides more than the arc by which it is reached
+            found.append(OnOriginalVariable(self.visits, block=VISITS_OF_GRAPH))
+        found.append(OnOriginalVariable(self.between, block=ARC))
         if len(self.blocks) > 1 or any(block.graph.has_parallel_arcs for block in self.blocks):
             found.append(OnOriginalVariable(self.arcs, block=ARC_OF_GRAPH))
         return found
@@ -56,6 +62,14 @@ class PathRules:
             return {}
         pairs = Counter(zip(path.vertices, path.vertices[1:], strict=False))
         return {pair: float(times) for pair, times in pairs.items()}
+
+    def visits(self, column: Column) -> Mapping[Hashable, float]:
+        """Return how often a path visits each vertex but the sink, by block and number of the vertex."""
+        path = self.path(column)
+        if path is None:
+            return {}
+        heads = self.blocks[path.number].graph.heads[list(path.arcs[:-1])].tolist()
+        return {(path.number, vertex): float(times) for vertex, times in Counter(heads).items()}
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """Return how often a path uses each arc, by block and number of the arc."""

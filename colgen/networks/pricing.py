@@ -26,6 +26,9 @@ ARC = "arc of all networks"
 ARC_OF_GRAPH = "arc of one network"
 """Block of rows on arcs of one graph, by block and number of the arc."""
 
+VISITS_OF_GRAPH = "visits by one network"
+"""Block of rows on visits of vertices by the paths of one graph, by block and number of the vertex."""
+
 PATHS = "paths of one network"
 """Block of rows on the number of paths of a graph."""
 
@@ -54,7 +57,7 @@ class PathPricing(PathOracle):
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
     arc_blocks = (ARC, ARC_OF_GRAPH)
-    effort = 2e8  # about three seconds for the marginals of a network
+    effort = 50.0  # marginals take at most about as long as a hundred exact searches
 
     def __init__(
         self, block: PathBlock, keys: Sequence[Key], count_key: Key, visits: Mapping[int, Key], most: float
@@ -87,6 +90,8 @@ class PathPricing(PathOracle):
             reduced[block.between(ends)] -= value
         for name, value in duals.items(ARC_OF_GRAPH):
             reduced[block.copies(name)] -= value
+        for name, value in duals.items(VISITS_OF_GRAPH):
+            reduced[block.entering(name)] -= value
         leaving = duals.get(self.count_key)
         for number, value in duals.items(PATHS):
             leaving += value * (number == block.number)
@@ -114,6 +119,8 @@ class PathPricing(PathOracle):
                 closed[block.between(ends)] = True
             for name in context.forbidden(ARC_OF_GRAPH):
                 closed[block.copies(name)] = True
+            for name in context.forbidden(VISITS_OF_GRAPH):
+                closed[block.entering(name)] = True
             if block.number in context.forbidden(PATHS):
                 closed[:] = True
             for decision in context.decisions:

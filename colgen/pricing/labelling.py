@@ -50,7 +50,7 @@ class PathOracle(Pricing):
     arc_blocks
         Blocks of branching rows on arcs.
     effort
-        The solver's effort limit for marginals; infinite: only time limits them.
+        The solver's effort limit for marginals, per label of the exact search; infinite: only time limits them.
     """
 
     solver: Any
@@ -106,7 +106,8 @@ class PathOracle(Pricing):
 
         def marginals() -> PricedMarginals | None:
             cutoff = context.slack - min(found.bound or 0.0, 0.0)
-            through = self.solver.completion(reduced, cutoff=cutoff, effort=self.effort, **given)
+            effort = self.effort * max(found.labels, 1)
+            through = self.solver.completion(reduced, cutoff=cutoff, effort=effort, **given)
             return self.through_arcs(through.arcs) if through.finished else None
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)
