@@ -11,12 +11,14 @@ from colgen.bounding.checks import check_rows, check_weak_duality, probe_infeasi
 from colgen.bounding.pricing_round import PricedRound, Pricer
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import MASTER, PRICING, SEPARATION, Recorder, Run
-from colgen.core.columns import Row
+from colgen.core.columns import Key, Row
 from colgen.core.duals import DualPoint, DualVector
 from colgen.core.errors import FormulationError, InputError, SeparationError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.core.terms import Linear, Term
+from colgen.core.text import plural
 from colgen.core.tolerances import COMMON, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.dual_bound import stated_bound
@@ -47,8 +49,16 @@ def separate(parts: Parts, solution: Solution, context: SeparationContext) -> li
     found: list[Row] = []
     for separator in parts.separation:
         if context.whole or separator.applies(context.depth):
-            found += _select_rows(separator, violated_rows(separator, solution, context), parts, solution)
+            rows = violated_rows(separator, solution, context)
+            if parts.run.cuts_are_costly:
+                rows = [row for row in rows if not _changes_pricing(row.key)]
+            found += _select_rows(separator, rows, parts, solution)
     return found
+
+
+def _changes_pricing(key: Key) -> bool:
+    """Return whether dual values of the row are more than costs of parts of a column."""
+    return isinstance(key[1], Term) and not isinstance(key[1], Linear)
 
 
 def _select_rows(separator: Separation, rows: Sequence[Row], parts: Parts, solution: Solution) -> list[Row]:
@@ -129,6 +139,10 @@ class NodeProgress:
         self.cleaned_at = objective
         return True
 
+    def begin_without(self) -> None:
+        """Forget which bound is that of the present rows, as some were released.  The best bound stays valid."""
+        self.own = self.sense.ideal
+
     @property
     def node_bound(self) -> float:
         """Dual bound of the node; phase 1 proves none."""
@@ -180,6 +194,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
     known = None if node.proved is None or math.isinf(node.proved) else (node.proved, node.duals)
     progress = NodeProgress(master.sense, known)
     left = parts.settings.rounds
+    latest: list[Key] = []  # cuts with which no round of pricing was completed
     while True:
         spent = run.budget.reason
         if spent is not None:
@@ -225,6 +240,9 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
             outcome = _continue_without_exchanges(outcome, solved, progress, context, parts)
         elif outcome is None and _can_branch_early(node, solved, progress, parts, branch_early):
             outcome, unfinished = Outcome.SOLVED, True
+        elif any(result.costly for result in priced.results) and _release_cuts(latest, progress, parts):
+            outcome = None
+        latest = [*([] if priced.exact else latest), *(row.key for row in rows)]
         added = _add(master, priced, rows) if outcome is None else 0
         reason = rounds.write(
             solved.phase,
@@ -417,6 +435,24 @@ def _refine_scale(
     if not sense.is_better(progress.bound, solved.objective, gap):
         return False
     return master.rows is not None and master.rows.refine(solved.duals, parts.oracles, priced.results)
+
+
+def _release_cuts(latest: Sequence[Key], progress: NodeProgress, parts: Parts) -> bool:
+    """Release the cuts that made pricing too expensive: the latest, or all.  Return whether there was any.
+
+    The run adds no more cuts of their kind.  The bounds that were proved with the others stay.
+    """
+    rows, run = parts.master.rows, parts.run
+    if rows is None:
+        return False
+    for keys in (latest, [row.key for row in rows.joined]):
+        released = rows.release([key for key in keys if _changes_pricing(key)])
+        if released:
+            run.cuts_are_costly = True
+            run.notes.append(f"{plural(released, 'cut')} dropped: pricing with them took too long.")
+            progress.begin_without()
+            return True
+    return False
 
 
 def _can_branch_early(

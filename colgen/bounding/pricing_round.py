@@ -175,7 +175,7 @@ class Pricer:
                 bound, proved_at = here, duals
             own = master.price(found.columns, solved.duals) if provisional else reduced
             new = select_improving(master, oracles, found, own, context.tolerance)
-            if new or context.seconds_left() == 0.0:
+            if new or context.seconds_left() == 0.0 or any(result.costly for result in results):
                 break
             if duals is not solved.duals and proposing.misprice():
                 misprices += 1

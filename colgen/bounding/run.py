@@ -112,6 +112,8 @@ class Run:
         """Processor seconds of other processes that searched subtrees."""
         self.columns_generated = 0
         self.rows_generated = 0
+        self.cuts_are_costly = False
+        """Whether cuts that change pricing problems made pricing too expensive.  No more of them are added."""
 
     # --- time --------------------------------------------------------------------------------------------------------
 

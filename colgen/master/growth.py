@@ -110,6 +110,17 @@ class Growth:
             known = np.array([sides.get(row.key, (row.lower, row.upper)) for row in new])
         self._append_rows(lower, upper, known, entries)
 
+    def release(self, keys: Iterable[Key]) -> int:
+        """Remove the sides of joined rows.  Return how many had any."""
+        all_rows = self._rows
+        gone = set(keys)
+        rows = [row.key for row in self.joined if row.key in gone]
+        self.joined = [row for row in self.joined if row.key not in gone]
+        positions = np.array([all_rows.names.position[key] for key in rows], dtype=np.int64)
+        all_rows.lower[positions], all_rows.upper[positions] = -np.inf, np.inf
+        self._program.change_row_bounds(positions, all_rows.lower[positions], all_rows.upper[positions])
+        return len(rows)
+
     def add_batch(self, batch: RowBatch) -> None:
         """Append rows given as arrays over the table's columns.  Existing rows are ignored."""
         all_rows = self._rows

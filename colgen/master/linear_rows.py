@@ -85,6 +85,9 @@ class LinearRows(LinkingRows):
     def joined(self) -> Sequence[Row]:
         return self._growth.joined
 
+    def release(self, keys: Sequence[Key]) -> int:
+        return self._growth.release(keys)
+
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
         return self._rows.sides(block)
 

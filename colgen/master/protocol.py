@@ -134,6 +134,10 @@ class LinkingRows(ABC):
         """Rows from separations and columns, in the order in which they were added."""
         return ()
 
+    def release(self, keys: Sequence[Key]) -> int:
+        """Remove the sides of rows from separations for the rest of the run.  Return how many had any."""
+        return 0
+
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]] | None:
         """Return lower and upper sides of the rows of a block, possibly empty, or None if unknown."""
         return None

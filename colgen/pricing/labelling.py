@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+_DEARER, _CHEAP = 20.0, 3e7
+"""Effort at which an exact search with cuts is given up: relative to those without cuts, and at least (a second)."""
+
 
 class PathOracle(Pricing):
     """Base of oracles whose columns are paths: heuristic searches, then an exact one; marginals; lists of paths.
@@ -59,6 +62,8 @@ class PathOracle(Pricing):
     modes: tuple[str, ...]
     arc_blocks: tuple[str, ...] = ()
     effort: float = math.inf
+    _usual: int = 0
+    """Effort of the dearest exact search at the root without cuts on visits."""
 
     @abstractmethod
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
@@ -87,7 +92,7 @@ class PathOracle(Pricing):
             raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
         for mode in self.modes[:-1] if context.quick else self.modes:
-            found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **given)
+            found = self._search(mode, reduced, given, context)
             columns, stated = self.batch(found, duals)
             improving = context.reduced_costs(columns, duals)
             if mode != "exact" and any(
@@ -96,7 +101,7 @@ class PathOracle(Pricing):
             ):
                 return PricingResult(columns, None, stated)
             if not found.finished:
-                return PricingResult(columns, None, stated, cut_off=True)
+                return PricingResult(columns, None, stated, cut_off=True, costly=not context.expired())
         if context.quick:
             return PricingResult()
 
@@ -111,6 +116,16 @@ class PathOracle(Pricing):
             return self.through_arcs(through.arcs) if through.finished else None
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)
+
+    def _search(self, mode: Any, reduced: Floats, given: Mapping[str, Any], context: PricingContext) -> Any:
+        """Return routes below 0; exact searches give up if cuts make them much dearer than at the root."""
+        limit: dict[str, float] = {}
+        if mode == "exact" and given.get("rank_one") is not None and self._usual:
+            limit["effort"] = max(_DEARER * self._usual, _CHEAP)
+        found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **limit, **given)
+        if mode == "exact" and not limit and not context.decisions:
+            self._usual = max(self._usual, found.effort)
+        return found
 
     def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
         """Return all useful paths, the cheapest for each set of vertices.

@@ -211,6 +211,9 @@ class PricingResult(Described):
         A solution of the node's relaxation at the bound, for branching without a linear program.
     cut_off
         Whether the deadline or an interrupt ended the search, so that the bound is missing or weaker.
+    costly
+        Whether the search was given up because the dual values of cuts made it too expensive.  The master then drops
+        the latest of these cuts.
     together
         Whether all columns join the master, improving or not.  For example, an arc may improve only with a part that
         uses it.
@@ -228,6 +231,7 @@ class PricingResult(Described):
     attained: Callable[[], tuple[Sequence[Column], NDArray[np.float64]]] | None = None
     marginals: Callable[[], PricedMarginals | None] | None = None
     cut_off: bool = False
+    costly: bool = False
     answers: Sequence[Solution] = ()
     relaxed: Solution | None = None
     together: bool = False

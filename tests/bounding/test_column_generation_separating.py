@@ -24,7 +24,9 @@ class Given(Separation):
 
 def parts(*separation, known=(), rows=()):
     master = SimpleNamespace(rows=rows)
-    return SimpleNamespace(separation=separation, master=master, oracles=(), run=SimpleNamespace(known=known))
+    return SimpleNamespace(
+        separation=separation, master=master, oracles=(), run=SimpleNamespace(known=known, cuts_are_costly=False)
+    )
 
 
 def found(*separation, depth=0, whole=False, **more):

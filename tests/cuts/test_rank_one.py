@@ -3,7 +3,19 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Best, Column, InputError, NodeLimit, RankOne, Sense, SeparationContext, Solution, artificial, solve
+from colgen import (
+    Best,
+    Column,
+    InputError,
+    NodeLimit,
+    PricingResult,
+    RankOne,
+    Sense,
+    SeparationContext,
+    Solution,
+    artificial,
+    solve,
+)
 from colgen.core.terms import Count
 from tests.cuts.test_cut import ROWS, SETS, TRIPLES, WORTH, Packing, Sets, complete, naive
 
@@ -51,6 +63,31 @@ def test_cuts_with_minimal_memory_give_the_same_bound():
     relaxed = solve(problem, relaxation=True)
     assert relaxed.rows_generated
     assert complete((), whole=True) - 1e-6 <= relaxed.objective <= complete(TRIPLES) + 1e-3
+
+
+class GivesUp(Sets):
+    """Prices no more than ``few`` cuts with dual values."""
+
+    few = 0
+
+    def price(self, duals, context):
+        if len(duals.terms(Count).terms) > self.few:
+            return PricingResult(cut_off=True, costly=True)
+        return super().price(duals, context)
+
+
+@pytest.mark.parametrize("few", [0, 2])
+def test_cuts_that_pricing_cannot_afford_are_dropped(few):
+    oracle = type("GivesUp", (GivesUp,), {"few": few})
+    without = solve(type("Plain", (Separated,), {"separation": lambda problem: []})(), relaxation=True)
+    found = solve(Separated(oracle=oracle), relaxation=True)
+    assert found.is_optimal
+    assert complete((), whole=True) - 1e-6 <= found.objective <= without.objective + 1e-6
+    assert sum("dropped: pricing with them took too long" in note for note in found.notes) == 1
+    assert found.rows_generated <= 5  # no more cuts are added
+    tree = solve(Separated(oracle=oracle))
+    assert tree.is_optimal
+    assert tree.objective == pytest.approx(complete((), whole=True))
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ class Task(NamedTuple):
             given = self.clock.effort
             status, left = labels.advance(self.graph, memory, search, held, others, until, given)
             if status == labels.DONE:
-                self.clock.left -= given - left
+                self.clock.spend(given, left)
                 return held
             self.clock.charge(given, left)
             if status == labels.MORE_LABELS:
@@ -255,7 +255,7 @@ class Task(NamedTuple):
                 self.graph, memory, self.costs, held, rest, arcs, cutoff, at, found, pairs, given
             )
             if status == labels.DONE:
-                self.clock.left -= given - left
+                self.clock.spend(given, left)
                 return found, pairs
             self.clock.charge(given, left)
 

@@ -23,20 +23,33 @@ class OutOfEffortError(Exception):
 
 
 class Clock:
-    """Time and effort limits of a search."""
+    """Time and effort limits of a search.
 
-    def __init__(self, expired: Expired, left: float = math.inf) -> None:
-        self.expired, self.left = expired, left
+    Parameters
+    ----------
+    expired : whether the caller stops the search
+    left : effort limit of the present attempt
+    most : effort limit of all attempts together
+    """
+
+    def __init__(self, expired: Expired, left: float = math.inf, most: float = math.inf) -> None:
+        self.expired, self.left, self.most = expired, left, most
+        self.spent = 0
 
     @property
     def effort(self) -> int:
         """Effort limit of the next kernel call."""
-        return int(min(self.left, EFFORT))
+        return int(min(self.left, max(self.most - self.spent, 0), EFFORT))
+
+    def spend(self, given: int, left: int) -> None:
+        """Subtract the effort of a call."""
+        self.left -= given - left
+        self.spent += given - left
 
     def charge(self, given: int, left: int) -> None:
-        """Subtract the effort of a call.  Raise an error if time or effort is used up."""
-        self.left -= given - left
-        if self.expired():
+        """Subtract the effort of a call that was not completed.  Raise an error if time or effort is used up."""
+        self.spend(given, left)
+        if self.spent >= self.most or self.expired():
             raise OutOfTimeError
         if self.left <= 0:
             raise OutOfEffortError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -121,6 +122,7 @@ class Labelling:
         starts: Iterable[Sequence[int]] = (),
         routes: int = 1,
         cutoff: float = math.inf,
+        effort: float = math.inf,
         expired: Expired = never,
     ) -> Routes:
         """Return the cheapest routes.
@@ -138,6 +140,7 @@ class Labelling:
         starts : routes, as vertices, from which the local search starts, in addition to routes with one vertex
         routes : most routes: the cheapest one, and others over different last arcs, with different vertex sets
         cutoff : find only routes below this cost
+        effort : limit on label extensions and comparisons, beyond which ``finished`` is False
         expired : called about ten times per second; True stops the search
 
         Raises
@@ -153,7 +156,10 @@ class Labelling:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
         if mode == "sparse":
             usable = usable & cheapest_arcs(self.network, costs, usable)
-        task = self._task(costs, usable, rank_one, boxes, Clock(expired), exact=mode == "exact")
+        if not effort > 0:
+            raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
+        clock = Clock(expired, most=effort)
+        task = self._task(costs, usable, rank_one, boxes, clock, exact=mode == "exact")
         if mode == "tabu":
             found, finished, labels = tabu(task, starts, wanted, cutoff)
         else:
@@ -163,7 +169,8 @@ class Labelling:
         if mode == "exact" and finished:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
         classes = self.rules.classes
-        return assemble(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted, classes)
+        made = assemble(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted, classes)
+        return dataclasses.replace(made, effort=clock.spent)
 
     def completion(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ class Routes:
         None: no bound, from a heuristic or a stopped search.
     finished : whether the search was completed
     labels : number of settled labels
+    effort : arcs and comparisons of the search
     """
 
     starts: Ints
@@ -49,6 +50,7 @@ class Routes:
     bound: float | None
     finished: bool
     labels: int
+    effort: int = field(default=0, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.costs)

@@ -97,7 +97,7 @@ def advance(
             mine.extend, mine.dominates, mine.extend, mine.dominates, side, held, side, held, until, given
         )
         if status == DONE:
-            task.clock.left -= given - left
+            task.clock.spend(given, left)
             return held
         task.clock.charge(given, left)
         held = _enlarge(task, held, status, most)
@@ -113,7 +113,7 @@ def advance_both(task: Task, ahead: Side, held: Labels, back: Side, other: Label
             mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, end, given
         )
         if status == DONE:
-            task.clock.left -= given - left
+            task.clock.spend(given, left)
             return held, other
         task.clock.charge(given, left)
         if backwards:
