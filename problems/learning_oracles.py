@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, Termination
-from colgen.learning.oracles import SecondOrder, check_labels, check_shapes, penalized, unless_forbidden
+from colgen.learning.oracles import SecondOrder, check_labels, check_shapes
 from colgen.problems.coreference.clustering import cluster
-from colgen.problems.grandparent_parsing.instance import GrandparentInstance
 from colgen.problems.grandparent_parsing.parser import parse
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -73,23 +72,13 @@ class SecondOrderTrees(SecondOrder):
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """Return an optimal tree, found by head automata and branch and bound."""
-        arrays = dict(zip(self.parts, penalized(scores, others)[0], strict=True))
-        arcs = scores.copy()
-        grandparents = siblings = None
-        if "grandchildren" in arrays:
-            grandparents = arrays["grandchildren"].copy()
-            arcs[0] += others[self.parts.index("grandchildren")][0, 0]  # scores of the root's modifiers
-            grandparents[0, 0] = 0.0
-        if "siblings" in arrays:
-            siblings = arrays["siblings"].transpose(0, 2, 1).copy()
-            words = np.arange(len(scores))
-            siblings[words, :, words] = 0.0  # being the last modifier has no score
-        found = parse(GrandparentInstance(arcs, grandparents, siblings), single_root=self.single_root)
+        given: dict[str, Any] = dict(zip(self.parts, others, strict=True))
+        found = parse(scores, **given, single_root=self.single_root)
         if found.heads is None:
             return None
         if not found.is_optimal:
             raise InputError(f"SecondOrderTrees.best: the search stopped without a proof: {found.termination.value}")
-        return unless_forbidden(self.structure(np.array([-1, *found.heads])), (scores, *others))
+        return self.structure(np.array([-1, *found.heads]))
 
     @staticmethod
     def crop(length: int, *scores: Any) -> tuple[Any, ...]:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import BenchOptions, Say, measure, take_turns
 from benchmarks.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
+from benchmarks.learning.overhead import overhead_figures
 from benchmarks.learning.reference import labellings, nearest_mean, partitions, trees
 from colgen.cli.template import Figure
 from colgen.learning import Chains, ProjectiveTrees, Trees, best_structure, marginals, sparsemap
 from colgen.learning.batches import batch_of, batch_sums
-from colgen.problems.grandparent_parsing import parse
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ def bench_learning(options: BenchOptions) -> list[Figure]:
     """Measure SparseMAP, marginals, and the accuracy of models learned with them."""
     share = 0.05 if options.quick else options.share(MINUTES)
     figures = [*_compare_with_reference(share), *_measure_sizes(share), *_compare_with_enumeration(share)]
-    figures.append(_parse_overhead(share))
+    figures += overhead_figures(share)
     options.say("comparison with torch-struct ...")
     figures += _compare_with_torch_struct(share, options.say)
     if options.data is None:
@@ -187,23 +187,6 @@ def _compare_with_enumeration(share: float) -> list[Figure]:
             count += 1
     note = "chains, trees with one or several roots, projective trees of first and second order"
     return [Figure("marginals", worst, "", count, f"largest difference from enumeration; {note}")]
-
-
-def _parse_overhead(share: float) -> Figure:
-    """Compare the parser on a batch of arc scores with the oracles of the losses, one sentence after the other."""
-    arcs = np.random.default_rng(0).normal(size=(32, 31, 31))
-    oracles: dict[bool, Any] = {False: Trees(), True: ProjectiveTrees()}
-    worst = 0.0
-    for projective, oracle in oracles.items():
-        ways: dict[str, Callable[[], Any]] = {
-            "parse": partial(parse, arcs, projective=projective),
-            "oracle": partial(lambda best: [best(own) for own in arcs], oracle.best),
-        }
-        take_turns(ways)  # compiles the kernels
-        _, seconds = take_turns(ways, max(round(share * _TIMED), 3), turn=0.05)
-        worst = max(worst, min(seconds["parse"]) / min(seconds["oracle"]))
-    note = "processor time of parse over best of the oracle, 32 sentences of 30 words, worst of projective or not"
-    return Figure("parse_batch_overhead", worst, "", len(arcs), note)
 
 
 def _compare_with_torch_struct(share: float, say: Say) -> list[Figure]:

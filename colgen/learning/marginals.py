@@ -7,7 +7,7 @@ trees by the matrix-tree theorem, and projective trees with adjacent siblings an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -157,14 +157,17 @@ def _of_trees(model: Trees, scores: Floats) -> StructureMarginals:
 def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats) -> StructureMarginals:
     names = ("arcs", *model.parts)
     finite, penalty = penalized(scores, others)
-    given: dict[str, Any] = dict(zip(names, (scores, *finite), strict=True))
-    sums = projective_sums(Parts(**given), single_root=model.single_root)
 
-    def in_order(named: dict[str, Floats]) -> tuple[Floats, ...]:
-        return tuple(named[name] for name in names)
+    def named(arrays: Sequence[Floats]) -> dict[str, Any]:
+        return {name: _swapped(name, theta) for name, theta in zip(names, arrays, strict=True)}
+
+    def in_order(found: dict[str, Floats]) -> tuple[Floats, ...]:
+        return tuple(np.ascontiguousarray(_swapped(name, found[name])) for name in names)
+
+    sums = projective_sums(Parts(**named((scores, *finite))), single_root=model.single_root)
 
     def tangent(*by: Floats) -> tuple[Floats, ...]:
-        return in_order(sums.tangent(**dict(zip(names, by, strict=True)))[1])
+        return in_order(sums.tangent(**named(by))[1])
 
     def draw(generator: np.random.Generator) -> tuple[Any, ...]:
         heads = sums.sample(generator)
@@ -173,3 +176,8 @@ def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats
 
     log_partition = sums.log_partition if sums.log_partition > 0.5 * penalty else -np.inf
     return StructureMarginals(log_partition, in_order(sums.means), (scores, *others), tangent, draw)
+
+
+def _swapped(name: str, theta: Floats) -> Floats:
+    """Return scores of parts with the axes that kernels have: they read siblings by head, modifier and sibling."""
+    return theta.transpose(0, 2, 1) if name == "siblings" else theta

@@ -32,8 +32,8 @@ from colgen.pricing.oracles import Best, NoStructure, OraclePricing, PricingCont
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 from colgen.solvers.chains.viterbi import viterbi
 from colgen.solvers.trees.arborescence import arborescence
+from colgen.solvers.trees.batches import best_trees
 from colgen.solvers.trees.beliefs import Beliefs, tree_beliefs
-from colgen.solvers.trees.eisner import Parts, best_tree
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -315,8 +315,10 @@ class Trees:
 class SecondOrder:
     """Base class of oracles of trees that also score adjacent siblings or grandchildren.
 
-    Shapes are (N, N) for arcs, (N, N, N) by head, modifier and sibling, and (N, N, N) by grandparent, head and
-    modifier; see :class:`colgen.solvers.trees.eisner.Parts`.  Subclasses implement ``best``.
+    Shapes are (N, N) for arcs, (N, N, N) by head, sibling and modifier, and (N, N, N) by grandparent, head and
+    modifier.  The axes are those of ``colgen.problems.grandparent_parsing.parse``.  Siblings are adjacent modifiers on
+    one side, the sibling nearer to the head; sibling = head: the modifier is the nearest.  Arcs from the root have
+    their grandchild scores at [0, 0, modifier].  Other entries are ignored.  Subclasses implement ``best``.
 
     Parameters
     ----------
@@ -354,7 +356,7 @@ class SecondOrder:
             step = 1 if m < h else -1  # towards the head
             s = next((k for k in range(m + step, h, step) if heads[k] == h), h)
             g = int(heads[h]) if h > 0 else 0
-            places["siblings"].append((h * size + m) * size + s)
+            places["siblings"].append((h * size + s) * size + m)
             places["grandchildren"].append((g * size + h) * size + m)
         return *Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
 
@@ -375,9 +377,9 @@ class ProjectiveTrees(SecondOrder):
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """Return a tree of largest score by Eisner's algorithm or one of its higher-order variants."""
-        given: dict[str, Any] = dict(zip(self.parts, penalized(scores, others)[0], strict=True))
-        found = best_tree(Parts(scores, **given), single_root=self.single_root)
-        return None if found is None else unless_forbidden(self.structure(found[1]), (scores, *others))
+        given = {name: theta[np.newaxis] for name, theta in zip(self.parts, others, strict=True)}
+        found = best_trees(scores[np.newaxis], projective=True, single_root=self.single_root, **given)
+        return self.structure(found.heads[0]) if found.heads.max() >= 0 else None  # enormous scores may sum to -inf
 
 
 def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, ...], float]:
@@ -393,13 +395,6 @@ def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, .
     # A tree scores at most size * largest, there are fewer than size ** size trees, and exp(-_VANISHING) is zero.
     worst = -2.0 * size * (largest + np.log(size)) - _VANISHING
     return tuple(np.maximum(theta, worst) for theta in others), worst
-
-
-def unless_forbidden(places: tuple[Ints, ...], scores: Sequence[Floats]) -> tuple[Ints, ...] | None:
-    """Return places of a best tree at :func:`penalized` scores, or None if all trees are forbidden."""
-    if any(np.isneginf(theta.ravel()[own]).any() for theta, own in zip(scores, places, strict=True)):
-        return None
-    return places
 
 
 class PricedStructures:

@@ -381,6 +381,35 @@ def random(
     )
 
 
+def from_arrays(
+    arcs: ArrayLike, siblings: ArrayLike | None = None, grandchildren: ArrayLike | None = None
+) -> GrandparentInstance:
+    """Return the instance of arrays as losses have them, see :class:`colgen.learning.oracles.SecondOrder`.
+
+    Their grandchildren include arcs from the root, and their siblings do not include the ends of a side.  Entries of no
+    part become 0.
+    """
+    scores = np.array(_numbers(arcs, "scores"))
+    size = len(scores)
+    i, j, k = np.ogrid[:size, :size, :size]
+    between = ((i < j) & (j < k)) | ((i > j) & (j > k) & (k > 0))
+    given: dict[str, Floats | None] = {}
+    for name, own, real in (
+        ("siblings", siblings, between | ((i == j) & (k != i) & (k > 0))),
+        ("grandchildren", grandchildren, (j > 0) & (k > 0) & (i != j) & (j != k) & (i != k)),
+    ):
+        if own is None:
+            given[name] = None
+            continue
+        table = _numbers(own, name)
+        if scores.ndim != 2 or table.shape != (size,) * 3:
+            raise InputError(f"{name}: expected the shape {(size,) * 3} as the scores of arcs, got {table.shape}")
+        if name == "grandchildren":
+            scores[0, 1:] += table[0, 0, 1:]
+        given[name] = np.where(real, table, 0.0)
+    return GrandparentInstance(scores, given["grandchildren"], given["siblings"])
+
+
 def from_scores(
     scores: PartScores, *, siblings: bool = True, single_root: bool = False, name: str = ""
 ) -> GrandparentInstance:

@@ -1,8 +1,8 @@
 """The exact parser: optimal trees of arcs, grandparent parts and consecutive sibling parts.
 
-Arrays of arc scores are parsed by compiled kernels (:mod:`colgen.solvers.trees.batches`).  With other parts, one
-oracle call at multipliers from a Lagrangian ascent proves nearly all sentences
-(:mod:`colgen.problems.grandparent_parsing.automata`); branch and bound solves the rest.
+Arrays of arc scores, and of projective trees' parts, are parsed by compiled kernels
+(:mod:`colgen.solvers.trees.batches`).  With other parts, one oracle call at multipliers from a Lagrangian ascent proves
+nearly all sentences (:mod:`colgen.problems.grandparent_parsing.automata`); branch and bound solves the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from colgen.core.stop import StopRule
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
-from colgen.problems.grandparent_parsing.instance import GrandparentInstance, PartScores
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance, PartScores, from_arrays
 from colgen.problems.grandparent_parsing.pair_lists import best_with_pairs
 from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.parses import Parse, make_pair_parse, make_parse, make_parses, make_tree_parse
@@ -49,6 +49,8 @@ def parse(
 def parse(
     scores: ArrayLike,
     *,
+    siblings: ArrayLike | None = None,
+    grandchildren: ArrayLike | None = None,
     lengths: ArrayLike | None = None,
     single_root: bool | None = None,
     projective: bool | None = None,
@@ -58,6 +60,8 @@ def parse(
 def parse(
     scores: Any,
     *,
+    siblings: ArrayLike | None = None,
+    grandchildren: ArrayLike | None = None,
     lengths: ArrayLike | None = None,
     single_root: bool | None = None,
     projective: bool | None = None,
@@ -75,6 +79,12 @@ def parse(
         your own :class:`~colgen.problems.grandparent_parsing.instance.PartScores`, whose parts are all scored first.
         Instances with pair scores use branch and bound
         (:class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`).
+    siblings
+        Scores by head, sibling and modifier in an array of shape (n + 1, n + 1, n + 1), or a batch of them, to go with
+        an array of arc scores.  The sibling is the nearest modifier between the head and the modifier; sibling = head:
+        there is none.  -inf forbids a part.  Entries of no such part are ignored.
+    grandchildren
+        Scores by grandparent, head and modifier, in the same way.  Arcs from the root are at [0, 0, modifier].
     lengths
         Number of tokens of each sentence in a batch; by default n.
     single_root
@@ -108,19 +118,29 @@ def parse(
 
     An interrupt (Ctrl-C) stops a search and returns the best tree so far; a second one stops it at once.
     """
+    parts = {name: own for name, own in (("siblings", siblings), ("grandchildren", grandchildren)) if own is not None}
     if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__") or hasattr(scores, "__dlpack__"):
-        if k is None and isinstance(stop, Sequence) and not stop:
-            return _parse_arcs(scores, lengths, bool(single_root), bool(projective))
+        quick = k is None and isinstance(stop, Sequence) and not stop
+        if quick and (projective or not parts):
+            return _parse_arrays(scores, lengths, parts, bool(single_root), bool(projective))
+        options: dict[str, Any] = {"single_root": single_root, "projective": projective, "k": k, "stop": stop}
         try:
             batch = as_batch(scores, "scores", lengths=lengths, root=1)
+            if batch is None:
+                return parse(from_arrays(scores, **parts), **options)
+            cube = (len(batch), *(np.shape(scores)[-1],) * 3)
+            given = {name: as_numbers(own, name, shape=cube) for name, own in parts.items()}
         except ArrayError as error:
             raise InputError(str(error)) from None
-        if batch is not None:
-            options: dict[str, Any] = {"single_root": single_root, "projective": projective, "k": k, "stop": stop}
-            return [parse(GrandparentInstance(own), **options) for own in batch]
-        scores = GrandparentInstance(scores)
-    elif lengths is not None:
+        cropped = (
+            {name: own[i, : len(arcs), : len(arcs), : len(arcs)] for name, own in given.items()}
+            for i, arcs in enumerate(batch)
+        )
+        return [parse(from_arrays(arcs, **own), **options) for arcs, own in zip(batch, cropped, strict=True)]
+    if lengths is not None:
         raise InputError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
+    if parts:
+        raise InputError(f"{' and '.join(parts)}: expected with an array of arc scores, got {type(scores).__name__}")
     if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
         if projective is not None:
             scores = replace(scores, projective=projective)
@@ -135,16 +155,19 @@ def parse(
     return make_parse(problem, result) if k is None else make_parses(problem, result)
 
 
-def _parse_arcs(
-    scores: ArrayLike, lengths: ArrayLike | None, single_root: bool, projective: bool
+def _parse_arrays(
+    scores: ArrayLike, lengths: ArrayLike | None, parts: dict[str, Any], single_root: bool, projective: bool
 ) -> Parse | list[Parse]:
-    """Return the best tree of arc scores, or a list of the best trees of a batch."""
+    """Return the best tree of arrays of scores, or a list of the best trees of a batch, from one compiled call."""
     try:
         arcs = as_numbers(scores, "scores")
         if arcs.ndim != 3 and lengths is not None:
             raise ArrayError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
         batch = arcs if arcs.ndim == 3 else arcs[np.newaxis]
-        found = best_trees(batch, lengths, projective=projective, single_root=single_root)
+        given = {name: as_numbers(own, name, shape=(*arcs.shape, arcs.shape[-1])) for name, own in parts.items()}
+        if arcs.ndim != 3:
+            given = {name: own[np.newaxis] for name, own in given.items()}
+        found = best_trees(batch, lengths, **given, projective=projective, single_root=single_root)
     except ArrayError as error:
         raise InputError(str(error)) from None
     words = (found.heads >= 0).sum(axis=1)

@@ -7,8 +7,10 @@ from benchmarks.learning.reference import nearest_mean, partitions, trees
 from colgen.core.errors import InputError
 from colgen.learning import ProjectiveTrees, best_structure, fenchel_young, sparsemap
 from colgen.learning.batches import batch_of
+from colgen.problems.grandparent_parsing import parse
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees
 from tests.sweeps import seeds
+from tests.twins.trees import all_trees, sibling_parts
 
 KINDS = [(), ("siblings",), ("grandchildren",), ("grandchildren", "siblings")]
 
@@ -33,6 +35,38 @@ def test_trees_are_the_best_of_all(parts, single_root, seed):
             best_structure(model, scores)
     else:
         assert best_structure(model, scores).score(scores) == pytest.approx(max(everything))
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("parts", KINDS[1:])
+def test_the_parser_and_the_losses_have_one_order_of_axes(parts, projective, single_root):
+    """Arrays of a batch, with padding and forbidden parts: the oracles' best trees, sentence by sentence."""
+    rng = np.random.default_rng(len(parts))
+    oracle = (ProjectiveTrees if projective else SecondOrderTrees)(*parts, single_root=single_root)
+    arcs, *others = (rng.normal(size=(3, *(6,) * (2 if k == 0 else 3))) for k in range(1 + len(parts)))
+    others[0][rng.random(others[0].shape) < 0.1] = -np.inf
+    given = dict(zip(parts, others, strict=True))
+    found = parse(arcs, **given, lengths=[5, 4, 1], projective=projective, single_root=single_root)
+    for k, n in enumerate((5, 4, 1)):
+        own = [theta[k][(slice(n + 1),) * (theta.ndim - 1)] for theta in (arcs, *others)]
+        every = (np.array(tree) for tree in trees(n, projective=projective, single_root=single_root))
+        best = max(value(oracle.structure(tree), own) for tree in every)
+        assert found[k].score == pytest.approx(best)
+        assert value(oracle.structure(np.array([-1, *found[k].heads])), own) == pytest.approx(best)
+        alone = parse(own[0], **dict(zip(parts, own[1:], strict=True)), projective=projective, single_root=single_root)
+        assert alone == found[k]
+        listed = parse(own[0], **dict(zip(parts, own[1:], strict=True)), projective=projective, k=2)
+        assert listed[0].score >= found[k].score - 1e-9  # with any number of roots
+
+
+def test_sibling_parts_are_head_sibling_modifier():
+    for kind in (SecondOrderTrees, ProjectiveTrees):
+        oracle = kind("siblings")
+        rows, there = sibling_parts(4, False)
+        for tree, own, real in zip(all_trees(4), rows, there, strict=True):
+            expected = sorted((h, s, m) for h, s, m in own[real].tolist() if m != h)  # the ends of a side have no score
+            assert sorted(zip(*np.unravel_index(oracle.structure(tree)[1], (5, 5, 5)), strict=True)) == expected
 
 
 def test_parts_agree_with_projective_trees():

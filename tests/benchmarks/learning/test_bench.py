@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.learning import accuracy, bench
+from benchmarks.learning.overhead import overhead_figures
 from benchmarks.learning.reference import labellings, nearest_mean, trees
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -35,3 +36,9 @@ def test_references_list_every_structure():
 def test_every_trainer_learns_something(part):
     found = values(part(DATA, 0.05, lambda line: None))
     assert min(value for name, value in found.items() if name.startswith("accuracy")) > 20.0
+
+
+def test_the_overhead_of_the_parser_has_one_row_for_each_kind_of_trees():
+    worst, *each = overhead_figures(0.01)
+    assert [figure.name.partition(" ")[0] for figure in (worst, *each)] == ["parse_batch_overhead"] * 5
+    assert worst.value == max(figure.value for figure in each)

@@ -322,6 +322,25 @@ def test_lengths_need_a_batch():
         parse(random(4, 0).arcs[np.newaxis], lengths=[5])
 
 
+def test_arrays_of_parts_are_checked():
+    arcs, cube = np.zeros((2, 4, 4)), np.zeros((2, 4, 4, 4))
+    for projective in (False, True):
+        with pytest.raises(InputError, match=r"siblings: expected the shape .*\(4, 4, 4\)"):
+            parse(arcs[0], siblings=cube, projective=projective)
+        with pytest.raises(InputError, match=r"grandchildren: expected the shape .*\(2, 4, 4, 4\)"):
+            parse(arcs, grandchildren=cube[0], projective=projective)
+        with pytest.raises(InputError, match="NaN or"):
+            parse(arcs, siblings=np.full(cube.shape, np.nan), projective=projective)
+        with pytest.raises(InputError, match="siblings: expected with an array of arc scores, got GrandparentInstance"):
+            parse(random(3, 0), siblings=cube[0], projective=projective)
+        assert [found.heads for found in parse(arcs[:0], siblings=cube[:0], projective=projective)] == []
+    huge = np.random.default_rng(0).normal(size=(3, 4, 4, 4)) * 1e290
+    found = parse(arcs[0], siblings=huge[0], grandchildren=huge[1], projective=True)
+    whole = parse(arcs[0], siblings=huge[0] / 2.0**960, grandchildren=huge[1] / 2.0**960, projective=True)
+    assert found.heads == whole.heads
+    assert found.score == pytest.approx(whole.score * 2.0**960)
+
+
 def test_a_run_creates_no_reference_cycles():
     """Regression: a discarded model stayed in memory, one per epoch of training, until garbage collection."""
     gc.collect()

@@ -62,3 +62,67 @@ def test_wrong_scores_are_rejected(projective):
             best_trees(np.zeros(shape), projective=projective)
     with pytest.raises(ArrayError, match="lengths"):
         best_trees(np.zeros((2, 3, 3)), [0, 2], projective=projective)
+
+
+def worth_of_parts(heads, siblings, grandchildren):
+    """Return the score of a tree's parts, from their definition."""
+    total = 0.0
+    for m in range(1, len(heads)):
+        h = heads[m]
+        nearer = [s for s in range(1, len(heads)) if heads[s] == h and (h < s < m or h > s > m)]
+        s = min(nearer, key=lambda s: abs(m - s)) if nearer else h
+        total += siblings[h, s, m] + grandchildren[heads[h] if h else 0, h, m]
+    return total
+
+
+@settings(max_examples=80)
+@given(
+    lengths=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    seed=st.integers(0, 2**20),
+    whole=st.booleans(),
+    missing=st.sampled_from([0.0, 0.1, 0.4]),
+    scale=st.sampled_from([1.0, 1e-20, 1e20, 1e290]),
+    names=st.sampled_from([("siblings",), ("grandchildren",), ("siblings", "grandchildren")]),
+)
+def test_best_trees_of_parts_are_those_of_enumeration(lengths, seed, whole, missing, scale, names):
+    rng = np.random.default_rng(seed)
+    size = max(lengths) + 1 + int(rng.integers(2))
+    drawn = {name: np.full((len(lengths), *(size,) * d), np.nan) for name, d in (("arcs", 2), *((n, 3) for n in names))}
+    for own in drawn.values():
+        for one, n in zip(own, lengths, strict=True):
+            shape = (n + 1,) * one.ndim
+            inside = rng.integers(-2, 3, shape).astype(float) if whole else rng.normal(size=shape)
+            inside[rng.random(shape) < missing] = -np.inf
+            one[tuple(slice(n + 1) for _ in shape)] = scale * inside
+    arcs = drawn.pop("arcs")
+    for single_root in (False, True):
+        found = best_trees(arcs, lengths, **drawn, projective=True, single_root=single_root)
+        for k, n in enumerate(lengths):
+            cubes = [
+                drawn[name][k] if name in drawn else np.zeros((size,) * 3) for name in ("siblings", "grandchildren")
+            ]
+            every = all_trees(n, True, single_root)
+            worths = arcs[k][every[:, 1:], np.arange(1, n + 1)].sum(axis=1)
+            worths = worths + [worth_of_parts(tree, *cubes) for tree in every.tolist()]
+            best = worths.max()
+            if best == -np.inf:
+                assert (found.scores[k], found.bounds[k], found.heads[k].max()) == (-np.inf, -np.inf, -1)
+                continue
+            close = pytest.approx(best, rel=1e-9, abs=1e-9 * scale)
+            assert worths[places(n, True, single_root)[tuple(found.heads[k, 1 : n + 1])]] == close
+            assert (found.scores[k], found.bounds[k]) == (close, close)
+
+
+def test_wrong_scores_of_parts_are_rejected():
+    arcs, cube = np.zeros((2, 3, 3)), np.zeros((2, 3, 3, 3))
+    cube[1, 0, 1, 2] = np.nan  # the root's modifiers 1 and 2, and the root's arc 0 → 1 with a grandchild
+    with pytest.raises(ArrayError, match="sentence 1: NaN"):
+        best_trees(arcs, siblings=cube, projective=True)
+    cube[1, 0, 1, 2] = np.inf
+    with pytest.raises(ArrayError, match="sentence 1: NaN"):
+        best_trees(arcs, grandchildren=cube, projective=True)
+    assert best_trees(arcs, [2, 1], siblings=cube, grandchildren=cube, projective=True).heads.tolist()[1] == [-1, 0, -1]
+    with pytest.raises(ArrayError, match="expected projective=True"):
+        best_trees(arcs, siblings=np.zeros((2, 3, 3, 3)))
+    with pytest.raises(ArrayError, match=r"siblings: expected the shape \(2, 3, 3, 3\)"):
+        best_trees(arcs, siblings=np.zeros((3, 3, 3)), projective=True)
