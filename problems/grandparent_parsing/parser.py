@@ -7,6 +7,7 @@ nearly all sentences (:mod:`colgen.problems.grandparent_parsing.automata`); bran
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast, overload
@@ -24,7 +25,7 @@ from colgen.problems.grandparent_parsing.instance import GrandparentInstance, Pa
 from colgen.problems.grandparent_parsing.pair_lists import best_with_pairs
 from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.parses import Parse, make_pair_parse, make_parse, make_parses, make_tree_parse
-from colgen.solvers.arrays import ArrayError, as_batch, as_numbers
+from colgen.solvers.arrays import ArrayError, as_batch, as_booleans, as_numbers
 from colgen.solvers.trees.batches import best_trees
 
 
@@ -118,6 +119,7 @@ def parse(
 
     An interrupt (Ctrl-C) stops a search and returns the best tree so far; a second one stops it at once.
     """
+    single_root, projective = _flag(single_root, "single_root"), _flag(projective, "projective")
     parts = {name: own for name, own in (("siblings", siblings), ("grandchildren", grandchildren)) if own is not None}
     if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__") or hasattr(scores, "__dlpack__"):
         quick = k is None and isinstance(stop, Sequence) and not stop
@@ -141,6 +143,7 @@ def parse(
         raise InputError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
     if parts:
         raise InputError(f"{' and '.join(parts)}: expected with an array of arc scores, got {type(scores).__name__}")
+    _check_part_scores(scores)
     if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
         if projective is not None:
             scores = replace(scores, projective=projective)
@@ -155,6 +158,27 @@ def parse(
     return make_parse(problem, result) if k is None else make_parses(problem, result)
 
 
+def _flag(given: Any, name: str) -> bool | None:
+    """Return an option that is true, false or None, after checking it."""
+    try:
+        return None if given is None else bool(as_booleans(given, name, shape=()))
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+
+
+def _check_part_scores(scores: Any) -> None:
+    """Raise :class:`InputError` unless an object has the members of scores; none of them is computed."""
+    if isinstance(scores, type) or any(
+        inspect.getattr_static(scores, name, None) is None and not hasattr(scores, name)
+        for name in ("__len__", "arcs", "grandparents", "siblings")
+    ):
+        got = repr(scores) if isinstance(scores, (str, bytes, int, float, type(None))) else type(scores).__name__
+        raise InputError(
+            "scores: expected an array of arc scores, a GrandparentInstance or an object with the members of "
+            f"PartScores, got {got[:40]}"
+        )
+
+
 def _parse_arrays(
     scores: ArrayLike, lengths: ArrayLike | None, parts: dict[str, Any], single_root: bool, projective: bool
 ) -> Parse | list[Parse]:
@@ -163,6 +187,10 @@ def _parse_arrays(
         arcs = as_numbers(scores, "scores")
         if arcs.ndim != 3 and lengths is not None:
             raise ArrayError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
+        if arcs.ndim not in (2, 3):
+            raise ArrayError(
+                f"scores: expected the shape (n + 1, n + 1) or (sentences, n + 1, n + 1), got {arcs.shape}"
+            )
         batch = arcs if arcs.ndim == 3 else arcs[np.newaxis]
         given = {name: as_numbers(own, name, shape=(*arcs.shape, arcs.shape[-1])) for name, own in parts.items()}
         if arcs.ndim != 3:

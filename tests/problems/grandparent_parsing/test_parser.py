@@ -313,6 +313,23 @@ def test_enormous_scores_have_a_tree():
     assert found.heads is not None
 
 
+@pytest.mark.parametrize("scores", ["x", b"x", None, 3, {}, {1}, dict, len, iter([])])
+def test_other_scores_are_refused(scores):
+    with pytest.raises(InputError, match="scores: expected an array of arc scores, a GrandparentInstance or"):
+        parse(scores)
+
+
+def test_other_options_are_refused():
+    for scores in (random(3, 0), random(3, 0).arcs):
+        for wrong in ("x", np.ones(2), 2):
+            with pytest.raises(InputError, match="single_root: expected"):
+                parse(scores, single_root=wrong)
+            with pytest.raises(InputError, match="projective: expected"):
+                parse(scores, projective=wrong)
+    with pytest.raises(InputError, match=r"scores: expected the shape .* got \(1, 1, 3, 3\)"):
+        parse(np.zeros((1, 1, 3, 3)))
+
+
 def test_lengths_need_a_batch():
     with pytest.raises(InputError, match="lengths"):
         parse(random(4, 0), lengths=[4])
