@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from colgen.core.errors import InputError
 from colgen.learning.batches import Batch, batch_of, batch_sums
 from colgen.learning.losses import Loss, Margin, Regularization, fenchel_young, hinge
-from colgen.learning.oracles import Structure, right_structure
+from colgen.learning.oracles import Structure, gold_structure
 from colgen.learning.sparsemap import SparseMean, sparsemap
 
 Floats = NDArray[np.float64]
@@ -134,28 +134,28 @@ class _LossLayer(_Layer):
             raise InputError(f"reduction: expected 'mean', 'sum' or 'none', got {reduction!r}")
         self.reduction = reduction
 
-    def _loss(self, right: Any, scores: Sequence[Any], *, k: int) -> Loss:
+    def _loss(self, gold: Any, scores: Sequence[Any], *, k: int) -> Loss:
         raise NotImplementedError
 
-    def forward(self, *scores: Any, right: Any, lengths: Any = None, mask: Any = None) -> Any:
+    def forward(self, *scores: Any, gold: Any, lengths: Any = None, mask: Any = None) -> Any:
         """Return the loss, or one loss per instance if ``reduction`` is ``"none"``.
 
         Parameters
         ----------
-        right
+        gold
             The gold structures, one per instance: labels of chains, shape (batch, tokens); heads of trees, shape
             (batch, N), the root's ignored; cluster numbers, shape (batch, n); or parts, see
             :mod:`colgen.learning.oracles`.
         """
         batch = self._batch(scores, lengths, mask)
-        given = _plain(right) if isinstance(right, torch.Tensor) else right
+        given = _plain(gold) if isinstance(gold, torch.Tensor) else gold
         count = len(given) if hasattr(given, "__len__") else "none"
         if count != len(batch):
-            raise InputError(f"right: expected {len(batch)} structures, one per instance, got {count}")
+            raise InputError(f"gold: expected {len(batch)} structures, one per instance, got {count}")
 
         def loss_of(k: int) -> Loss:
             own = batch.instance(k)
-            return self._loss(_right(self.oracle, given[k], own), own, k=k)
+            return self._loss(_gold(self.oracle, given[k], own), own, k=k)
 
         losses: list[Loss] = batch.over(loss_of)
         values = np.array([loss.value for loss in losses])
@@ -171,7 +171,7 @@ class _LossLayer(_Layer):
 
 
 class StructuredHinge(_LossLayer):
-    """Structured hinge loss, max_y s(y) + Δ(y) - s(right).
+    """Structured hinge loss, max_y s(y) + Δ(y) - s(gold).
 
     Its gradient is the worst violator minus the gold structure. If several violate equally, the oracle's choice gives a
     subgradient.
@@ -196,8 +196,8 @@ class StructuredHinge(_LossLayer):
         super().__init__(oracle, reduction=reduction, shared=shared, workers=workers)
         self.margin: Margin = margin
 
-    def _loss(self, right: Any, scores: Sequence[Any], *, k: int) -> Loss:
-        return hinge(self.oracle, right, *scores, margin=self.margin)
+    def _loss(self, gold: Any, scores: Sequence[Any], *, k: int) -> Loss:
+        return hinge(self.oracle, gold, *scores, margin=self.margin)
 
 
 class FenchelYoung(_LossLayer):
@@ -233,10 +233,10 @@ class FenchelYoung(_LossLayer):
         self.regularization: Regularization = regularization
         self.samples, self.spread, self.seed = samples, spread, seed
 
-    def _loss(self, right: Any, scores: Sequence[Any], *, k: int) -> Loss:
+    def _loss(self, gold: Any, scores: Sequence[Any], *, k: int) -> Loss:
         return fenchel_young(
             self.oracle,
-            right,
+            gold,
             *scores,
             regularization=self.regularization,
             samples=self.samples,
@@ -314,10 +314,10 @@ def _plain(tensor: Any) -> NDArray[Any]:
     return np.asarray(tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor)
 
 
-def _right(oracle: Any, given: Any, scores: tuple[Floats, ...]) -> Structure:
+def _gold(oracle: Any, given: Any, scores: tuple[Floats, ...]) -> Structure:
     """Return the gold structure of an instance, without labels beyond its length."""
     if isinstance(given, torch.Tensor):
         given = _plain(given)
     if hasattr(oracle, "from_labels") and isinstance(given, np.ndarray) and given.ndim == 1:
         given = given[: len(scores[0])]
-    return right_structure(oracle, given, scores)
+    return gold_structure(oracle, given, scores)

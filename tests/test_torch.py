@@ -49,19 +49,17 @@ def test_gradients_of_means(layer, name):
 def test_gradients_of_losses(loss):
     labels = torch.tensor([[0, 1, 2], [2, 2, 9]])  # the last lies beyond its chain
     chains = loss(Chains(), reduction="none")
-    assert torch.autograd.gradcheck(
-        lambda a, b: chains(a, b, right=labels, lengths=LENGTHS), drawn([(2, 3, 3), (3, 3)])
-    )
+    assert torch.autograd.gradcheck(lambda a, b: chains(a, b, gold=labels, lengths=LENGTHS), drawn([(2, 3, 3), (3, 3)]))
     heads = torch.tensor([[-1, 0, 1, 1], [-1, 2, 0, 7]])
     trees = loss(Trees())
-    assert torch.autograd.gradcheck(lambda a: trees(a, right=heads, lengths=LENGTHS), drawn([(2, 4, 4)]))
+    assert torch.autograd.gradcheck(lambda a: trees(a, gold=heads, lengths=LENGTHS), drawn([(2, 4, 4)]))
 
 
 def test_rounds_end_means_and_losses_early():
     scores = drawn([(2, 3, 3), (3, 3)])
     assert not torch.equal(SparseMAP(Chains(), rounds=2)(*scores), SparseMAP(Chains())(*scores))
-    right = torch.zeros((2, 3), dtype=torch.long)
-    assert FenchelYoung(Chains(), rounds=2)(*scores, right=right) < FenchelYoung(Chains())(*scores, right=right)
+    gold = torch.zeros((2, 3), dtype=torch.long)
+    assert FenchelYoung(Chains(), rounds=2)(*scores, gold=gold) < FenchelYoung(Chains())(*scores, gold=gold)
 
 
 def test_means_are_those_of_instances_alone():
@@ -116,10 +114,10 @@ def test_invalid_arguments_are_refused():
     with pytest.raises(InputError, match="reduction: expected 'mean', 'sum' or 'none'"):
         StructuredHinge(Trees(), reduction="max")
     hinge = StructuredHinge(Chains())
-    with pytest.raises(InputError, match="right: expected 1 structures"):
-        hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), right=torch.zeros(2, 2, dtype=torch.int64))
-    with pytest.raises(InputError, match="instance 0 of the batch: right: expected 2 numbers from 0 to 1"):
-        hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), right=torch.tensor([[0, 2]]))
+    with pytest.raises(InputError, match="gold: expected 1 structures"):
+        hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), gold=torch.zeros(2, 2, dtype=torch.int64))
+    with pytest.raises(InputError, match="instance 0 of the batch: gold: expected 2 numbers from 0 to 1"):
+        hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), gold=torch.tensor([[0, 2]]))
 
 
 REFUSED = {
@@ -132,11 +130,11 @@ REFUSED = {
     "nothing of an instance": (lambda s: s, {"lengths": [2, 0]}, "lengths: expected .*from 1 to"),
     "half a word": (lambda s: s, {"lengths": [2, 1.5]}, "lengths: expected .*1.5"),
     "one length": (lambda s: s, {"lengths": [2]}, "lengths: expected the shape"),
-    "an instance forbidden": (lambda s: [forbidden(s[0]), *s[1:]], {}, "instance 1 of the batch: (every|the right)"),
-    "no right structures": (lambda s: s, {"right": None}, "right: expected 2 structures, .* got none"),
-    "one right structure": (lambda s: s, {"right": [[0, 0, 0, 0]]}, "right: expected 2 structures"),
-    "a label that is none": (lambda s: s, {"right": torch.full((2, 4), 9)}, "instance 0 of the batch: right: expected"),
-    "fractions": (lambda s: s, {"right": torch.randn(2, 4)}, "instance 0 of the batch: right: expected"),
+    "an instance forbidden": (lambda s: [forbidden(s[0]), *s[1:]], {}, "instance 1 of the batch: (every|the gold)"),
+    "no gold structures": (lambda s: s, {"gold": None}, "gold: expected 2 structures, .* got none"),
+    "one gold structure": (lambda s: s, {"gold": [[0, 0, 0, 0]]}, "gold: expected 2 structures"),
+    "a label that is none": (lambda s: s, {"gold": torch.full((2, 4), 9)}, "instance 0 of the batch: gold: expected"),
+    "fractions": (lambda s: s, {"gold": torch.randn(2, 4)}, "instance 0 of the batch: gold: expected"),
 }
 LAYERS = [SparseMAP, Marginals, LogPartition, StructuredHinge, FenchelYoung]
 
@@ -152,24 +150,24 @@ def forbidden(scores):
 def test_every_layer_refuses_invalid_arguments(layer, name):
     model, shapes = SHAPES[name]
     learns = layer in (StructuredHinge, FenchelYoung)
-    right = {"right": torch.tensor([[0, 0, 1, 2], [0, 2, 0, 1]])[:, : shapes[0][1]]} if learns else {}
+    gold = {"gold": torch.tensor([[0, 0, 1, 2], [0, 2, 0, 1]])[:, : shapes[0][1]]} if learns else {}
     for make, arguments, said in REFUSED.values():
-        if "right" in arguments and not learns:
+        if "gold" in arguments and not learns:
             continue
         with pytest.raises(InputError, match=said):
-            layer(model)(*make(drawn(shapes)), **{**right, **arguments})
+            layer(model)(*make(drawn(shapes)), **{**gold, **arguments})
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_threads_do_not_change_results(name):
     model, shapes = SHAPES[name]
     heads = torch.tensor([[0, 0, 1, 2], [0, 2, 0, 9]])
-    right = heads[:, : shapes[0][1]]
+    gold = heads[:, : shapes[0][1]]
     for make in (SparseMAP, Marginals, LogPartition, StructuredHinge, FenchelYoung):
         found = []
         for workers in (1, 2):
             scores = drawn(shapes)
-            more = {"right": right} if make in (StructuredHinge, FenchelYoung) else {}
+            more = {"gold": gold} if make in (StructuredHinge, FenchelYoung) else {}
             value = make(model, workers=workers)(*scores, lengths=LENGTHS, **more)
             value.square().sum().backward()
             found.append([value.detach().numpy(), *(s.grad.numpy() for s in scores)])
@@ -190,18 +188,18 @@ def test_labels_have_the_same_meaning_in_every_layer():
     scores = torch.randn(2, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     for make in (StructuredHinge, FenchelYoung):
         layer = make(Clusterings(), reduction="none")
-        found = layer(scores, right=labels, lengths=[4, 3])
+        found = layer(scores, gold=labels, lengths=[4, 3])
         for k, length in enumerate((4, 3)):
             own = labels[k, :length].numpy()
             together = (own[:, np.newaxis] == own).astype(float) - np.eye(length)
             loss = hinge if make is StructuredHinge else fenchel_young
-            right = loss(Clusterings(), together, scores[k, :length, :length].numpy()).value
-            assert found[k].item() == pytest.approx(right)
+            gold = loss(Clusterings(), together, scores[k, :length, :length].numpy()).value
+            assert found[k].item() == pytest.approx(gold)
         parts = [Clusterings.structure(own[:n].numpy()) for own, n in zip(labels, (4, 3), strict=True)]
-        assert torch.equal(layer(scores, right=parts, lengths=[4, 3]), found)
+        assert torch.equal(layer(scores, gold=parts, lengths=[4, 3]), found)
     heads = torch.tensor([[-1, 0, 1, 1]])
     every = SecondOrderTrees()
-    assert StructuredHinge(every)(scores[:1], right=heads) == StructuredHinge(Trees())(scores[:1], right=heads)
+    assert StructuredHinge(every)(scores[:1], gold=heads) == StructuredHinge(Trees())(scores[:1], gold=heads)
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -209,14 +207,14 @@ def test_a_gradient_penalty_is_refused(layer):
     for name in ("shared", "trees"):
         model, shapes = SHAPES[name]
         scores = drawn(shapes)
-        right = torch.tensor([[0, 0, 1, 2], [0, 2, 0, 1]])[:, : shapes[0][1]]
-        made = layer(model)(*scores, **({"right": right} if layer in (StructuredHinge, FenchelYoung) else {}))
+        gold = torch.tensor([[0, 0, 1, 2], [0, 2, 0, 1]])[:, : shapes[0][1]]
+        made = layer(model)(*scores, **({"gold": gold} if layer in (StructuredHinge, FenchelYoung) else {}))
         gradients = torch.autograd.grad(made.square().sum(), scores, create_graph=True)
         assert all(own.isfinite().all() for own in gradients)
         penalty = sum(own.square().sum() for own in gradients)
         with pytest.raises(InputError, match="first-order gradients only"):
             penalty.backward()
-        plain = layer(model)(*scores, **({"right": right} if layer in (StructuredHinge, FenchelYoung) else {})).sum()
+        plain = layer(model)(*scores, **({"gold": gold} if layer in (StructuredHinge, FenchelYoung) else {})).sum()
         gradients = torch.autograd.grad(plain, scores, create_graph=True)  # here nothing upstream asks for derivatives
         with pytest.raises(InputError, match="first-order gradients only"):
             torch.autograd.grad(sum(own.square().sum() for own in gradients), scores)

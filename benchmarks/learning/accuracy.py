@@ -330,6 +330,6 @@ def _accuracy(tested: Sequence[LinearExample], weights: Floats) -> float:
     right = total = 0
     for example in tested:
         predicted = best_structure(example.oracle, example.scores(weights)).parts[0][0]
-        right += len(np.intersect1d(predicted, example.right.parts[0][0]))
-        total += len(example.right.parts[0][0])
+        right += len(np.intersect1d(predicted, example.gold.parts[0][0]))
+        total += len(example.gold.parts[0][0])
     return right / total

@@ -25,8 +25,8 @@ class ChainPerceptron:
         Features of all tokens, chain after chain, shape (tokens, features per token); -1 is no feature.
     offsets
         Start of each chain, and the end of the last one.
-    right
-        The right label of each token.
+    gold
+        The gold label of each token.
     num_features, num_labels
         Numbers of features and labels.
     kinds, num_kinds
@@ -40,13 +40,13 @@ class ChainPerceptron:
         self,
         features: Shorts,
         offsets: Ints,
-        right: Shorts,
+        gold: Shorts,
         num_features: int,
         num_labels: int,
         kinds: Shorts | None = None,
         num_kinds: int = 1,
     ) -> None:
-        self._examples = features, offsets, right
+        self._examples = features, offsets, gold
         self._kinds = np.zeros(len(self), dtype=np.int32) if kinds is None else kinds
         rows = num_labels if kinds is None else num_labels + 1
         self._weights = AveragedWeights(np.zeros((num_features, num_labels), dtype=np.float32))
@@ -57,12 +57,12 @@ class ChainPerceptron:
         return len(self._examples[1]) - 1
 
     def learn(self, examples: Ints) -> tuple[float, float]:
-        features, offsets, right = self._examples
+        features, offsets, gold = self._examples
         weights, transitions = self._weights, self._transitions
         wrong = perceptron_pass(
             features,
             offsets,
-            right,
+            gold,
             self._kinds,
             examples,
             weights.weights.reshape(weights.shape),

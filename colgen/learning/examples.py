@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import Structure, StructureOracle, right_structure
+from colgen.learning.oracles import Structure, StructureOracle, gold_structure
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -27,8 +27,8 @@ class Example(Protocol):
         """Oracle that finds structures of largest score."""
 
     @property
-    def right(self) -> Structure:
-        """The right structure."""
+    def gold(self) -> Structure:
+        """The gold structure."""
 
     def scores(self, weights: Floats) -> tuple[Floats, ...]:
         """Return the oracle's arrays of scores, which are linear in the weights."""
@@ -49,14 +49,14 @@ class LinearExample:
         One matrix per array of scores (sparse or dense), with a row per score in C order and a column per weight.
     shapes
         Shapes of the arrays of scores.
-    right
-        The right structure: labels or parts, see :mod:`colgen.learning.oracles`.
+    gold
+        The gold structure: labels or parts, see :mod:`colgen.learning.oracles`.
     """
 
     oracle: StructureOracle
     features: Sequence[Any]
     shapes: Sequence[tuple[int, ...]]
-    right: Any
+    gold: Any
 
     def __post_init__(self) -> None:
         if len(self.features) != len(self.shapes) or not self.shapes:
@@ -72,7 +72,7 @@ class LinearExample:
                 )
         object.__setattr__(self, "features", tuple(matrices))
         scores = [np.zeros(shape) for shape in self.shapes]
-        object.__setattr__(self, "right", right_structure(self.oracle, self.right, scores))
+        object.__setattr__(self, "gold", gold_structure(self.oracle, self.gold, scores))
 
     def scores(self, weights: Floats) -> tuple[Floats, ...]:
         if len(weights) != self.features[0].shape[1]:

@@ -1,11 +1,11 @@
-r"""Losses of scores against a right structure, with their gradients.
+r"""Losses of scores against a gold structure, with their gradients.
 
-All have the form max_y [s(y) + Δ(y) ...] - s(right).  They are convex in the scores, and zero only if the right
-structure wins by the margin.  The gradient is a mean of structures minus the right one.
+All have the form max_y [s(y) + Δ(y) ...] - s(gold).  They are convex in the scores, and zero only if the gold
+structure wins by the margin.  The gradient is a mean of structures minus the gold one.
 
-    structured hinge    max_y s(y) + Δ(y) - s(right)              Δ: Hamming loss, given costs, or 0/1 loss
+    structured hinge    max_y s(y) + Δ(y) - s(gold)               Δ: Hamming loss, given costs, or 0/1 loss
     perceptron          the same without Δ
-    Fenchel-Young       Ω*(θ) + Ω(right) - s(right)               Ω = ½ ‖·‖² (SparseMAP), -entropy (Gibbs: conditional
+    Fenchel-Young       Ω*(θ) + Ω(gold) - s(gold)                 Ω = ½ ‖·‖² (SparseMAP), -entropy (Gibbs: conditional
                                                                   random fields), or a mean of maxima (perturbed)
 
 Sources: B. Taskar, C. Guestrin, D. Koller, *Max-margin Markov networks*, NIPS 2003; M. Blondel, A. F. T. Martins,
@@ -29,7 +29,7 @@ from colgen.learning.oracles import (
     Structure,
     StructureOracle,
     decode,
-    right_structure,
+    gold_structure,
     scores_for,
     structure_from,
 )
@@ -53,11 +53,11 @@ class Loss:
     Attributes
     ----------
     value
-        At least 0 up to rounding, if the right structure is one of the oracle's.
+        At least 0 up to rounding, if the gold structure is one of the oracle's.
     gradients
         Derivatives with respect to each array of scores, in its shape.
     structure
-        For a hinge: the structure that violates the margin most (the right one if none does).
+        For a hinge: the structure that violates the margin most (the gold one if none does).
     cost
         The cost Δ of ``structure``.
     """
@@ -77,16 +77,16 @@ class Violator:
 
 
 def augmented(
-    oracle: StructureOracle, right: Any, *scores: Any, margin: Margin = "hamming", costs: ArrayLike | None = None
+    oracle: StructureOracle, gold: Any, *scores: Any, margin: Margin = "hamming", costs: ArrayLike | None = None
 ) -> Violator:
     """Return a structure of largest score plus cost (loss-augmented decoding), by one call of the oracle.
 
     Parameters
     ----------
-    right
-        The right structure: labels or parts, see :mod:`colgen.learning.oracles`.
+    gold
+        The gold structure: labels or parts, see :mod:`colgen.learning.oracles`.
     margin
-        ``"hamming"``: each missed right part of the first array costs 1.  ``"zero_one"``: every structure but the right
+        ``"hamming"``: each missed gold part of the first array costs 1.  ``"zero_one"``: every structure but the gold
         one costs 1.  This may need the second best, see :func:`second_best`.
     costs
         Costs of the parts of the first array, in its shape, instead of the margin.
@@ -97,33 +97,33 @@ def augmented(
         If an argument is invalid, or every structure is forbidden.
     """
     theta = scores_for(oracle, scores)
-    return _violator(oracle, right_structure(oracle, right, theta), theta, margin, costs)
+    return _violator(oracle, gold_structure(oracle, gold, theta), theta, margin, costs)
 
 
 def hinge(
-    oracle: StructureOracle, right: Any, *scores: Any, margin: Margin = "hamming", costs: ArrayLike | None = None
+    oracle: StructureOracle, gold: Any, *scores: Any, margin: Margin = "hamming", costs: ArrayLike | None = None
 ) -> Loss:
-    """Return the structured hinge, max_y s(y) + Δ(y) - s(right); for parameters see :func:`augmented`."""
+    """Return the structured hinge, max_y s(y) + Δ(y) - s(gold); for parameters see :func:`augmented`."""
     theta = scores_for(oracle, scores)
-    gold = right_structure(oracle, right, theta)
+    gold = gold_structure(oracle, gold, theta)
     found = _violator(oracle, gold, theta, margin, costs)
-    own = _right_score(gold, theta)
+    own = _gold_score(gold, theta)
     value = found.structure.score(theta) + found.cost - own
-    at_right = (
+    at_gold = (
         float(_costs(gold, theta, costs)[0].ravel()[gold.parts[0][0]] @ gold.parts[0][1]) if costs is not None else 0.0
     )
     scale = size(1.0, own, found.cost)
-    if value < at_right - TOLERANCES.diagnostic * scale:
+    if value < at_gold - TOLERANCES.diagnostic * scale:
         raise OracleBeatenError(
-            f"{type(oracle).__name__}.best returned a structure of score and cost {value + own:.9g}, but the right one "
-            f"has {own + at_right:.9g}: the oracle is not exact, or it cannot find the right structure"
+            f"{type(oracle).__name__}.best returned a structure of score and cost {value + own:.9g}, but the gold one "
+            f"has {own + at_gold:.9g}: the oracle is not exact, or it cannot find the gold structure"
         )
     return Loss(value, _difference(found.structure, gold, theta), found.structure, found.cost)
 
 
 def fenchel_young(
     oracle: Any,
-    right: Any,
+    gold: Any,
     *scores: Any,
     regularization: Regularization = "sparsemap",
     samples: int = 16,
@@ -131,7 +131,7 @@ def fenchel_young(
     seed: int = 0,
     rounds: int | None = None,
 ) -> Loss:
-    """Return a Fenchel-Young loss.  Its gradient is a mean of structures minus the right one.
+    """Return a Fenchel-Young loss.  Its gradient is a mean of structures minus the gold one.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def fenchel_young(
         Any oracle; ``"gibbs"`` needs one with sums over its structures.
     regularization
         ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: marginals.  The loss
-        is -log P(right).  ``"beliefs"``: approximate marginals of trees with grandchildren by loopy belief propagation
+        is -log P(gold).  ``"beliefs"``: approximate marginals of trees with grandchildren by loopy belief propagation
         (an oracle with a method ``beliefs(*scores)``). The value uses Bethe's free energy and may be negative.
         ``"perturbed"``: the mean of best structures at perturbed scores.  The value has an unknown constant and may be
         negative.
@@ -150,8 +150,8 @@ def fenchel_young(
         value is then too small by at most the mean's gap.
     """
     theta = scores_for(oracle, scores)
-    gold = right_structure(oracle, right, theta)
-    own = _right_score(gold, theta)
+    gold = gold_structure(oracle, gold, theta)
+    own = _gold_score(gold, theta)
     if regularization == "gibbs":
         distribution = marginals(oracle, *theta)
         value, means = distribution.log_partition - own, distribution.means
@@ -246,10 +246,10 @@ def _beliefs(oracle: Any, theta: tuple[Floats, ...]) -> tuple[float, tuple[Float
     return found.log_partition, (found.arcs, found.grandchildren)
 
 
-def _right_score(gold: Structure, theta: tuple[Floats, ...]) -> float:
+def _gold_score(gold: Structure, theta: tuple[Floats, ...]) -> float:
     own = gold.score(theta)
     if not np.isfinite(own):
-        raise InputError("the right structure has a forbidden part, of score -inf")
+        raise InputError("the gold structure has a forbidden part, of score -inf")
     return own
 
 

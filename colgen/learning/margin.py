@@ -1,8 +1,8 @@
 r"""Structured support vector machines: a convex program whose optimum is proved by a dual bound.
 
-    min over w   P(w) = λ/2 ‖w‖² + 1/n Σ_i H_i(w),        H_i(w) = max_y Δ_i(y) + wᵀψ_i(y) - wᵀψ_i(right)
+    min over w   P(w) = λ/2 ‖w‖² + 1/n Σ_i H_i(w),        H_i(w) = max_y Δ_i(y) + wᵀψ_i(y) - wᵀψ_i(gold)
 
-Each pass of cutting planes over the examples gives a row Σ_i H_i(w)/n ≥ b - gᵀw.  Here g is the mean of ψ(right) -
+Each pass of cutting planes over the examples gives a row Σ_i H_i(w)/n ≥ b - gᵀw.  Here g is the mean of ψ(gold) -
 ψ(y), and b the mean cost, of the worst violators.  In the dual these rows are columns, and the master is SparseMAP's
 quadratic program over the simplex.  Its dual values are w = Σ_j p_j g_j / λ, and its value is a lower bound on P.
 Block-coordinate Frank-Wolfe stores a mean per example instead, and takes the best step towards one example's violator
@@ -83,7 +83,7 @@ def cutting_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Plane:
-    """The mean of ψ(right) - ψ(y) over the examples.  The mean of Δ(y) is the column's cost."""
+    """The mean of ψ(gold) - ψ(y) over the examples.  The mean of Δ(y) is the column's cost."""
 
     vector: Features
 
@@ -181,8 +181,8 @@ def frank_wolfe(
                 continue
         for k in generator.integers(0, count, count).tolist():
             example = examples[k]
-            found = augmented(example.oracle, example.right, *example.scores(weights), margin=margin)
-            numbers, values = subtract_features(example, example.right, found.structure)
+            found = augmented(example.oracle, example.gold, *example.scores(weights), margin=margin)
+            numbers, values = subtract_features(example, example.gold, found.structure)
             values = values / (regularization * count)
             old_numbers, old_values = own[k]
             numbers, change = sum_entries(np.concatenate([old_numbers, numbers]), np.concatenate([old_values, -values]))
@@ -206,11 +206,11 @@ def _length(change: Floats, weights: Floats, gain: float, regularization: float)
 
 
 def _mean_plane(examples: Sequence[Example], weights: Floats, margin: Margin) -> tuple[Features, float]:
-    """Return the means of ψ(right) - ψ(y) and of Δ(y) over the examples' worst violators y."""
+    """Return the means of ψ(gold) - ψ(y) and of Δ(y) over the examples' worst violators y."""
     numbers, values, cost = [], [], 0.0
     for example in examples:
-        found = augmented(example.oracle, example.right, *example.scores(weights), margin=margin)
-        plane = subtract_features(example, example.right, found.structure)
+        found = augmented(example.oracle, example.gold, *example.scores(weights), margin=margin)
+        plane = subtract_features(example, example.gold, found.structure)
         numbers.append(plane[0])
         values.append(plane[1])
         cost += found.cost

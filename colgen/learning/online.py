@@ -39,9 +39,9 @@ def perceptron(examples: Sequence[Example], size: int, *, epochs: int = 5, seed:
 
     def step(example: Example, model: _LinearLearner) -> tuple[float, Features | None]:
         scores = example.scores(model.weights)
-        found = augmented(example.oracle, example.right, *scores, margin="none").structure
-        change = None if found.key == example.right.key else subtract_features(example, example.right, found)
-        return found.score(scores) - example.right.score(scores), change
+        found = augmented(example.oracle, example.gold, *scores, margin="none").structure
+        change = None if found.key == example.gold.key else subtract_features(example, example.gold, found)
+        return found.score(scores) - example.gold.score(scores), change
 
     return train(_LinearLearner(examples, size, step), epochs, seed=seed)
 
@@ -65,9 +65,9 @@ def mira(
     _check_positive("aggressiveness", aggressiveness)
 
     def step(example: Example, model: _LinearLearner) -> tuple[float, Features | None]:
-        loss = hinge(example.oracle, example.right, *example.scores(model.weights), margin=margin)
+        loss = hinge(example.oracle, example.gold, *example.scores(model.weights), margin=margin)
         if loss.value > 0.0 and loss.structure is not None:
-            numbers, values = subtract_features(example, example.right, loss.structure)
+            numbers, values = subtract_features(example, example.gold, loss.structure)
             square = float(values @ values)
             if square > 0.0:
                 return loss.value, (numbers, min(aggressiveness, loss.value / square) * values)
@@ -100,9 +100,9 @@ def stochastic_gradient(
     def step(example: Example, model: _LinearLearner) -> tuple[float, Features | None]:
         scores = example.scores(model.weights)
         if loss in ("sparsemap", "gibbs", "beliefs", "perturbed"):
-            at = fenchel_young(example.oracle, example.right, *scores, regularization=loss, seed=model.steps)
+            at = fenchel_young(example.oracle, example.gold, *scores, regularization=loss, seed=model.steps)
         else:
-            at = hinge(example.oracle, example.right, *scores, margin=loss)  # type: ignore[arg-type]
+            at = hinge(example.oracle, example.gold, *scores, margin=loss)  # type: ignore[arg-type]
         numbers, values = example.joint(nonzero_entries(at.gradients))
         model.squares[numbers] += values * values
         return at.value, (numbers, -rate * (values / np.sqrt(model.squares[numbers])))

@@ -7,8 +7,8 @@ Floats or truth values have the shape of the scores.  Integers are places of par
 often as the part occurs.  It returns None if there is no structure.  A score of -inf forbids a part.  An optional
 method ``check(*scores)`` raises an error for scores of wrong shapes before ``best`` is called.
 
-Losses, trainers and layers take the right (gold) structure of an example in the same forms, or as labels.  Labels are
-an array with one integer per position, such as heads or cluster numbers.  They need an oracle with a method
+Losses, trainers and layers take the correct structure of an example, ``gold``, in the same forms, or as labels.
+Labels are an array with one integer per position, such as heads or cluster numbers.  They need an oracle with a method
 ``from_labels(labels, *scores)``, such as :class:`Chains`, :class:`Trees` and :class:`ProjectiveTrees`.  These oracles
 take places only as a tuple of arrays.  For other oracles integers are always places.
 """
@@ -172,13 +172,13 @@ def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the struc
     return Structure(tuple(_occurrences(array, theta, name) for array, theta in zip(arrays, scores, strict=True)))
 
 
-def right_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Structure:
-    """Return the right structure of an example, checked, from labels or from arrays of its parts."""
+def gold_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Structure:
+    """Return the gold structure of an example, checked, from labels or from arrays of its parts."""
     if hasattr(oracle, "from_labels") and not isinstance(given, Structure):
         labels = _as_labels(given)
         if labels is not None:
             given = oracle.from_labels(labels, *scores)
-    return structure_from(given, scores, "right")
+    return structure_from(given, scores, "gold")
 
 
 def _as_labels(given: Any) -> NDArray[Any] | None:
@@ -193,17 +193,17 @@ def _as_labels(given: Any) -> NDArray[Any] | None:
 
 
 def check_labels(labels: Any, size: int, low: int | None = None, high: int | None = None) -> Ints:
-    """Return the labels of a right structure after checking their number and range."""
+    """Return the labels of a gold structure after checking their number and range."""
     bounds = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
     try:
-        found: Ints = as_integers(labels, "right", shape=(size,), low=low, high=high)
+        found: Ints = as_integers(labels, "gold", shape=(size,), low=low, high=high)
     except ArrayError:
-        raise InputError(f"right: expected {size} numbers{bounds}, got {np.asarray(labels).tolist()[:20]}") from None
+        raise InputError(f"gold: expected {size} numbers{bounds}, got {np.asarray(labels).tolist()[:20]}") from None
     return found
 
 
 def check_heads(heads: Any, size: int) -> Ints:
-    """Return the heads of a right tree by position, checked for cycles; that of the root 0 is ignored."""
+    """Return the heads of a gold tree by position, checked for cycles; that of the root 0 is ignored."""
     given = check_labels(heads, size).copy()
     given[:1] = 0
     found = check_labels(given, size, 0, size - 1)
@@ -212,7 +212,7 @@ def check_heads(heads: Any, size: int) -> Ints:
         above = above[above]
     if above.any():
         raise InputError(
-            f"right: expected the heads of a tree, but those above position {int(np.argmax(above > 0))} form a cycle"
+            f"gold: expected the heads of a tree, but those above position {int(np.argmax(above > 0))} form a cycle"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Small problems of learning: chains whose right labels come from hidden weights, and choices at random."""
+"""Small problems of learning: chains whose gold labels come from hidden weights, and choices at random."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ def chain_examples(seed, count=12, *, labels=3, features=5, noise=0.0):
         x = rng.normal(size=(4, features))
         tokens = np.hstack([np.kron(x, np.eye(labels)), np.zeros((4 * labels, labels * labels))])
         scores = (tokens @ hidden).reshape(4, labels), (transitions @ hidden).reshape(labels, labels)
-        right = Chains().best(scores[0] + noise * rng.normal(size=(4, labels)), scores[1])
-        made.append(LinearExample(Chains(), [tokens, transitions], [(4, labels), (labels, labels)], right))
+        gold = Chains().best(scores[0] + noise * rng.normal(size=(4, labels)), scores[1])
+        made.append(LinearExample(Chains(), [tokens, transitions], [(4, labels), (labels, labels)], gold))
     return made, size
 
 

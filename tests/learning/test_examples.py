@@ -16,8 +16,8 @@ def test_scores_are_products_of_joint_features_and_weights():
     best = best_structure(example.oracle, scores)
     numbers, values = example.joint(best.parts)
     assert values @ weights[numbers] == pytest.approx(best.score(scores))
-    numbers, values = subtract_features(example, example.right, best)
-    assert values @ weights[numbers] == pytest.approx(example.right.score(scores) - best.score(scores))
+    numbers, values = subtract_features(example, example.gold, best)
+    assert values @ weights[numbers] == pytest.approx(example.gold.score(scores) - best.score(scores))
     arrays = [best.array(k, theta.shape) for k, theta in enumerate(scores)]
     numbers, values = example.joint(nonzero_entries(arrays))
     assert values @ weights[numbers] == pytest.approx(best.score(scores))
@@ -28,5 +28,5 @@ def test_features_of_wrong_shapes_raise_errors():
         LinearExample(EnumeratedStructures(np.eye(3)), [np.zeros((2, 4))], [(3,)], np.array([0]))
     with pytest.raises(InputError, match="expected a shape for each matrix"):
         LinearExample(EnumeratedStructures(np.eye(3)), [np.zeros((3, 4))], [], np.array([0]))
-    with pytest.raises(InputError, match="right: expected places from 0 to 2"):
+    with pytest.raises(InputError, match="gold: expected places from 0 to 2"):
         LinearExample(EnumeratedStructures(np.eye(3)), [np.zeros((3, 4))], [(3,)], np.array([3]))

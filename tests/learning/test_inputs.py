@@ -36,15 +36,15 @@ MODELS = {
     "a list": (EnumeratedStructures(np.eye(3)), [(3,)], np.array([1])),
 }
 FUNCTIONS = {
-    "best_structure": lambda oracle, right, scores: best_structure(oracle, scores).score(scores_of(scores)),
-    "sparsemap": lambda oracle, right, scores: sparsemap(oracle, *scores).marginals,
-    "perturbed": lambda oracle, right, scores: perturbed(
+    "best_structure": lambda oracle, gold, scores: best_structure(oracle, scores).score(scores_of(scores)),
+    "sparsemap": lambda oracle, gold, scores: sparsemap(oracle, *scores).marginals,
+    "perturbed": lambda oracle, gold, scores: perturbed(
         oracle, *scores, samples=2, generator=np.random.default_rng(0)
     ).means[0],
-    "augmented": lambda oracle, right, scores: augmented(oracle, right, *scores).cost,
-    "hinge": lambda oracle, right, scores: hinge(oracle, right, *scores).value,
-    "fenchel_young": lambda oracle, right, scores: fenchel_young(oracle, right, *scores).value,
-    "marginals": lambda oracle, right, scores: marginals(oracle, *scores).marginals,
+    "augmented": lambda oracle, gold, scores: augmented(oracle, gold, *scores).cost,
+    "hinge": lambda oracle, gold, scores: hinge(oracle, gold, *scores).value,
+    "fenchel_young": lambda oracle, gold, scores: fenchel_young(oracle, gold, *scores).value,
+    "marginals": lambda oracle, gold, scores: marginals(oracle, *scores).marginals,
 }
 SUMMED = (Chains, Trees, ProjectiveTrees)
 CASES = [
@@ -99,10 +99,10 @@ REFUSED = {
 
 
 def drawn(name):
-    oracle, shapes, right = MODELS[name]
+    oracle, shapes, gold = MODELS[name]
     rng = np.random.default_rng(1)
     # in halves, so that they are the same in few bits
-    return oracle, [np.round(4.0 * rng.normal(size=shape)) / 2.0 for shape in shapes], right
+    return oracle, [np.round(4.0 * rng.normal(size=shape)) / 2.0 for shape in shapes], gold
 
 
 def scores_of(scores):
@@ -111,35 +111,35 @@ def scores_of(scores):
 
 @pytest.mark.parametrize(("name", "function"), CASES)
 def test_arrays_of_all_types_give_the_same_results(name, function):
-    oracle, scores, right = drawn(name)
+    oracle, scores, gold = drawn(name)
     for kind, make in TAKEN.items():
         given = [make(theta) for theta in scores]
         plain = [2.0 * theta for theta in scores] if kind == "whole numbers" else scores
-        expected = FUNCTIONS[function](oracle, right, plain)
-        assert FUNCTIONS[function](oracle, right, given) == pytest.approx(expected, abs=1e-9), kind
+        expected = FUNCTIONS[function](oracle, gold, plain)
+        assert FUNCTIONS[function](oracle, gold, given) == pytest.approx(expected, abs=1e-9), kind
 
 
 @pytest.mark.parametrize(("name", "function"), CASES)
 def test_invalid_scores_raise_one_error(name, function):
-    oracle, scores, right = drawn(name)
+    oracle, scores, gold = drawn(name)
     for number in range(len(scores)):
         for kind, (make, said) in REFUSED.items():
             given = [make(theta) if k == number else theta for k, theta in enumerate(scores)]
             if name.startswith("chains") and kind == "an axis too many" and number == 1 and scores[1].ndim == 2:
                 given[1] = np.zeros((3, 3, 3, 3))  # with one axis more transitions are step by step
             with pytest.raises(InputError, match=said):
-                FUNCTIONS[function](oracle, right, given)
+                FUNCTIONS[function](oracle, gold, given)
     for given in (scores[:-1], [*scores, scores[-1]]):
         with pytest.raises(InputError, match="expected"):
-            FUNCTIONS[function](oracle, right, given)
+            FUNCTIONS[function](oracle, gold, given)
 
 
 @pytest.mark.parametrize(("name", "function"), [case for case in CASES if case[0] != "clusterings"])
 def test_all_structures_forbidden_raises_an_error(name, function):
-    oracle, scores, right = drawn(name)
+    oracle, scores, gold = drawn(name)
     forbidden = [np.full(scores[0].shape, -np.inf), *scores[1:]]
     with pytest.raises(InputError, match=r"forbidden"):
-        FUNCTIONS[function](oracle, right, forbidden)
+        FUNCTIONS[function](oracle, gold, forbidden)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -227,17 +227,17 @@ LABELS = {
 
 @pytest.mark.parametrize("name", LABELS)
 def test_labels_are_a_right_structure_everywhere(name):
-    oracle, scores, right = drawn(name)
+    oracle, scores, gold = drawn(name)
     matrices = [np.eye(theta.size, max(t.size for t in scores)) for theta in scores]
     for given in (LABELS[name], np.array(LABELS[name]), list(LABELS[name])):
         for function in (augmented, hinge, fenchel_young):
-            found, expected = function(oracle, given, *scores), function(oracle, right, *scores)
+            found, expected = function(oracle, given, *scores), function(oracle, gold, *scores)
             if function is augmented:
                 assert found.structure.key == expected.structure.key
             else:
                 assert found.value == expected.value
         example = LinearExample(oracle, matrices, [theta.shape for theta in scores], given)
-        assert example.right.key == LinearExample(oracle, matrices, [theta.shape for theta in scores], right).right.key
+        assert example.gold.key == LinearExample(oracle, matrices, [theta.shape for theta in scores], gold).gold.key
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_labels_are_a_right_structure_everywhere(name):
         (Clusterings(), [0, 0, -1, 2], "expected 4 numbers of 0 or more"),
         (Clusterings(), [0, 1], "expected 4 numbers of 0 or more"),
         (Clusterings(), [[0, 1, 1, 2]], "integers must be places"),
-        (Clusterings(), [2**70, 0, 0, 0], "right: expected"),
+        (Clusterings(), [2**70, 0, 0, 0], "gold: expected"),
     ],
 )
 def test_invalid_labels_raise_errors(oracle, labels, said):

@@ -10,7 +10,7 @@ from tests.learning.small_examples import chain_examples, choices
 
 
 def objective(examples, weights, regularization, margin="hamming"):
-    losses = [hinge(e.oracle, e.right, *e.scores(weights), margin=margin).value for e in examples]
+    losses = [hinge(e.oracle, e.gold, *e.scores(weights), margin=margin).value for e in examples]
     return 0.5 * regularization * weights @ weights + np.mean(losses)
 
 

@@ -19,7 +19,7 @@ TRAINERS = {
 
 
 def right(examples, weights):
-    return sum(best_structure(e.oracle, e.scores(weights)).key == e.right.key for e in examples)
+    return sum(best_structure(e.oracle, e.scores(weights)).key == e.gold.key for e in examples)
 
 
 @pytest.mark.parametrize("name", TRAINERS)
