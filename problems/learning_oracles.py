@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, Termination
-from colgen.learning.oracles import SecondOrder, check_labels, check_shapes
+from colgen.learning.oracles import SecondOrder, check_labels, check_shapes, first_places
 from colgen.problems.coreference.clustering import cluster
 from colgen.problems.grandparent_parsing.parser import parse
 
@@ -50,6 +50,24 @@ class Clusterings:
         together = labels[:, np.newaxis] == labels
         np.fill_diagonal(together, False)
         return (np.flatnonzero(together),)
+
+    @staticmethod
+    def labels(positions: Any, items: int) -> Ints:
+        """Return the cluster number of each of the items, numbered by their first items: the inverse of structure.
+
+        ``positions`` are the places of its pairs, or a structure in the forms of :meth:`best` or
+        :class:`~colgen.learning.Structure`.
+        """
+        together = np.eye(items, dtype=np.bool_)
+        places = first_places(positions)
+        if places.max(initial=0) >= items * items:
+            raise InputError(f"positions: expected places of pairs of {items} items, got {places.max()}")
+        together.ravel()[places] = True
+        first = together.argmax(axis=1)
+        if not np.array_equal(first[:, np.newaxis] == first, together):
+            raise InputError("positions: expected the pairs of a clustering, got others")
+        labels: Ints = np.unique(first, return_inverse=True)[1].astype(np.int64)
+        return labels
 
     @staticmethod
     def crop(length: int, scores: Floats) -> tuple[Floats]:

@@ -217,6 +217,27 @@ def check_heads(heads: Any, size: int) -> Ints:
     return found
 
 
+def first_places(structure: Any) -> Ints:
+    """Return the places of a structure's parts in the first array of scores, from any form with places."""
+    given = structure.parts[0] if isinstance(structure, Structure) else structure
+    if isinstance(given, tuple) and given and not isinstance(given[0], (int, np.integer)):
+        given = given[0]
+    try:
+        places: Ints = as_integers(given, "positions", shape=("parts",), low=0)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    return places
+
+
+def at_each_position(positions: Ints, values: Ints, size: int) -> Ints:
+    """Return values by position, after checking that each position has one."""
+    if not np.array_equal(np.sort(positions), np.arange(size)):
+        raise InputError(f"positions: expected the places of a structure with one part at each of {size} positions")
+    result = np.empty(size, dtype=np.int64)
+    result[positions] = values
+    return result
+
+
 def _occurrences(answer: Any, theta: Floats, name: str) -> Occurrences:
     array = np.asarray(answer)
     if array.dtype.kind in "iu":
@@ -280,6 +301,15 @@ class Chains:
         steps = labels[:-1] * num + labels[1:]
         return tokens * num + labels, steps + tokens[:-1] * num * num if stepwise else steps
 
+    @staticmethod
+    def labels(positions: Any, num: int) -> Ints:
+        """Return the labels of a structure, shape (tokens,): the inverse of :meth:`structure` for ``num`` labels.
+
+        ``positions`` are the places of its labels, or a structure in the forms of :meth:`best` or :class:`Structure`.
+        """
+        places = first_places(positions)
+        return at_each_position(places // num, places % num, len(places))
+
 
 class Trees:
     """Dependency trees, projective or not: scores of arcs, shape (N, N), by head and modifier, with the root 0.
@@ -310,6 +340,17 @@ class Trees:
         """Return places of a tree's arcs; ``heads[0]`` is ignored."""
         words = np.arange(1, len(heads))
         return (heads[1:] * len(heads) + words,)
+
+    @staticmethod
+    def heads(positions: Any) -> Ints:
+        """Return the heads of a tree by position, -1 for the root, shape (N,): the inverse of :meth:`structure`.
+
+        ``positions`` are the places of its arcs, or a structure in the forms of :meth:`best` or :class:`Structure`.
+        """
+        places = first_places(positions)
+        size = len(places) + 1
+        words = at_each_position(places % size - 1, places // size, size - 1)
+        return np.concatenate([[-1], words])
 
 
 class SecondOrder:
@@ -359,6 +400,8 @@ class SecondOrder:
             places["siblings"].append((h * size + s) * size + m)
             places["grandchildren"].append((g * size + h) * size + m)
         return *Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
+
+    heads = staticmethod(Trees.heads)
 
     def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
         """Return approximate sums over all trees with grandchildren, by loopy belief propagation."""

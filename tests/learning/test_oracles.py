@@ -7,6 +7,7 @@ from benchmarks.learning.reference import trees
 from colgen import Column, OraclePricing
 from colgen.core.errors import InputError
 from colgen.learning import Chains, EnumeratedStructures, PricedStructures, ProjectiveTrees, Trees, best_structure
+from colgen.learning.oracles import structure_from
 
 
 class Answering:
@@ -122,3 +123,33 @@ class Shy(Pairs):
 
     def best(self, duals, context):
         return [0, 1]
+
+
+@pytest.mark.parametrize("kind", [Trees(), ProjectiveTrees(), ProjectiveTrees("siblings", "grandchildren")])
+def test_heads_are_the_inverse_of_structures(kind):
+    for tree in [np.array(heads) for n in (1, 2, 4) for heads in trees(n, projective=True)]:
+        places = kind.structure(tree)
+        whole = structure_from(places, [np.zeros((len(tree),) * (2 if k == 0 else 3)) for k in range(len(places))])
+        for form in (places, places[0], places[0].tolist(), whole):
+            assert kind.heads(form).tolist() == tree.tolist()
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(6, 6))
+    assert Trees().structure(Trees.heads(Trees().best(scores)))[0].tolist() == Trees().best(scores)[0].tolist()
+    for wrong in ([1, 1, 1], [0, 2, 3]):  # word 1 three times; an arc to the root
+        with pytest.raises(
+            InputError, match="positions: expected the places of a structure with one part at each of 3"
+        ):
+            Trees.heads(wrong)
+    with pytest.raises(InputError, match="positions: expected integers"):
+        Trees.heads(np.ones(3) / 2)
+
+
+@pytest.mark.parametrize("stepwise", [False, True])
+def test_labels_are_the_inverse_of_structures(stepwise):
+    for labels in ([2], [0, 0], [2, 1, 0, 2]):
+        places = Chains.structure(np.array(labels), 3, stepwise)
+        whole = structure_from(places, [np.zeros((len(labels), 3)), np.zeros((len(labels), 3, 3))])
+        for form in (places, places[0], whole):
+            assert Chains.labels(form, 3).tolist() == labels
+    with pytest.raises(InputError, match="one part at each of 2 positions"):
+        Chains.labels([0, 1], 3)  # two labels of the first token

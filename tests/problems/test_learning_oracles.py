@@ -132,3 +132,11 @@ def test_batches_are_cropped():
     beyond = batch_of(SecondOrderTrees("grandchildren"), arrays, lengths=[3, 4])
     with pytest.raises(InputError, match="instance 1 of the batch: lengths: expected at most 3 words, got 4"):
         beyond.each(lambda *scores: scores)
+
+
+def test_labels_of_clusterings_are_the_inverse_of_structures():
+    for labels in partitions(4):
+        assert Clusterings.labels(Clusterings.structure(np.array(labels)), 4).tolist() == list(labels)
+    for wrong in ([1], [16]):  # a pair in one order alone; a place beyond the pairs
+        with pytest.raises(InputError, match="positions: expected"):
+            Clusterings.labels(wrong, 4)
