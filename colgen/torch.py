@@ -3,10 +3,10 @@
     layer = SparseMAP(Chains())
     means = layer(scores, transitions, lengths=lengths)          # scores (batch, tokens, labels); gradients flow back
 
-Instances lie along the first axis. ``lengths`` or a ``mask`` marks the valid part of each; means and gradients are zero
-elsewhere. Scores may have any floating-point type. Computations use 64 bits on the CPU; tensors of other devices are
-moved, with one warning per device type. Only first-order gradients exist. PyTorch is optional: install the extra
-``torch``.
+Instances lie along the first axis. ``lengths`` or a ``mask`` marks the valid part of each, anywhere in the sequence;
+means and gradients are zero elsewhere. Scores may have any floating-point type. Computations use 64 bits on the CPU;
+tensors of other devices are moved, with one warning per device type. Only first-order gradients exist. PyTorch is
+optional: install the extra ``torch``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from colgen.core.errors import InputError
 from colgen.learning.batches import Batch, batch_of, batch_sums
 from colgen.learning.losses import Loss, Margin, Regularization, fenchel_young, hinge
-from colgen.learning.oracles import Structure, gold_structure
 from colgen.learning.sparsemap import SparseMean, sparsemap
 
 Floats = NDArray[np.float64]
@@ -80,9 +79,9 @@ class SparseMAP(_Layer):
         """Return means of the first array of scores, in its shape."""
         batch = self._batch(scores, lengths, mask)
         sparse: list[SparseMean] = batch.each(lambda *arrays: sparsemap(self.oracle, *arrays, rounds=self.rounds))
-        means = np.zeros(batch.arrays[0].shape)
+        means = [np.zeros(array.shape) for array in batch.arrays]
         for k, one in enumerate(sparse):
-            batch.instance(k, (means, *batch.arrays[1:]))[0][...] = one.marginals
+            batch.add(k, means, one.means)
 
         def backward(derivative: Floats) -> list[Floats]:
             gradients = [np.zeros(array.shape) for array in batch.arrays]
@@ -91,7 +90,7 @@ class SparseMAP(_Layer):
                 batch.add(k, gradients, own)
             return gradients
 
-        return _Computed.apply(means, backward, *scores)
+        return _Computed.apply(means[0], backward, *scores)
 
 
 class Marginals(_Layer):
@@ -145,7 +144,8 @@ class _LossLayer(_Layer):
         gold
             The gold structures, one per instance: labels of chains, shape (batch, tokens); heads of trees, shape
             (batch, N), the root's ignored; cluster numbers, shape (batch, n); or parts, see
-            :mod:`colgen.learning.oracles`.
+            :mod:`colgen.learning.oracles`. Labels outside an instance's valid part are ignored; parts are those of the
+            instance without padding.
         """
         batch = self._batch(scores, lengths, mask)
         given = _plain(gold) if isinstance(gold, torch.Tensor) else gold
@@ -155,7 +155,8 @@ class _LossLayer(_Layer):
 
         def loss_of(k: int) -> Loss:
             own = batch.instance(k)
-            return self._loss(_gold(self.oracle, given[k], own), own, k=k)
+            structure = batch.gold(k, _plain(given[k]) if isinstance(given[k], torch.Tensor) else given[k])
+            return self._loss(structure, own, k=k)
 
         losses: list[Loss] = batch.over(loss_of)
         values = np.array([loss.value for loss in losses])
@@ -312,12 +313,3 @@ def _array(tensor: Any, name: str) -> Floats:
 def _plain(tensor: Any) -> NDArray[Any]:
     """Convert lengths, masks or labels to an array."""
     return np.asarray(tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor)
-
-
-def _gold(oracle: Any, given: Any, scores: tuple[Floats, ...]) -> Structure:
-    """Return the gold structure of an instance, without labels beyond its length."""
-    if isinstance(given, torch.Tensor):
-        given = _plain(given)
-    if hasattr(oracle, "from_labels") and isinstance(given, np.ndarray) and given.ndim == 1:
-        given = given[: len(scores[0])]
-    return gold_structure(oracle, given, scores)

@@ -97,10 +97,3 @@ class SecondOrderTrees(SecondOrder):
         if not found.is_optimal:
             raise InputError(f"SecondOrderTrees.best: the search stopped without a proof: {found.termination.value}")
         return self.structure(np.array([-1, *found.heads]))
-
-    @staticmethod
-    def crop(length: int, *scores: Any) -> tuple[Any, ...]:
-        """Return the arrays of the first ``length`` words of a padded instance."""
-        if length >= len(scores[0]):
-            raise InputError(f"lengths: expected at most {len(scores[0]) - 1} words, got {length}")
-        return tuple(theta[(slice(length + 1),) * theta.ndim] for theta in scores)

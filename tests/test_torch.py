@@ -43,6 +43,62 @@ def test_gradients_of_means(layer, name):
     assert torch.autograd.gradcheck(lambda *scores: made(*scores, lengths=LENGTHS), drawn(shapes))
 
 
+HOLES = torch.tensor([[0, 1, 1], [1, 0, 1]])  # padding on the left; a hole
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("layer", [SparseMAP, Marginals, LogPartition])
+def test_gradients_with_holes(layer, name):
+    model, shapes = SHAPES[name]
+    made = layer(model)
+    scores = drawn(shapes)
+    assert torch.autograd.gradcheck(lambda *scores: made(*scores, mask=HOLES), scores)
+    if layer is not LogPartition:
+        found = made(*scores, mask=HOLES).detach()
+        exists = HOLES.bool()
+        if isinstance(model, Chains):
+            assert not found[~exists].any()
+        else:
+            exists = torch.nn.functional.pad(exists, (1, 0), value=True)
+            assert not found[~(exists[:, :, None] & exists[:, None, :])].any()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("loss", [StructuredHinge, FenchelYoung])
+def test_losses_with_holes_are_those_of_the_existing_positions(loss, name):
+    model, shapes = SHAPES[name]
+    gold = (
+        torch.tensor([[9, 1, 2], [2, 9, 0]])
+        if isinstance(model, Chains)
+        else torch.tensor([[9, 9, 3, 0], [9, 3, 9, 0]])
+    )
+    kept = torch.tensor([[1, 2], [2, 0]]) if isinstance(model, Chains) else torch.tensor([[-1, 2, 0], [-1, 2, 0]])
+    scores = drawn(shapes)
+    layer = loss(model, reduction="none")
+    found = layer(*scores, gold=gold, mask=HOLES)
+    for k in range(2):
+        true = HOLES[k].nonzero()[:, 0]
+        if not isinstance(model, Chains):
+            true = torch.cat([torch.zeros(1, dtype=torch.long), true + 1])
+        longest = shapes[0][1]
+
+        def cut(theta, shared, where=true, k=k, longest=longest):
+            own = theta if shared else theta[k]
+            for axis, size in enumerate(own.shape):
+                if size == longest and not (isinstance(model, Chains) and axis > 0) and not shared:
+                    own = own.index_select(axis, where)
+            return own if shared else own[None]
+
+        own_transitions = name in ("own",)  # shape (labels, labels) of each chain: no axis of tokens
+        own = [
+            theta[k : k + 1] if number and own_transitions else cut(theta, name == "shared" and number == 1)
+            for number, theta in enumerate(scores)
+        ]
+        alone = loss(model)(*own, gold=kept[k : k + 1])
+        assert found[k].item() == pytest.approx(alone.item())
+    assert torch.autograd.gradcheck(lambda *scores: layer(*scores, gold=gold, mask=HOLES), scores)
+
+
 @pytest.mark.parametrize(
     "loss", [StructuredHinge, FenchelYoung, lambda m, **k: FenchelYoung(m, regularization="gibbs", **k)]
 )

@@ -2,6 +2,9 @@
 
 Lengths count tokens of chains.  For trees they count words, so arrays of N positions are cut to the first n + 1.  The
 arrays of other oracles are cut along their first axis, unless the oracle has a method ``crop(length, *scores)``.
+
+A mask may have any true entries: padding on the left, or holes.  An instance then consists of its true positions, in
+order, as if no others existed.  An axis that is cut to the first entries for a length has these positions instead.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.workers import shares
 from colgen.learning.marginals import Summed, marginals
-from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, check_scores
+from colgen.learning.oracles import Chains, SecondOrder, Structure, Trees, as_labels, check_scores, gold_structure
 from colgen.parallel.threads import Threads
 from colgen.solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
 from colgen.solvers.chains.sums import chain_sums
@@ -25,6 +28,7 @@ from colgen.solvers.trees.matrix_tree import tree_sums, tree_tangents
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,7 @@ class Batch:
 
     ``arrays`` have the instances along the first axis, unless they are ``shared``.  ``lengths`` is None for full
     lengths.  The results do not depend on ``workers``, the number of threads.  ``first`` is the index of the first
-    instance, if this is a part of a batch.
+    instance, if this is a part of a batch.  ``mask`` marks the positions of the instances if they are not the first.
     """
 
     oracle: Any
@@ -42,15 +46,69 @@ class Batch:
     lengths: Ints | None
     workers: int = 1
     first: int = 0
+    mask: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.arrays[0])
 
     def instance(self, k: int, arrays: Sequence[NDArray[Any]] | None = None) -> tuple[NDArray[Any], ...]:
-        """Return views of one instance's arrays, or of its part of ``arrays``, cut to its length."""
-        chosen = self.arrays if arrays is None else arrays
-        own = tuple(a if shared else a[k] for a, shared in zip(chosen, self.shared, strict=True))
-        return own if self.lengths is None else _crop(self.oracle, int(self.lengths[k]), own)
+        """Return one instance's arrays, or its part of ``arrays``, cut to its positions."""
+        own = self._padded(k, self.arrays if arrays is None else arrays)
+        if self.lengths is None:
+            return own
+        if self.mask is None:
+            return _crop(self.oracle, int(self.lengths[k]), own)
+        return tuple(a[np.ix_(*axes)] for a, axes in zip(own, self._positions(k, own), strict=True))
+
+    def gold(self, k: int, given: Any) -> Structure:
+        """Return one instance's gold structure, checked.
+
+        Labels are given by position of the padded arrays, or of the instance alone.  Heads are positions in the same
+        numbering.  Parts are those of the instance's arrays, see :meth:`instance`.
+        """
+        own = self.instance(k)
+        labels = as_labels(given) if hasattr(self.oracle, "from_labels") else None
+        if labels is None:
+            return gold_structure(self.oracle, given, own)
+        if self.lengths is not None and len(labels) == len(self.arrays[0][k]):
+            labels = labels[: len(own[0])] if self.mask is None else self._at_positions(k, labels)
+        return gold_structure(self.oracle, labels, own)
+
+    def _at_positions(self, k: int, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return the labels at an instance's positions; heads are renumbered."""
+        positions = self._positions(k, self._padded(k, self.arrays))[0][0]
+        chosen = labels[positions]
+        if not isinstance(self.oracle, (Trees, SecondOrder)):
+            return chosen
+        chosen[:1] = 0  # that of the root is ignored
+        wrong = ~np.isin(chosen, positions)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise InputError(f"gold: the head of position {positions[at]} is {chosen[at]}, which the mask leaves out")
+        return np.searchsorted(positions, chosen)
+
+    def _padded(self, k: int, arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+        """Return views of one instance's arrays, with its padding."""
+        return tuple(a if shared else a[k] for a, shared in zip(arrays, self.shared, strict=True))
+
+    def _positions(self, k: int, own: tuple[NDArray[Any], ...]) -> list[tuple[Ints, ...]]:
+        """Return for each array and axis the entries that belong to an instance, which is given with its padding.
+
+        An axis that a length cuts to its first ``count + extra`` entries, such as a root and the words, keeps the first
+        ``extra`` ones.
+        """
+        assert self.lengths is not None
+        assert self.mask is not None
+        count, true = int(self.lengths[k]), np.flatnonzero(self.mask[k])
+        cut = _crop(self.oracle, count, tuple(np.broadcast_to(0.0, a.shape) for a in own))
+
+        def entries(kept: int, size: int) -> Ints:
+            if kept == size:
+                return np.arange(size)
+            extra = max(kept - count, 0)
+            return np.concatenate([np.arange(extra), true + extra])[:kept]
+
+        return [tuple(map(entries, c.shape, a.shape)) for c, a in zip(cut, own, strict=True)]
 
     def each(self, function: Callable[..., Any]) -> list[Any]:
         """Return the results of a function of each instance's arrays.  Its ColgenError names the instance."""
@@ -74,6 +132,7 @@ class Batch:
                 self,
                 arrays=tuple(a if shared else a[own] for a, shared in zip(self.arrays, self.shared, strict=True)),
                 lengths=None if self.lengths is None else self.lengths[own],
+                mask=None if self.mask is None else self.mask[own],
                 workers=1,
                 first=self.first + own.start,
             )
@@ -86,8 +145,13 @@ class Batch:
 
     def add(self, k: int, targets: Sequence[Floats], arrays: Sequence[Floats]) -> None:
         """Add an instance's arrays to the corresponding entries of the batch's."""
-        for target, array in zip(self.instance(k, targets), arrays, strict=True):
-            target += array
+        if self.mask is None:
+            for target, array in zip(self.instance(k, targets), arrays, strict=True):
+                target += array
+            return
+        own = self._padded(k, targets)
+        for target, axes, array in zip(own, self._positions(k, own), arrays, strict=True):
+            target[np.ix_(*axes)] += array
 
 
 def batch_of(
@@ -109,7 +173,7 @@ def batch_of(
     lengths
         Lengths of the instances.
     mask
-        Instead of lengths: true for existing tokens (words), which come first, shape (instances, longest).
+        Instead of lengths: true for existing tokens (words), shape (instances, longest).  Any of them may be missing.
     shared
         Which of the arrays have no axis of instances, for custom oracles; by default none.
     workers
@@ -125,7 +189,7 @@ def batch_of(
     if not checked or not checked[0].ndim:
         raise InputError("scores: expected one array or more, with the instances along the first axis")
     first = checked[0]
-    if isinstance(oracle, (Chains, Trees, ProjectiveTrees)) and first.ndim != 3:
+    if isinstance(oracle, (Chains, Trees, SecondOrder)) and first.ndim != 3:
         raise InputError(
             f"scores: expected three axes, the instances along the first, got an array of shape {first.shape}"
         )
@@ -141,7 +205,8 @@ def batch_of(
         count = as_integer(workers, "workers", low=1)
     except ArrayError as error:
         raise InputError(str(error)) from None
-    return Batch(oracle, checked, flags, _lengths(oracle, first, lengths, mask), count)
+    counted, existing = _lengths(oracle, first, lengths, mask)
+    return Batch(oracle, checked, flags, counted, count, mask=existing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +233,7 @@ def batch_sums(batch: Batch) -> BatchSums:
     try:
         if isinstance(model, Chains) and len(batch.arrays) == 2 and batch.shared[1]:
             found = _chains(batch)
-        elif isinstance(model, Trees) and len(batch.arrays) == 1:
+        elif isinstance(model, Trees) and len(batch.arrays) == 1 and batch.mask is None:
             found = _trees(batch, model)
         else:
             return _per_instance(batch, model)
@@ -203,7 +268,7 @@ def _chains(batch: Batch) -> BatchSums:
     scores, transitions = batch.arrays
     count, longest, num = scores.shape
     lengths = np.full(count, longest) if batch.lengths is None else batch.lengths
-    inside = np.arange(longest) < lengths[:, np.newaxis]
+    inside = np.arange(longest) < lengths[:, np.newaxis] if batch.mask is None else batch.mask
     whole = bool(inside.all())
     flat = scores.reshape(-1, num) if whole else scores[inside]
     sums = chain_sums(flat, np.concatenate([[0], np.cumsum(lengths)]), transitions)
@@ -255,29 +320,29 @@ def _crop(oracle: Any, length: int, arrays: tuple[NDArray[Any], ...]) -> tuple[N
         return tuple(oracle.crop(length, *arrays))
     if isinstance(oracle, Chains):
         return (arrays[0][:length], *(a[:length] if a.ndim == 3 else a for a in arrays[1:]))
-    if isinstance(oracle, (Trees, ProjectiveTrees)):
+    if isinstance(oracle, (Trees, SecondOrder)):
         return tuple(a[(slice(length + 1),) * a.ndim] for a in arrays)
     return tuple(a[:length] for a in arrays)
 
 
-def _lengths(oracle: Any, first: Floats, lengths: ArrayLike | None, mask: ArrayLike | None) -> Ints | None:
+def _lengths(
+    oracle: Any, first: Floats, lengths: ArrayLike | None, mask: ArrayLike | None
+) -> tuple[Ints | None, Bools | None]:
+    """Return the lengths of the instances, and a mask if their positions are not the first ones."""
     if lengths is None and mask is None:
-        return None
-    longest = first.shape[1] - (1 if isinstance(oracle, (Trees, ProjectiveTrees)) else 0)
+        return None, None
+    longest = first.shape[1] - (1 if isinstance(oracle, (Trees, SecondOrder)) else 0)
     try:
         if lengths is not None:
             if mask is not None:
                 raise InputError("expected lengths or a mask, not both")
-            result: Ints = as_integers(lengths, "lengths", shape=(len(first),), low=1, high=longest)
-            return result
+            return as_integers(lengths, "lengths", shape=(len(first),), low=1, high=longest), None
         given = as_booleans(mask, "mask", shape=(len(first), longest))
     except ArrayError as error:
         raise InputError(str(error)) from None
     counted: Ints = given.sum(axis=1).astype(np.int64)
-    wrong = ((given != (np.arange(longest) < counted[:, np.newaxis])).any(axis=1)) | (counted == 0)
-    if wrong.any():
+    if not counted.all():
         raise InputError(
-            f"mask: expected one true entry or more, all before the false ones, which does not hold in instance "
-            f"{int(np.argmax(wrong))}"
+            f"mask: expected one true entry or more for each instance, got none in instance {np.argmin(counted)}"
         )
-    return counted
+    return counted, given if (given != (np.arange(longest) < counted[:, np.newaxis])).any() else None

@@ -175,13 +175,13 @@ def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the struc
 def gold_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Structure:
     """Return the gold structure of an example, checked, from labels or from arrays of its parts."""
     if hasattr(oracle, "from_labels") and not isinstance(given, Structure):
-        labels = _as_labels(given)
+        labels = as_labels(given)
         if labels is not None:
             given = oracle.from_labels(labels, *scores)
     return structure_from(given, scores, "gold")
 
 
-def _as_labels(given: Any) -> NDArray[Any] | None:
+def as_labels(given: Any) -> NDArray[Any] | None:
     """Return a sequence of integers as an array, and None for anything else."""
     if isinstance(given, tuple) and not all(isinstance(entry, (int, np.integer)) for entry in given):
         return None

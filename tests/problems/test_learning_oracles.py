@@ -129,9 +129,20 @@ def test_batches_are_cropped():
     batch = batch_of(SecondOrderTrees("grandchildren"), arrays, lengths=[3, 2])
     assert [theta.shape for theta in batch.instance(1)] == [(3, 3), (3, 3, 3)]
     assert batch_of(Clusterings(), arrays[:1], lengths=[4, 2]).instance(1)[0].shape == (2, 2)
-    beyond = batch_of(SecondOrderTrees("grandchildren"), arrays, lengths=[3, 4])
-    with pytest.raises(InputError, match="instance 1 of the batch: lengths: expected at most 3 words, got 4"):
-        beyond.each(lambda *scores: scores)
+    with pytest.raises(InputError, match=r"lengths: expected .*from 1 to 3, got 4"):
+        batch_of(SecondOrderTrees("grandchildren"), arrays, lengths=[3, 4])
+
+
+def test_masks_of_batches_may_have_holes():
+    mask = [[0, 1, 1], [1, 0, 1]]
+    arrays = [np.arange(2 * 16.0).reshape(2, 4, 4), np.arange(2 * 64.0).reshape(2, 4, 4, 4)]
+    batch = batch_of(SecondOrderTrees("grandchildren"), arrays, mask=mask)
+    for k, true in enumerate(([0, 2, 3], [0, 1, 3])):
+        for found, theta in zip(batch.instance(k), arrays, strict=True):
+            assert np.array_equal(found, theta[k][np.ix_(*(true,) * (theta.ndim - 1))])
+    pairs = batch_of(Clusterings(), [arrays[0][:, :3, :3]], mask=mask)
+    assert np.array_equal(pairs.instance(1)[0], arrays[0][1][np.ix_([0, 2], [0, 2])])
+    assert Clusterings.labels(pairs.gold(1, [5, 9, 5]), 2).tolist() == [0, 0]
 
 
 def test_labels_of_clusterings_are_the_inverse_of_structures():
