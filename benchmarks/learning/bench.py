@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import BenchOptions, Say, measure, take_turns
 from benchmarks.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
+from benchmarks.learning.estimators import modularity_figures
 from benchmarks.learning.overhead import overhead_figures
 from benchmarks.learning.reference import labellings, nearest_mean, partitions, trees
 from colgen.cli.template import Figure
@@ -37,6 +38,7 @@ def bench_learning(options: BenchOptions) -> list[Figure]:
     share = 0.05 if options.quick else options.share(MINUTES)
     figures = [*_compare_with_reference(share), *_measure_sizes(share), *_compare_with_enumeration(share)]
     figures += overhead_figures(share)
+    figures += modularity_figures(options.data, options.say)
     options.say("comparison with torch-struct ...")
     figures += _compare_with_torch_struct(share, options.say)
     if options.data is None:
