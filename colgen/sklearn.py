@@ -30,7 +30,8 @@ try:
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
-    raise ImportError("colgen.sklearn needs scikit-learn 1.6 or newer; run: pip install colgen[learning]") from error
+    needed = "colgen.sklearn needs scikit-learn 1.6 or newer; run: pip install colgen[learning]"
+    raise ModuleNotFoundError(needed, name="sklearn") from error
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

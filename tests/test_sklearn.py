@@ -212,5 +212,5 @@ def test_other_features_than_in_fit_are_refused():
 def test_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     monkeypatch.delitem(sys.modules, "colgen.sklearn")
-    with pytest.raises(ImportError, match=r"pip install colgen\[learning\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install colgen\[learning\]"):
         import colgen.sklearn  # noqa: F401

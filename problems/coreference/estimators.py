@@ -30,7 +30,8 @@ try:
     from sklearn.neighbors import kneighbors_graph
     from sklearn.utils.validation import assert_all_finite, check_non_negative, check_symmetric, validate_data
 except ImportError as error:
-    raise ImportError("the estimators need scikit-learn 1.6 or newer; run: pip install colgen[learning]") from error
+    needed = "the estimators need scikit-learn 1.6 or newer; run: pip install colgen[learning]"
+    raise ModuleNotFoundError(needed, name="sklearn") from error
 
 Floats = NDArray[np.float64]
 

@@ -167,7 +167,7 @@ def test_parameters_survive_clones_and_pickles():
 def test_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     monkeypatch.delitem(sys.modules, "colgen.problems.coreference.estimators")
-    with pytest.raises(ImportError, match=r"pip install colgen\[learning\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install colgen\[learning\]"):
         importlib.import_module("colgen.problems.coreference.estimators")
 
 
