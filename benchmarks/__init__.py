@@ -17,6 +17,7 @@ BENCHMARKS = {
     "colouring": "colouring.bench:bench_colouring",
     "coreference": "coreference.bench:bench_coreference",
     "cutting_stock": "cutting_stock.bench:bench_cutting_stock",
+    "decisions": "learning.decisions:bench_decisions",
     "decompose": "decomposition.bench:bench_decompose",
     "demo": "runs.demo:bench_demo",
     "engine": "engine.bench:bench_engine",

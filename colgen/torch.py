@@ -20,9 +20,19 @@ import torch
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.batches import Batch, batch_of, batch_sums
-from colgen.learning.losses import Loss, Margin, Regularization, fenchel_young, hinge
+from colgen.learning.batches import Batch, batch_of, batch_sums, best_counts
+from colgen.learning.losses import (
+    Loss,
+    Margin,
+    Regularization,
+    fenchel_young,
+    hinge,
+    reflected,
+    refuse_beaten,
+    true_scores,
+)
 from colgen.learning.sparsemap import SparseMean, sparsemap
+from colgen.solvers.arrays import ArrayError, as_floats
 
 Floats = NDArray[np.float64]
 
@@ -122,8 +132,8 @@ class LogPartition(_Layer):
         return _Computed.apply(sums.log_partition, backward, *scores)
 
 
-class _LossLayer(_Layer):
-    """A loss against gold structures."""
+class _Reduced(_Layer):
+    """A loss per instance, reduced to one number."""
 
     def __init__(
         self, oracle: Any, *, reduction: str = "mean", shared: Sequence[bool] | None = None, workers: int = 1
@@ -132,6 +142,13 @@ class _LossLayer(_Layer):
         if reduction not in ("mean", "sum", "none"):
             raise InputError(f"reduction: expected 'mean', 'sum' or 'none', got {reduction!r}")
         self.reduction = reduction
+
+    def _reduce(self, each: Any) -> Any:
+        return each if self.reduction == "none" else each.mean() if self.reduction == "mean" else each.sum()
+
+
+class _LossLayer(_Reduced):
+    """A loss against gold structures."""
 
     def _loss(self, gold: Any, scores: Sequence[Any], *, k: int) -> Loss:
         raise NotImplementedError
@@ -148,10 +165,7 @@ class _LossLayer(_Layer):
             instance without padding.
         """
         batch = self._batch(scores, lengths, mask)
-        given = _plain(gold) if isinstance(gold, torch.Tensor) else gold
-        count = len(given) if hasattr(given, "__len__") else "none"
-        if count != len(batch):
-            raise InputError(f"gold: expected {len(batch)} structures, one per instance, got {count}")
+        given = _each_gold(gold, batch)
 
         def loss_of(k: int) -> Loss:
             own = batch.instance(k)
@@ -167,8 +181,7 @@ class _LossLayer(_Layer):
                 batch.add(k, gradients, [derivative[k] * own for own in loss.gradients])
             return gradients
 
-        each = _Computed.apply(values, backward, *scores)
-        return each if self.reduction == "none" else each.mean() if self.reduction == "mean" else each.sum()
+        return self._reduce(_Computed.apply(values, backward, *scores))
 
 
 class StructuredHinge(_LossLayer):
@@ -247,6 +260,46 @@ class FenchelYoung(_LossLayer):
         )
 
 
+class SPOPlus(_Reduced):
+    """SPO+ loss of predicted scores (Elmachtoub and Grigas, 2022), see :func:`colgen.learning.spo_plus`.
+
+    Parameters
+    ----------
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+
+    def forward(self, *scores: Any, true: Any, gold: Any = None, lengths: Any = None, mask: Any = None) -> Any:
+        """Return the loss, or one loss per instance if ``reduction`` is ``"none"``.
+
+        Parameters
+        ----------
+        true
+            The true scores in the shape of the predicted ones; a tuple for an oracle of several arrays.
+        gold
+            The best structures at the true scores, one per instance, as in the other losses; with one array of scores
+            also their counts in its shape.  None: they are computed, which takes a second call of the oracle.
+        """
+        batch = self._batch(scores, lengths, mask)
+        known = true_scores(
+            batch.arrays, tuple(_array(t, "true") for t in (true if isinstance(true, tuple) else (true,)))
+        )
+        own = best_counts(batch.with_arrays(known)) if gold is None else _gold_counts(batch, gold)
+        at = reflected(batch.arrays, known)
+        differences = [f - g for f, g in zip(best_counts(batch.with_arrays(at)), own, strict=True)]
+        products = [np.where(d == 0.0, 0.0, a) * d for a, d in zip(at, differences, strict=True)]
+        values = np.sum([p.reshape(len(batch), -1).sum(axis=1) for p in products], axis=0)
+        if not np.isfinite(values).all():
+            k = int(np.argmin(np.isfinite(values)))
+            raise InputError(f"instance {k} of the batch: the gold structure has a forbidden part, of score -inf")
+        refuse_beaten(self.oracle, values.min(initial=0.0), max(1.0, *(float(np.abs(p).sum()) for p in products)))
+
+        def backward(derivative: Floats) -> list[Floats]:
+            return _gathered(batch, [2.0 * d * derivative.reshape(-1, *(1,) * (d.ndim - 1)) for d in differences])
+
+        return self._reduce(_Computed.apply(values, backward, *scores))
+
+
 class _Computed(torch.autograd.Function):
     """A value computed outside PyTorch, with the function that propagates derivatives back.
 
@@ -313,3 +366,28 @@ def _array(tensor: Any, name: str) -> Floats:
 def _plain(tensor: Any) -> NDArray[Any]:
     """Convert lengths, masks or labels to an array."""
     return np.asarray(tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor)
+
+
+def _each_gold(gold: Any, batch: Batch) -> Any:
+    """Return gold structures as a sequence with one per instance."""
+    given = _plain(gold) if isinstance(gold, torch.Tensor) else gold
+    count = len(given) if hasattr(given, "__len__") else "none"
+    if count != len(batch):
+        raise InputError(f"gold: expected {len(batch)} structures, one per instance, got {count}")
+    return given
+
+
+def _gold_counts(batch: Batch, gold: Any) -> tuple[Floats, ...]:
+    """Return the counts of the gold structures' parts, see :func:`colgen.learning.batches.best_counts`."""
+    given = _each_gold(gold, batch)
+    if len(batch.arrays) == 1 and isinstance(given, np.ndarray) and given.dtype.kind in "bf":
+        try:
+            return (as_floats(given, "gold", shape=batch.arrays[0].shape),)
+        except ArrayError as error:
+            raise InputError(str(error)) from None
+
+    def counts(k: int) -> tuple[Floats, ...]:
+        own, one = batch.instance(k), _plain(given[k]) if isinstance(given[k], torch.Tensor) else given[k]
+        return tuple(batch.gold(k, one).array(number, theta.shape) for number, theta in enumerate(own))
+
+    return batch.stack(batch.over(counts))

@@ -9,15 +9,18 @@ from colgen.core.errors import InputError  # noqa: E402
 from colgen.learning import (  # noqa: E402
     Chains,
     EnumeratedStructures,
+    GraphPaths,
+    Knapsacks,
     ProjectiveTrees,
     Trees,
     fenchel_young,
     hinge,
     marginals,
     sparsemap,
+    spo_plus,
 )
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees  # noqa: E402
-from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, StructuredHinge  # noqa: E402
+from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, SPOPlus, StructuredHinge  # noqa: E402
 
 LENGTHS = torch.tensor([3, 2])
 SHAPES = {
@@ -274,3 +277,53 @@ def test_a_gradient_penalty_is_refused(layer):
         gradients = torch.autograd.grad(plain, scores, create_graph=True)  # here nothing upstream asks for derivatives
         with pytest.raises(InputError, match="first-order gradients only"):
             torch.autograd.grad(sum(own.square().sum() for own in gradients), scores)
+
+
+PROGRAMS = {
+    "paths": GraphPaths([0, 0, 1, 2, 1], [1, 2, 3, 3, 2], sink=3),
+    "knapsacks": Knapsacks([[1.0, 2.0, 3.0, 1.5, 2.5], [2.0, 1.0, 1.0, 2.0, 2.0]], [5.0, 4.0]),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_spo_plus_of_batches_is_that_of_instances(name):
+    oracle, layer = PROGRAMS[name], SPOPlus(PROGRAMS[name], reduction="none")
+    scores, true = drawn([(4, 5), (4, 5)])
+    true = true.detach()
+    assert torch.autograd.gradcheck(lambda s: layer(s, true=true), [scores])
+    each = [spo_plus(oracle, None, s, true=t) for s, t in zip(scores.detach().numpy(), true.numpy(), strict=True)]
+    losses = layer(scores, true=true)
+    assert losses.tolist() == pytest.approx([one.value for one in each], abs=1e-9)
+    (gradient,) = torch.autograd.grad(losses.sum(), scores)
+    np.testing.assert_allclose(gradient.numpy(), np.array([one.gradients[0] for one in each]), atol=1e-12)
+    right = torch.tensor(np.array([oracle.best(t) for t in true.numpy()], dtype=float))
+    for given in (right, right.bool(), list(right)):
+        assert torch.equal(layer(scores, true=true, gold=given), losses)
+    assert SPOPlus(oracle)(scores.float(), true=true.float()).item() == pytest.approx(losses.mean().item(), abs=1e-5)
+
+
+def test_spo_plus_of_chains_with_lengths():
+    layer = SPOPlus(Chains(), reduction="none")
+    scores, shared, own = drawn([(2, 3, 3), (3, 3), (2, 3, 3)])
+    for transitions in (shared, own):
+        true = torch.randn(2, 3, 3, dtype=torch.float64), torch.randn(*transitions.shape, dtype=torch.float64)
+        losses = layer(scores, transitions, true=true, lengths=LENGTHS)
+        arrays = [a.detach().numpy() for a in (scores, transitions, *true)]
+        s, own_transitions, t, true_transitions = (a if a.ndim == 2 else a[1] for a in arrays)
+        expected = spo_plus(Chains(), None, s[:2], own_transitions, true=(t[:2], true_transitions))
+        assert losses[1].item() == pytest.approx(expected.value, abs=1e-9)
+        assert torch.autograd.gradcheck(lambda *s, t=true: layer(*s, true=t, lengths=LENGTHS), [scores, transitions])
+
+
+def test_what_spo_plus_refuses():
+    layer = SPOPlus(PROGRAMS["knapsacks"])
+    scores = torch.zeros(2, 5)
+    with pytest.raises(InputError, match="gold: expected 2 structures"):
+        layer(scores, true=scores, gold=torch.zeros(3, 5))
+    with pytest.raises(InputError, match="true: expected scores of shapes"):
+        layer(scores, true=torch.zeros(2, 4))
+    forbidden = scores.clone()
+    forbidden[1, 2] = -torch.inf
+    with pytest.raises(InputError, match="instance 1 of the batch: the gold structure has a forbidden part"):
+        layer(forbidden, true=forbidden, gold=torch.ones(2, 5))
+    assert layer(forbidden, true=forbidden).item() == 0.0

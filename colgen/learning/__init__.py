@@ -1,7 +1,7 @@
 """Learning with structure oracles: sparse means, marginals, losses and trainers."""
 
 from colgen.learning.examples import Example, LinearExample
-from colgen.learning.losses import Loss, Violator, augmented, fenchel_young, hinge, second_best
+from colgen.learning.losses import Loss, Violator, augmented, fenchel_young, hinge, regret, second_best, spo_plus
 from colgen.learning.margin import cutting_planes, frank_wolfe
 from colgen.learning.marginals import StructureMarginals, marginals
 from colgen.learning.online import mira, perceptron, stochastic_gradient
@@ -16,6 +16,7 @@ from colgen.learning.oracles import (
     best_structure,
 )
 from colgen.learning.perturbing import Perturbed, perturbed
+from colgen.learning.programs import GraphPaths, Knapsacks
 from colgen.learning.sparsemap import SparseMean, sparsemap
 from colgen.learning.training import Learner, SavedTraining, Trained, train
 from colgen.learning.weights import AveragedWeights
@@ -29,6 +30,8 @@ __all__ = [
     "ProjectiveTrees",
     "PricedStructures",
     "EnumeratedStructures",
+    "GraphPaths",
+    "Knapsacks",
     "SparseMean",
     "sparsemap",
     "StructureMarginals",
@@ -40,6 +43,8 @@ __all__ = [
     "augmented",
     "hinge",
     "fenchel_young",
+    "spo_plus",
+    "regret",
     "second_best",
     "Example",
     "LinearExample",

@@ -20,9 +20,18 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.workers import shares
 from colgen.learning.marginals import Summed, marginals
-from colgen.learning.oracles import Chains, SecondOrder, Structure, Trees, as_labels, check_scores, gold_structure
+from colgen.learning.oracles import (
+    Chains,
+    SecondOrder,
+    Structure,
+    Trees,
+    as_labels,
+    check_scores,
+    decode,
+    gold_structure,
+)
 from colgen.parallel.threads import Threads
-from colgen.solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
+from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer, as_integers
 from colgen.solvers.chains.sums import chain_sums
 from colgen.solvers.trees.matrix_tree import tree_sums, tree_tangents
 
@@ -110,6 +119,10 @@ class Batch:
 
         return [tuple(map(entries, c.shape, a.shape)) for c, a in zip(cut, own, strict=True)]
 
+    def with_arrays(self, arrays: tuple[Floats, ...]) -> Batch:
+        """Return a batch of the same instances with other arrays of the same shapes."""
+        return dataclasses.replace(self, arrays=arrays)
+
     def each(self, function: Callable[..., Any]) -> list[Any]:
         """Return the results of a function of each instance's arrays.  Its ColgenError names the instance."""
         return self.over(lambda k: function(*self.instance(k)))
@@ -142,6 +155,15 @@ class Batch:
     def _run(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
         with Threads(self.workers) as threads:
             return threads.each(work, pieces)
+
+    def stack(self, parts: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+        """Return the instances' arrays in the shapes of the batch's; those of shared arrays get a first axis."""
+        apart = dataclasses.replace(self, shared=(False,) * len(self.shared))
+        shapes = [(len(self), *a.shape) if s else a.shape for a, s in zip(self.arrays, self.shared, strict=True)]
+        result = tuple(np.zeros(shape) for shape in shapes)
+        for k, own in enumerate(parts):
+            apart.add(k, result, own)
+        return result
 
     def add(self, k: int, targets: Sequence[Floats], arrays: Sequence[Floats]) -> None:
         """Add an instance's arrays to the corresponding entries of the batch's."""
@@ -207,6 +229,29 @@ def batch_of(
         raise InputError(str(error)) from None
     counted, existing = _lengths(oracle, first, lengths, mask)
     return Batch(oracle, checked, flags, counted, count, mask=existing)
+
+
+def best_counts(batch: Batch) -> tuple[Floats, ...]:
+    """Return the best structures of all instances: for each array of scores the counts of the parts, in its shape.
+
+    Counts of shared arrays have an additional first axis.  An oracle of one array of scores with a method
+    ``best_of_each(scores)`` is called once per worker, unless lengths differ.
+    """
+    if len(batch.arrays) > 1 or batch.lengths is not None or not hasattr(batch.oracle, "best_of_each"):
+        found = batch.each(lambda *arrays: decode(batch.oracle, arrays))
+        return batch.stack(
+            [tuple(f.array(k, a.shape) for k, a in enumerate(batch.instance(i))) for i, f in enumerate(found)]
+        )
+
+    def call(part: Batch) -> Floats:
+        name = f"{type(batch.oracle).__name__}.best_of_each"
+        counts: Floats = as_floats(part.oracle.best_of_each(part.arrays[0]), name, shape=part.arrays[0].shape)
+        return counts
+
+    try:
+        return (np.concatenate(batch._run(call, batch.shares())),)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,18 +346,11 @@ def _trees(batch: Batch, model: Trees) -> BatchSums:
 def _per_instance(batch: Batch, model: Summed) -> BatchSums:
     each = batch.each(lambda *arrays: marginals(model, *arrays))
     apart = dataclasses.replace(batch, shared=(False,) * len(batch.shared))
-    shapes = [(len(batch), *a.shape) if s else a.shape for a, s in zip(batch.arrays, batch.shared, strict=True)]
-
-    def gather(parts: list[tuple[Floats, ...]]) -> tuple[Floats, ...]:
-        result = tuple(np.zeros(shape) for shape in shapes)
-        for k, own in enumerate(parts):
-            apart.add(k, result, own)
-        return result
 
     def tangent(*directions: Floats) -> tuple[Floats, ...]:
-        return gather([one.gradient(*apart.instance(k, directions)) for k, one in enumerate(each)])
+        return batch.stack([one.gradient(*apart.instance(k, directions)) for k, one in enumerate(each)])
 
-    return BatchSums(np.array([one.log_partition for one in each]), gather([one.means for one in each]), tangent)
+    return BatchSums(np.array([one.log_partition for one in each]), batch.stack([one.means for one in each]), tangent)
 
 
 def _crop(oracle: Any, length: int, arrays: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:

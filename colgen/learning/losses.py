@@ -7,14 +7,18 @@ structure wins by the margin.  The gradient is a mean of structures minus the go
     perceptron          the same without Δ
     Fenchel-Young       Ω*(θ) + Ω(gold) - s(gold)                 Ω = ½ ‖·‖² (SparseMAP), -entropy (Gibbs: conditional
                                                                   random fields), or a mean of maxima (perturbed)
+    SPO+                max_y (2s - t)(y) - (2s - t)(gold)       t: true scores, at which the gold structure is best;
+                                                                  at least the regret t(gold) - t(best at s)
 
 Sources: B. Taskar, C. Guestrin, D. Koller, *Max-margin Markov networks*, NIPS 2003; M. Blondel, A. F. T. Martins,
 V. Niculae, *Learning with Fenchel-Young losses*, JMLR 21 (2020); Q. Berthet and others, *Learning with differentiable
-perturbed optimizers*, NeurIPS 2020.
+perturbed optimizers*, NeurIPS 2020; A. N. Elmachtoub, P. Grigas, *Smart "Predict, then Optimize"*, Management Science
+68 (2022).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -28,6 +32,7 @@ from colgen.learning.oracles import (
     Chains,
     Structure,
     StructureOracle,
+    check_scores,
     decode,
     gold_structure,
     scores_for,
@@ -172,6 +177,69 @@ def fenchel_young(
     return Loss(value, tuple(m - gold.array(k, m.shape) for k, m in enumerate(means)))
 
 
+def spo_plus(oracle: StructureOracle, gold: Any, *scores: Any, true: Any) -> Loss:
+    """Return the SPO+ loss of predicted scores, an upper bound on their :func:`regret` that is convex in them.
+
+    Its gradient is twice the best structure at 2 · predicted - true scores minus twice the gold one.  Where costs are
+    minimised, scores are their negatives.
+
+    Parameters
+    ----------
+    gold
+        The best structure at the true scores; None: it is computed.
+    scores
+        The predicted scores; -inf forbids a part.
+    true
+        The true scores, in the shapes of the predicted ones: one array, or a tuple with one for each.
+    """
+    theta = scores_for(oracle, scores)
+    known = true_scores(theta, true)
+    at = reflected(theta, known)
+    correct = decode(oracle, known) if gold is None else gold_structure(oracle, gold, theta)
+    own = _gold_score(correct, at)
+    found = decode(oracle, at)
+    value = found.score(at) - own
+    refuse_beaten(oracle, value, size(1.0, own))
+    return Loss(value, tuple(2.0 * d for d in _difference(found, correct, theta)), found)
+
+
+def regret(oracle: StructureOracle, *scores: Any, true: Any) -> float:
+    """Return the true score of the best structure minus that of the structure which is best at the predicted scores.
+
+    Arguments are those of :func:`spo_plus`.
+    """
+    theta = scores_for(oracle, scores)
+    known = true_scores(theta, true)
+    return decode(oracle, known).score(known) - decode(oracle, theta).score(known)
+
+
+def true_scores(theta: Sequence[Floats], true: Any) -> tuple[Floats, ...]:
+    """Return true scores as arrays, after checking that they have the predicted ones' shapes and places of -inf."""
+    known = check_scores(true if isinstance(true, tuple) else (true,), ("true",))
+    if [t.shape for t in known] != [s.shape for s in theta]:
+        raise InputError(
+            f"true: expected scores of shapes {[s.shape for s in theta]} as predicted, got {[t.shape for t in known]}"
+        )
+    if any((np.isneginf(s) != np.isneginf(t)).any() for s, t in zip(theta, known, strict=True)):
+        raise InputError("true: expected scores of -inf where the predicted ones are -inf, and nowhere else")
+    return known
+
+
+def reflected(theta: Sequence[Floats], true: Sequence[Floats]) -> tuple[Floats, ...]:
+    """Return 2 · predicted - true scores; -inf where both are."""
+    finite = (np.where(np.isneginf(t), 0.0, t) for t in true)
+    return tuple(2.0 * s - t for s, t in zip(theta, finite, strict=True))
+
+
+def refuse_beaten(oracle: StructureOracle, value: float, scale: float) -> None:
+    """Raise an OracleBeatenError if a loss is negative by more than rounding."""
+    if value < -TOLERANCES.diagnostic * scale:
+        raise OracleBeatenError(
+            f"{type(oracle).__name__}.best returned a structure whose score is {-value:.9g} below that of the gold "
+            "one: the oracle is not exact, or it cannot find the gold structure"
+        )
+
+
 def second_best(oracle: StructureOracle, first: Structure, *scores: Any) -> Structure | None:
     """Return the best structure other than ``first``; None if there is no other.
 
@@ -268,5 +336,7 @@ __all__ = [
     "augmented",
     "hinge",
     "fenchel_young",
+    "spo_plus",
+    "regret",
     "second_best",
 ]

@@ -14,11 +14,51 @@ Sources: R. Bellman, *On a routing problem*, Quarterly of Applied Mathematics 16
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from colgen.solvers.arrays import ArrayError, as_floats, as_indices, as_integer
 from colgen.solvers.kernel_cache import njit
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def shortest_paths(
+    tails: ArrayLike, heads: ArrayLike, costs: ArrayLike, *, nodes: int, source: int, sink: int
+) -> tuple[Floats, Mask]:
+    """Return a shortest path for each array of costs.
+
+    Parameters
+    ----------
+    tails, heads : indices of the nodes at the ends of each arc
+    costs : (paths, arcs) array of any sign; infinity marks an unusable arc
+    nodes : number of nodes
+    source, sink : first and last node of the paths
+
+    Returns
+    -------
+    lengths : one per path; infinity if there is none
+    found : (paths, arcs) mask
+
+    Raises
+    ------
+    ArrayError
+        If an argument is invalid, or a circuit has negative cost.
+    """
+    count = as_integer(nodes, "nodes", low=1)
+    start, end = (as_integer(v, name, low=0, high=count - 1) for v, name in ((source, "source"), (sink, "sink")))
+    begins = as_indices(tails, "tails", upper=count, shape=(None,))
+    ends = as_indices(heads, "heads", upper=count, shape=begins.shape)
+    lowest = np.finfo(np.float64).min
+    prices = as_floats(costs, "costs", shape=(None, len(begins)), low=lowest, finite=False)
+    place = find_order(begins, ends, count)
+    order = np.arange(len(begins)) if place is None else np.argsort(place[begins], kind="stable")
+    lengths, found = np.empty(len(prices)), np.zeros(prices.shape, dtype=np.bool_)
+    at = _search_each(begins, ends, prices, order, start, end, np.empty(count), lengths, found)
+    if at < len(prices):
+        raise ArrayError(f"costs: expected no circuit of negative cost, but costs {at} have one")
+    return lengths, found
 
 
 def find_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
@@ -157,3 +197,17 @@ def search(tails, heads, costs, order, source, sink, potentials, found):  # type
                 through[a] = np.inf
         count += 1
     return count
+
+
+@njit(cache=True, nogil=True)
+def _search_each(tails, heads, costs, order, source, sink, potentials, lengths, found):  # type: ignore[no-untyped-def]
+    """Find a shortest path for each array of costs.  Return the number of those before a circuit of negative cost."""
+    for k in range(len(costs)):
+        count = search(tails, heads, costs[k], order, source, sink, potentials, found[k : k + 1])
+        if count < 0:
+            return k
+        lengths[k] = 0.0 if count else np.inf
+        for a in range(len(tails)):
+            if found[k, a]:
+                lengths[k] += costs[k, a]
+    return len(costs)

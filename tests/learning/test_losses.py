@@ -16,7 +16,9 @@ from colgen.learning import (
     best_structure,
     fenchel_young,
     hinge,
+    regret,
     second_best,
+    spo_plus,
 )
 from tests.sweeps import seeds
 
@@ -151,3 +153,50 @@ def test_rounds_end_a_loss_early():
     exact, early = (fenchel_young(Chains(), right, *scores, rounds=rounds) for rounds in (None, 4))
     assert early.value < exact.value
     assert np.abs(early.gradients[0] - exact.gradients[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("seed", seeds(8))
+def test_spo_plus_is_its_definition_and_bounds_the_regret(seed):
+    rng, scores, _ = drawn(seed)
+    true = 2.0 * rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    right = max(EVERYTHING, key=lambda y: score(y, true))
+    # in costs: max_w (c - 2ĉ)ᵀw + 2ĉᵀw*(c) - cᵀw*(c), with c = -true and ĉ = -scores
+    worst = max(2.0 * score(y, scores) - score(y, true) for y in EVERYTHING)
+    value = worst - 2.0 * score(right, scores) + score(right, true)
+    found = spo_plus(Chains(), None, *scores, true=true)
+    assert found.value == pytest.approx(value, abs=1e-9)
+    assert spo_plus(Chains(), np.array(right), *scores, true=true).value == pytest.approx(value, abs=1e-9)
+    chosen = max(EVERYTHING, key=lambda y: score(y, scores))
+    lost = regret(Chains(), *scores, true=true)
+    assert lost == pytest.approx(score(right, true) - score(chosen, true), abs=1e-9)
+    assert found.value >= lost - 1e-9
+    assert spo_plus(Chains(), None, *true, true=true).value == pytest.approx(0.0, abs=1e-9)
+    along = [rng.normal(size=(3, 3)) for _ in range(2)]
+
+    def at(step):
+        moved = [s + step * d for s, d in zip(scores, along, strict=True)]
+        return spo_plus(Chains(), None, *moved, true=true).value
+
+    slope = sum(float((g * d).sum()) for g, d in zip(found.gradients, along, strict=True))
+    assert slope == pytest.approx((at(1e-6) - at(-1e-6)) / 2e-6, abs=1e-6)
+
+
+def test_spo_plus_with_forbidden_parts_and_wrong_arguments():
+    choice = EnumeratedStructures(np.eye(3))
+    found = spo_plus(choice, None, [1.0, -np.inf, 0.0], true=[0.0, -np.inf, 3.0])
+    assert found.value == pytest.approx((2.0 - 0.0) - (0.0 - 3.0))
+    np.testing.assert_array_equal(found.gradients[0], [2.0, 0.0, -2.0])
+    for true in ([1.0, 2.0, 3.0], [-np.inf, -np.inf, 3.0]):
+        with pytest.raises(InputError, match="true: expected scores of -inf where"):
+            spo_plus(choice, None, [1.0, -np.inf, 0.0], true=true)
+    with pytest.raises(InputError, match="gold structure has a forbidden part"):
+        spo_plus(choice, np.array([1]), [1.0, -np.inf, 0.0], true=[0.0, -np.inf, 3.0])
+    with pytest.raises(InputError, match=r"true: expected scores of shapes \[\(3,\)\] as predicted, got"):
+        regret(choice, [1.0, 2.0, 0.0], true=[0.0, 3.0])
+
+    class Poor:
+        def best(self, scores):
+            return np.eye(3)[int(np.argmin(scores))]
+
+    with pytest.raises(OracleBeatenError, match=r"Poor\.best returned a structure whose score is"):
+        spo_plus(Poor(), np.array([2]), [1.0, 0.0, 2.0], true=[0.0, 0.0, 3.0])

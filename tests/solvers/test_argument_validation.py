@@ -155,6 +155,19 @@ SAMPLES = {
         "least": 0.02,
         "limit": 5,
     },
+    "multidimensional.best_sets_within": {
+        "profits": np.array([[1.0, 2.0]]),
+        "sizes": np.array([[1.0, 2.0], [0.5, 0.0]]),
+        "capacities": np.array([2.5, 1.0]),
+    },
+    "shortest_paths.shortest_paths": {
+        "tails": np.array([0, 1, 0]),
+        "heads": np.array([1, 2, 2]),
+        "costs": np.array([[1.0, -1.0, 3.0]]),
+        "nodes": 3,
+        "source": 0,
+        "sink": 2,
+    },
     "sequences.schedule": {
         "durations": np.array([2, 1, 3]),
         "costs": np.arange(21.0).reshape(3, 7),

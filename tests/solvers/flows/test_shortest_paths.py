@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colgen.solvers.arrays import ArrayError
 from colgen.solvers.flows.shortest_paths import find_order, search
+from colgen.solvers.flows.shortest_paths import shortest_paths as shortest_path_each
 
 NODES = 5
 
@@ -79,3 +81,18 @@ def test_no_path_is_shorter_and_potentials_prove_it(network):
 def test_others_have_arcs_of_their_own():
     paths, _ = shortest_paths([0, 0, 0, 1, 2, 3], [1, 2, 3, 4, 4, 4], [1, 2, 3, 0, 0, 0], 5, 0, 4, most=9)
     assert [np.flatnonzero(path).tolist() for path in paths] == [[0, 3], [1, 4], [2, 5]]
+
+
+@given(networks())
+def test_many_costs_at_once_give_the_same_paths(network):
+    tails, heads, costs = network
+    both = np.array([costs, [abs(c) for c in costs]])
+    if any(length(circuit, costs) < 0 for circuit in circuits(tails, heads, costs)):
+        with pytest.raises(ArrayError, match="costs 0"):
+            shortest_path_each(tails, heads, both, nodes=NODES, source=0, sink=NODES - 1)
+        return
+    lengths, found = shortest_path_each(tails, heads, both, nodes=NODES, source=0, sink=NODES - 1)
+    for own, value, path in zip(both, lengths, found, strict=True):
+        least = min((length(p, own) for p in paths_to(tails, heads, own, 0, NODES - 1)), default=np.inf)
+        assert value == pytest.approx(float(least), rel=1e-9, abs=1e-9 * np.abs(own[own < np.inf]).sum())
+        assert value == (own[path].sum() if path.any() else np.inf)
