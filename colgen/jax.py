@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from colgen.core.errors import InputError
 from colgen.learning.batches import Batch, batch_of, batch_sums
 from colgen.learning.losses import Loss, Margin, Regularization, fenchel_young, hinge
-from colgen.learning.oracles import Chains, right_structure
+from colgen.learning.oracles import Chains, gold_structure
 from colgen.learning.sparsemap import SparseMean, sparsemap
 
 try:
@@ -204,20 +204,20 @@ class LogPartition(_Value):
 
 
 class _LossLayer(_Value):
-    """A loss against a right structure."""
+    """A loss against a gold structure."""
 
-    def __call__(self, *scores: Any, right: Any, length: Any = None) -> Any:  # type: ignore[override]
+    def __call__(self, *scores: Any, gold: Any, length: Any = None) -> Any:  # type: ignore[override]
         """Return the loss of one instance.
 
         Parameters
         ----------
-        right
-            The right structure: labels of a chain, shape (tokens,); heads of a tree, shape (N,), the root's ignored;
+        gold
+            The gold structure: labels of a chain, shape (tokens,); heads of a tree, shape (N,), the root's ignored;
             cluster numbers, shape (n,); or parts, see :mod:`colgen.learning.oracles`.
         """
-        return self._function(self._checked(scores), _length(length), jax.tree.map(jnp.asarray, right))
+        return self._function(self._checked(scores), _length(length), jax.tree.map(jnp.asarray, gold))
 
-    def _loss(self, right: Any, scores: Sequence[Floats], number: int) -> Loss:
+    def _loss(self, gold: Any, scores: Sequence[Floats], number: int) -> Loss:
         raise NotImplementedError
 
     def _with_gradients(self, batch: Batch, *others: Any) -> Sequence[Floats]:
@@ -225,17 +225,17 @@ class _LossLayer(_Value):
 
         def loss(k: int) -> Loss:
             own = batch.instance(k)
-            right = jax.tree.unflatten(tree, [leaf[k] for leaf in leaves])
-            if hasattr(self.oracle, "from_labels") and isinstance(right, np.ndarray) and right.ndim == 1:
-                right = right[: len(own[0])]
-            return self._loss(right_structure(self.oracle, right, own), own, k)
+            gold = jax.tree.unflatten(tree, [leaf[k] for leaf in leaves])
+            if hasattr(self.oracle, "from_labels") and isinstance(gold, np.ndarray) and gold.ndim == 1:
+                gold = gold[: len(own[0])]
+            return self._loss(gold_structure(self.oracle, gold, own), own, k)
 
         losses: list[Loss] = batch.over(loss)
         return [np.array([one.value for one in losses]), *_gathered(batch, [one.gradients for one in losses])]
 
 
 class StructuredHinge(_LossLayer):
-    """Structured hinge loss, max_y s(y) + Δ(y) - s(right).
+    """Structured hinge loss, max_y s(y) + Δ(y) - s(gold).
 
     Parameters
     ----------
@@ -247,8 +247,8 @@ class StructuredHinge(_LossLayer):
         super().__init__(oracle, workers=workers)
         self.margin: Margin = margin
 
-    def _loss(self, right: Any, scores: Sequence[Floats], number: int) -> Loss:
-        return hinge(self.oracle, right, *scores, margin=self.margin)
+    def _loss(self, gold: Any, scores: Sequence[Floats], number: int) -> Loss:
+        return hinge(self.oracle, gold, *scores, margin=self.margin)
 
 
 class FenchelYoung(_LossLayer):
@@ -279,10 +279,10 @@ class FenchelYoung(_LossLayer):
         self.regularization: Regularization = regularization
         self.samples, self.spread, self.seed, self.rounds = samples, spread, seed, rounds
 
-    def _loss(self, right: Any, scores: Sequence[Floats], number: int) -> Loss:
+    def _loss(self, gold: Any, scores: Sequence[Floats], number: int) -> Loss:
         return fenchel_young(
             self.oracle,
-            right,
+            gold,
             *scores,
             regularization=self.regularization,
             samples=self.samples,

@@ -115,53 +115,53 @@ def test_gradients_of_a_batch_with_shared_transitions():
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", [*MODELS, "clusterings"])
 def test_losses(loss, name):
-    model, shapes, right = {**MODELS, "clusterings": CLUSTERINGS}[name]
+    model, shapes, gold = {**MODELS, "clusterings": CLUSTERINGS}[name]
     if (loss, name) == ("gibbs", "clusterings"):
         pytest.skip("clusterings have no sums")
     kind, function, options = LOSSES[loss]
     made = kind(model, **options)
     for seed in range(2):
         scores = drawn(shapes, seed=seed)
-        expected = function(model, np.array(right), *scores, **options)
+        expected = function(model, np.array(gold), *scores, **options)
         value, gradients = jax.jit(
-            jax.value_and_grad(lambda *s: made(*s, right=jnp.array(right)), argnums=tuple(range(len(shapes))))
+            jax.value_and_grad(lambda *s: made(*s, gold=jnp.array(gold)), argnums=tuple(range(len(shapes))))
         )(*scores)
         assert value == pytest.approx(expected.value, abs=1e-9)
         for own, other in zip(gradients, expected.gradients, strict=True):
             assert np.asarray(own) == pytest.approx(other, abs=1e-9)
     if loss in ("sparsemap", "gibbs"):
-        check_grads(lambda *s: made(*s, right=jnp.array(right)), scores, order=1, modes=["rev"])
+        check_grads(lambda *s: made(*s, gold=jnp.array(gold)), scores, order=1, modes=["rev"])
 
 
 def test_losses_of_a_batch():
     scores, transitions = drawn([(3, 4, 3), (3, 3)])
-    right, lengths = jnp.array([[0, 1, 2, 9], [2, 9, 9, 9], [1, 1, 0, 2]]), jnp.array([3, 1, 4])
+    gold, lengths = jnp.array([[0, 1, 2, 9], [2, 9, 9, 9], [1, 1, 0, 2]]), jnp.array([3, 1, 4])
     for loss in (StructuredHinge(Chains()), FenchelYoung(Chains(), regularization="gibbs", workers=2)):
 
         def mean(a, b, loss=loss):
-            return jax.vmap(lambda s, y, length: loss(s, b, right=y, length=length))(a, right, lengths).mean()
+            return jax.vmap(lambda s, y, length: loss(s, b, gold=y, length=length))(a, gold, lengths).mean()
 
         check_grads(mean, (scores, transitions), order=1, modes=["rev"])
-        alone = [loss(scores[k, :n], transitions, right=right[k, :n]) for k, n in enumerate([3, 1, 4])]
+        alone = [loss(scores[k, :n], transitions, gold=gold[k, :n]) for k, n in enumerate([3, 1, 4])]
         assert mean(scores, transitions) == pytest.approx(np.mean(alone))
 
 
 def test_perturbations_of_a_batch_differ():
     scores = jnp.zeros((2, 4, 4))
     loss = FenchelYoung(Trees(), regularization="perturbed", samples=2, seed=3)
-    right = jnp.array([-1, 0, 0, 0])
-    one, two = jax.vmap(lambda s: loss(s, right=right))(scores)
-    assert one == loss(scores[0], right=right)
+    gold = jnp.array([-1, 0, 0, 0])
+    one, two = jax.vmap(lambda s: loss(s, gold=gold))(scores)
+    assert one == loss(scores[0], gold=gold)
     assert one != two
 
 
 def test_any_oracle_and_parts_as_right_structure():
     oracle = EnumeratedStructures([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 2.0]])
-    scores, right = jnp.array([0.3, 0.1, 0.2]), jnp.array([0.0, 1.0, 1.0])
+    scores, gold = jnp.array([0.3, 0.1, 0.2]), jnp.array([0.0, 1.0, 1.0])
     assert SparseMAP(oracle)(scores) == pytest.approx(sparsemap(oracle, np.asarray(scores)).marginals)
     loss = FenchelYoung(oracle)
-    assert loss(scores, right=right) == pytest.approx(fenchel_young(oracle, np.asarray(right), scores).value)
-    check_grads(lambda s: jax.vmap(lambda a: loss(a, right=right))(s), (scores[None],), order=1, modes=["rev"])
+    assert loss(scores, gold=gold) == pytest.approx(fenchel_young(oracle, np.asarray(gold), scores).value)
+    check_grads(lambda s: jax.vmap(lambda a: loss(a, gold=gold))(s), (scores[None],), order=1, modes=["rev"])
 
 
 def test_values_are_those_of_torch():
@@ -169,14 +169,14 @@ def test_values_are_those_of_torch():
     from colgen import torch as layers
 
     scores, transitions = drawn([(3, 4, 3), (3, 3)])
-    right, lengths = np.array([[0, 1, 2, 0], [2, 1, 0, 0], [1, 1, 0, 2]]), np.array([3, 2, 4])
+    gold, lengths = np.array([[0, 1, 2, 0], [2, 1, 0, 0], [1, 1, 0, 2]]), np.array([3, 2, 4])
     theirs = [torch.tensor(array, requires_grad=True) for array in (scores, transitions)]
-    loss = layers.FenchelYoung(Chains())(*theirs, right=torch.tensor(right), lengths=torch.tensor(lengths))
+    loss = layers.FenchelYoung(Chains())(*theirs, gold=torch.tensor(gold), lengths=torch.tensor(lengths))
     loss.backward()
 
     def mean(a, b):
         own = FenchelYoung(Chains())
-        return jax.vmap(lambda s, y, n: own(s, b, right=y, length=n))(a, jnp.array(right), jnp.array(lengths)).mean()
+        return jax.vmap(lambda s, y, n: own(s, b, gold=y, length=n))(a, jnp.array(gold), jnp.array(lengths)).mean()
 
     value, gradients = jax.value_and_grad(mean, argnums=(0, 1))(scores, transitions)
     assert value == pytest.approx(loss.item())
@@ -190,11 +190,11 @@ def test_values_are_those_of_torch():
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_types_of_scores_are_kept(dtype):
     (scores,) = (jnp.asarray(array, dtype=dtype) for array in drawn([(4, 4)]))
-    right = jnp.array([-1, 0, 1, 1])
+    gold = jnp.array([-1, 0, 1, 1])
     found = jax.jit(SparseMAP(Trees()))(scores)
     assert found.dtype == dtype
     assert jax.grad(lambda s: SparseMAP(Trees())(s)[0, 1])(scores).dtype == dtype
-    value, gradient = jax.value_and_grad(lambda s: FenchelYoung(Trees())(s, right=right))(scores)
+    value, gradient = jax.value_and_grad(lambda s: FenchelYoung(Trees())(s, gold=gold))(scores)
     assert value.dtype == gradient.dtype == dtype
     exact = sparsemap(Trees(), np.asarray(scores, dtype=np.float64)).marginals
     assert np.asarray(found, dtype=np.float64) == pytest.approx(exact, abs=2e-2)
@@ -246,8 +246,8 @@ def test_wrong_arrays_are_refused_before_the_call(scores, message):
         (lambda s, t: SparseMAP(Chains())(s, t, length=5), "lengths: expected"),
         (lambda s, t: SparseMAP(Chains())(s, t - jnp.inf), "every structure is forbidden"),
         (
-            lambda s, t: StructuredHinge(Chains())(s, t, right=jnp.array([0, 7])),
-            "right: expected 2 numbers from 0 to 1",
+            lambda s, t: StructuredHinge(Chains())(s, t, gold=jnp.array([0, 7])),
+            "gold: expected 2 numbers from 0 to 1",
         ),
         (lambda s, t: Marginals(EnumeratedStructures([[1.0]]))(s[0, :1]), "a model with sums"),
     ],
