@@ -32,7 +32,7 @@ from colgen.learning.losses import (
     true_scores,
 )
 from colgen.learning.sparsemap import SparseMean, sparsemap
-from colgen.solvers.arrays import ArrayError, as_floats
+from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 
 Floats = NDArray[np.float64]
 
@@ -298,6 +298,51 @@ class SPOPlus(_Reduced):
             return _gathered(batch, [2.0 * d * derivative.reshape(-1, *(1,) * (d.ndim - 1)) for d in differences])
 
         return self._reduce(_Computed.apply(values, backward, *scores))
+
+
+def first_pieces(states: Any, word_ids: Any) -> tuple[Any, Any]:
+    """Return the states of the first piece of each word, shape (batch, words, dim), and the numbers of words.
+
+    Rows beyond an instance's words are zero. Gradients flow to the first pieces.
+
+    Parameters
+    ----------
+    states
+        Hidden states of an encoder, shape (batch, pieces, dim).
+    word_ids
+        For each instance the word of each piece, numbered from 0; None or -1 for special pieces and padding, as from
+        ``encoding.word_ids(k)`` of Hugging Face tokenizers. Lists, or a tensor of shape (batch, pieces).
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, an instance has no word, or a word has no piece or pieces in several places.
+    """
+    if not isinstance(states, torch.Tensor) or states.ndim != 3:
+        got = tuple(states.shape) if isinstance(states, torch.Tensor) else f"an object of type {type(states).__name__}"
+        raise InputError(f"states: expected a tensor of shape (batch, pieces, dim), got {got}")
+    if isinstance(word_ids, (list, tuple)):
+        word_ids = [[-1 if word is None else word for word in own] for own in word_ids]
+    try:
+        ids = as_integers(_plain(word_ids), "word_ids", shape=tuple(states.shape[:2]), low=-1)
+    except (ArrayError, ValueError) as error:
+        wrong = str(error) if isinstance(error, ArrayError) else "word_ids: expected as many pieces for each instance"
+        raise InputError(wrong) from None
+    before = np.pad(ids, ((0, 0), (1, 0)), constant_values=-1)[:, :-1]
+    rows, pieces = np.nonzero((ids >= 0) & (ids != before))
+    lengths = np.bincount(rows, minlength=len(ids))
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    for k, wrong in ((rows[ids[rows, pieces] != number], True), (np.flatnonzero(lengths == 0), False)):
+        if len(k):
+            expected = "words numbered from 0 without gaps, each in one place" if wrong else "one word or more"
+            raise InputError(f"word_ids: expected {expected}, not in instance {k[0]}")
+
+    def at(places: NDArray[Any]) -> Any:
+        return torch.as_tensor(places, device=states.device)
+
+    words = states.new_zeros((len(ids), int(lengths.max(initial=0)), states.shape[2]))
+    words = words.index_put((at(rows), at(number)), states[at(rows), at(pieces)])
+    return words, torch.as_tensor(lengths, device=states.device)
 
 
 class _Computed(torch.autograd.Function):

@@ -9,7 +9,8 @@ Otherwise they raise :class:`ArrayError`.
         widths = as_integers(widths, "widths", shape=profits.shape, low=1)
         capacity = as_integer(capacity, "capacity", low=0)
 
-They accept lists, objects with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, and integers of any width.
+They accept lists, objects with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits (also bfloat16), and integers
+of any width.
 Arrays need not be contiguous and may have foreign byte order.  A contiguous array of the expected type is returned
 without a copy.  So results may share memory with arguments and may be read-only.  Its check costs a few microseconds
 and two passes over the numbers.
@@ -283,16 +284,30 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 def _array(value: Any, name: str, what: str) -> NDArray[Any]:
     """Return the argument as an array of its own type."""
     if type(value) is np.ndarray:
-        return value
+        return value if value.dtype.kind != "V" else _without_brain_floats(value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ArrayError(f"{name}: expected {what}, got an array with masked entries")
+    if getattr(value, "requires_grad", False) is True:
+        raise ArrayError(
+            f"{name}: expected {what}, got a tensor that requires gradients: pass tensor.detach(), or use a layer of "
+            "colgen.torch, through which gradients flow"
+        )
+    if getattr(getattr(value, "device", None), "type", "cpu") != "cpu":
+        raise ArrayError(f"{name}: expected {what}, got a tensor on the device {value.device}: pass tensor.cpu()")
     try:
+        if str(getattr(value, "dtype", "")) == "torch.bfloat16":
+            value = value.float()  # numpy has no such type
         foreign = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
-        return np.from_dlpack(value) if foreign else np.asarray(value)
-    except (ValueError, TypeError, OverflowError, RecursionError, BufferError):
+        return _without_brain_floats(np.from_dlpack(value) if foreign else np.asarray(value))
+    except (ValueError, TypeError, OverflowError, RecursionError, BufferError, RuntimeError):
         ragged = isinstance(value, (list, tuple))
         got = "rows of different lengths" if ragged else f"an object of type {type(value).__name__}"
         raise ArrayError(f"{name}: expected {what}, got {got}") from None
+
+
+def _without_brain_floats(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with float32 for bfloat16, a type that other packages add to numpy."""
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def _integers(

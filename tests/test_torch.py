@@ -19,8 +19,9 @@ from colgen.learning import (  # noqa: E402
     sparsemap,
     spo_plus,
 )
+from colgen.problems.grandparent_parsing import GrandparentInstance, parse  # noqa: E402
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees  # noqa: E402
-from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, SPOPlus, StructuredHinge  # noqa: E402
+from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, SPOPlus, StructuredHinge, first_pieces  # noqa: E402
 
 LENGTHS = torch.tensor([3, 2])
 SHAPES = {
@@ -327,3 +328,65 @@ def test_what_spo_plus_refuses():
     with pytest.raises(InputError, match="instance 1 of the batch: the gold structure has a forbidden part"):
         layer(forbidden, true=forbidden, gold=torch.ones(2, 5))
     assert layer(forbidden, true=forbidden).item() == 0.0
+
+
+def test_first_pieces_of_words_are_gathered():
+    states = torch.arange(2 * 5 * 2.0, dtype=torch.float64).reshape(2, 5, 2).requires_grad_()
+    lists = [[None, 0, 0, 1, None], [0, 1, 2, None, None]]
+    words, lengths = first_pieces(states, lists)
+    assert lengths.tolist() == [2, 3]
+    assert words.tolist() == [[[2.0, 3.0], [6.0, 7.0], [0.0, 0.0]], [[10.0, 11.0], [12.0, 13.0], [14.0, 15.0]]]
+    ids = torch.tensor([[-1, 0, 0, 1, -1], [0, 1, 2, -1, -1]])
+    assert torch.equal(first_pieces(states, ids)[0], words)
+    assert torch.autograd.gradcheck(lambda s: first_pieces(s, ids)[0], states)
+    assert first_pieces(states.bfloat16(), ids)[0].dtype == torch.bfloat16
+    assert first_pieces(states[:0], ids[:0])[0].shape == (0, 0, 2)
+    strided = first_pieces(states.transpose(0, 1), torch.zeros(5, 2))
+    assert torch.equal(strided[0][:, 0], states[0])
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        ([[None, 0, 0, 2, None], [0, 1, 2, None, None]], "word_ids: expected words numbered from 0 .* instance 0"),
+        ([[0, 1, 0, None, None], [0, 1, 2, None, None]], "word_ids: expected words numbered from 0 .* instance 0"),
+        ([[0, 1, 2, 3, 4], [None] * 5], "word_ids: expected one word or more, not in instance 1"),
+        ([[0, 1], [0]], "word_ids: expected"),
+        ([[0, 1, 2], [0, 1, 2]], r"word_ids: expected the shape \(2, 5\), got \(2, 3\)"),
+        (torch.zeros(2, 5) + 0.5, "word_ids: expected integers"),
+        ("x", "word_ids: expected"),
+    ],
+)
+def test_other_word_ids_are_refused(ids, said):
+    with pytest.raises(InputError, match=said):
+        first_pieces(torch.zeros(2, 5, 3), ids)
+
+
+def test_other_states_are_refused():
+    with pytest.raises(InputError, match=r"states: expected a tensor of shape \(batch, pieces, dim\), got \(2, 5\)"):
+        first_pieces(torch.zeros(2, 5), torch.zeros(2, 5))
+    with pytest.raises(InputError, match=r"states: expected a tensor .* got an object of type ndarray"):
+        first_pieces(np.zeros((2, 5, 3)), np.zeros((2, 5)))
+
+
+def test_functions_of_arrays_accept_tensors():
+    scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
+    for dtype in (torch.bfloat16, torch.float16, torch.float32):
+        given = scores.to(dtype)
+        found = parse(given)
+        assert found == parse(given.double().numpy())
+        assert marginals(Trees(), given).log_partition == pytest.approx(
+            marginals(Trees(), given.double().numpy()).log_partition
+        )
+        assert parse(given[None], projective=True, siblings=torch.zeros(1, 4, 4, 4, dtype=dtype))[0].is_optimal
+
+
+def test_tensors_that_numpy_cannot_have_are_refused_in_one_sentence():
+    scores = torch.zeros(4, 4, requires_grad=True)
+    for call in (parse, lambda s: marginals(Trees(), s), lambda s: sparsemap(Trees(), s), GrandparentInstance):
+        with pytest.raises(InputError, match=r"got a tensor that requires gradients: pass tensor\.detach\(\)"):
+            call(scores)
+        with pytest.raises(InputError, match=r"got a tensor on the device meta: pass tensor\.cpu\(\)"):
+            call(torch.zeros(4, 4, device="meta"))
+    with pytest.raises(InputError, match="expected numbers, got"):
+        parse([scores, scores])
