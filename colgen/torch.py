@@ -332,10 +332,12 @@ def first_pieces(states: Any, word_ids: Any) -> tuple[Any, Any]:
     rows, pieces = np.nonzero((ids >= 0) & (ids != before))
     lengths = np.bincount(rows, minlength=len(ids))
     number = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    for k, wrong in ((rows[ids[rows, pieces] != number], True), (np.flatnonzero(lengths == 0), False)):
-        if len(k):
-            expected = "words numbered from 0 without gaps, each in one place" if wrong else "one word or more"
-            raise InputError(f"word_ids: expected {expected}, not in instance {k[0]}")
+    for expected, unlike in (
+        ("words numbered from 0 without gaps, each in one place", rows[ids[rows, pieces] != number]),
+        ("one word or more", np.flatnonzero(lengths == 0)),
+    ):
+        if len(unlike):
+            raise InputError(f"word_ids: expected {expected}, not in instance {unlike[0]}")
 
     def at(places: NDArray[Any]) -> Any:
         return torch.as_tensor(places, device=states.device)
@@ -361,7 +363,7 @@ class _Computed(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, derivative: Any) -> Any:
-        gradients = ctx.carry(derivative.detach().cpu().double().contiguous().numpy())
+        gradients = ctx.carry(_floats(derivative))
         back = [
             None if kind is None else torch.as_tensor(gradient).to(dtype=kind[0], device=kind[1])
             for gradient, kind in zip(gradients, ctx.kinds, strict=True)
@@ -404,7 +406,13 @@ def _array(tensor: Any, name: str) -> Floats:
             "moved back",
             stacklevel=4,
         )
-    result: Floats = tensor.detach().to(device="cpu", dtype=torch.float64).contiguous().numpy()
+    return _floats(tensor)
+
+
+def _floats(tensor: Any) -> Floats:
+    """Return a tensor as a contiguous 64-bit array: the tensor's memory if possible, otherwise one copy."""
+    kept = tensor.detach().to(device="cpu", dtype=torch.float64, memory_format=torch.contiguous_format)
+    result: Floats = kept.contiguous().numpy()
     return result
 
 

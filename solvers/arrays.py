@@ -165,13 +165,18 @@ def as_batch(value: Any, name: str, *, lengths: Any = None, root: int = 0) -> li
     return [own[:count, :count] for own, count in zip(array, counted.tolist(), strict=True)]
 
 
-def as_numbers(value: Any, name: str, *, shape: Shape | None = None) -> NDArray[np.float64]:
-    """Return floats of 64 bits that may include infinities and NaN, for callers that check every entry themselves."""
+def as_numbers(
+    value: Any, name: str, *, shape: Shape | None = None, dtype: DTypeLike | None = np.float64
+) -> NDArray[Any]:
+    """Return floats that may include infinities and NaN, for callers that check every entry themselves.
+
+    ``dtype`` None keeps float32 and float64 and converts the rest to float64.
+    """
     array = _array(value, name, "numbers")
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         if shape is not None:
             _check_shape(array, name, shape)
-        return _contiguous(array, _FLOATS[-1])
+        return _contiguous(array, array.dtype if dtype is None and array.dtype in _FLOATS else _DOUBLE)
     return as_floats(array, name, shape=shape)
 
 

@@ -390,3 +390,13 @@ def test_tensors_that_numpy_cannot_have_are_refused_in_one_sentence():
             call(torch.zeros(4, 4, device="meta"))
     with pytest.raises(InputError, match="expected numbers, got"):
         parse([scores, scores])
+
+
+def test_tensors_are_copied_once_at_most():
+    from colgen.torch import _floats
+
+    double = torch.zeros(3, 3, dtype=torch.float64, requires_grad=True)
+    assert np.shares_memory(_floats(double), double.detach().numpy())
+    strided = torch.randn(2, 3, 4).permute(2, 0, 1)
+    assert np.array_equal(_floats(strided), strided.double().numpy())
+    assert _floats(strided).flags.c_contiguous

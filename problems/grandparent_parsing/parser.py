@@ -184,7 +184,7 @@ def _parse_arrays(
 ) -> Parse | list[Parse]:
     """Return the best tree of arrays of scores, or a list of the best trees of a batch, from one compiled call."""
     try:
-        arcs = as_numbers(scores, "scores")
+        arcs = as_numbers(scores, "scores", dtype=None)
         if arcs.ndim != 3 and lengths is not None:
             raise ArrayError("lengths needs a batch: expected scores of shape (sentences, n + 1, n + 1)")
         if arcs.ndim not in (2, 3):
@@ -192,7 +192,9 @@ def _parse_arrays(
                 f"scores: expected the shape (n + 1, n + 1) or (sentences, n + 1, n + 1), got {arcs.shape}"
             )
         batch = arcs if arcs.ndim == 3 else arcs[np.newaxis]
-        given = {name: as_numbers(own, name, shape=(*arcs.shape, arcs.shape[-1])) for name, own in parts.items()}
+        given = {
+            name: as_numbers(own, name, shape=(*arcs.shape, arcs.shape[-1]), dtype=None) for name, own in parts.items()
+        }
         if arcs.ndim != 3:
             given = {name: own[np.newaxis] for name, own in given.items()}
         found = best_trees(batch, lengths, **given, projective=projective, single_root=single_root)

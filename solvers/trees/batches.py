@@ -21,7 +21,8 @@ _LARGEST = 1e24
 
 _FACTOR = 2.0**-960
 
-_NO_PARTS = np.zeros((0, 1, 1, 1))
+_NO_PARTS = np.zeros((1, 1, 1, 1))
+"""A single entry, for parts without scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +73,12 @@ def best_trees(
     ------
     ArrayError
         If shapes do not fit, a score is NaN or +inf, or trees that need not be projective have scores of parts.
+
+    Notes
+    -----
+    Arrays of float32 and float64 are read where they are.  Each sentence is computed with 64 bits.
     """
-    scores = as_numbers(arcs, "scores")
+    scores = as_numbers(arcs, "scores", dtype=None)
     if scores.ndim != 3 or scores.shape[1] != scores.shape[2] or scores.shape[1] < 2:
         shape = scores.shape[-2:]
         raise ArrayError(f"expected arc scores of shape (n + 1, n + 1) with n ≥ 1 for each sentence, not {shape}")
@@ -84,8 +89,8 @@ def best_trees(
         else as_integers(lengths, "lengths", shape=(count,), low=1, high=size - 1)
     )
     cube = (count, size, size, size)
-    adjacent = _NO_PARTS if siblings is None else as_numbers(siblings, "siblings", shape=cube)
-    below = _NO_PARTS if grandchildren is None else as_numbers(grandchildren, "grandchildren", shape=cube)
+    adjacent = _NO_PARTS if siblings is None else as_numbers(siblings, "siblings", shape=cube, dtype=None)
+    below = _NO_PARTS if grandchildren is None else as_numbers(grandchildren, "grandchildren", shape=cube, dtype=None)
     order = THIRD if grandchildren is not None else FIRST if siblings is None else SIBLING
     if order != FIRST and not projective:
         raise ArrayError("siblings, grandchildren: expected projective=True; other trees need a search")
@@ -135,8 +140,10 @@ def _projective(
     for k in range(len(words)):
         size = words[k] + 1
         own = scores[k, :size, :size]
-        of_siblings = siblings[k] if len(siblings) > 0 else no_parts
-        of_grandchildren = grandchildren[k] if len(grandchildren) > 0 else no_parts
+        of_siblings, of_grandchildren = (
+            siblings[min(k, len(siblings) - 1)],
+            grandchildren[min(k, len(grandchildren) - 1)],
+        )
         factor = _factor(_largest_arc(own))
         if order != FIRST:
             factor = min(factor, _factor(_largest_part(of_siblings, of_grandchildren, size)))

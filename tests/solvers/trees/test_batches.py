@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen.solvers.arrays import ArrayError
+from colgen.solvers.arrays import ArrayError, as_numbers
 from colgen.solvers.trees.batches import best_trees
 from tests.twins.trees import all_trees, places
 
@@ -111,6 +111,24 @@ def test_best_trees_of_parts_are_those_of_enumeration(lengths, seed, whole, miss
             close = pytest.approx(best, rel=1e-9, abs=1e-9 * scale)
             assert worths[places(n, True, single_root)[tuple(found.heads[k, 1 : n + 1])]] == close
             assert (found.scores[k], found.bounds[k]) == (close, close)
+
+
+def test_single_precision_is_read_without_a_copy():
+    rng = np.random.default_rng(0)
+    arrays = {"arcs": rng.normal(size=(3, 5, 5)).astype(np.float32)}
+    assert np.shares_memory(as_numbers(arrays["arcs"], "scores", dtype=None), arrays["arcs"])
+    for options in ({}, {"projective": True}, {"projective": True, "siblings": rng.normal(size=(3, 5, 5, 5))}):
+        for kinds in ((np.float32, np.float32), (np.float32, np.float64)):
+            given = {**arrays, **options}
+            if "siblings" in given:
+                given["siblings"] = given["siblings"].astype(np.float32).astype(kinds[1])
+            double = {k: v.astype(np.float64) if isinstance(v, np.ndarray) else v for k, v in given.items()}
+            one, other = best_trees(**given), best_trees(**double)
+            assert all(
+                map(np.array_equal, (one.heads, one.scores, one.bounds), (other.heads, other.scores, other.bounds))
+            )
+    largest = best_trees(np.full((1, 3, 3), 3.4e38, dtype=np.float32))
+    assert largest.scores == pytest.approx(6.8e38)
 
 
 def test_wrong_scores_of_parts_are_rejected():
