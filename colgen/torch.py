@@ -4,8 +4,9 @@
     means = layer(scores, transitions, lengths=lengths)          # scores (batch, tokens, labels); gradients flow back
 
 Instances lie along the first axis. ``lengths`` or a ``mask`` marks the valid part of each, anywhere in the sequence;
-means and gradients are zero elsewhere. Scores may have any floating-point type. Computations use 64 bits on the CPU;
-tensors of other devices are moved, with one warning per device type. Only first-order gradients exist. PyTorch is
+means and gradients are zero elsewhere. Scores may have any floating-point type. Computations use 64 bits on the CPU.
+Tensors of other devices are moved, with one warning per device type; sums over chains and trees of arcs are computed
+where the scores are, see :mod:`colgen.torch_sums`. Only first-order gradients exist on the CPU. PyTorch is
 optional: install the extra ``torch``.
 """
 
@@ -19,6 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from colgen import torch_sums
 from colgen.core.errors import InputError
 from colgen.learning.batches import Batch, batch_of, batch_sums, best_counts
 from colgen.learning.losses import (
@@ -31,6 +33,7 @@ from colgen.learning.losses import (
     refuse_beaten,
     true_scores,
 )
+from colgen.learning.oracles import Structure
 from colgen.learning.sparsemap import SparseMean, sparsemap
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 
@@ -47,8 +50,11 @@ class _Layer(torch.nn.Module):
         super().__init__()
         self.oracle, self.shared, self.workers = oracle, shared, workers
 
-    def _batch(self, tensors: Sequence[Any], lengths: Any, mask: Any) -> Batch:
-        arrays = [_array(t, "scores" if k == 0 else f"scores {k}") for k, t in enumerate(tensors)]
+    def _batch(self, tensors: Sequence[Any], lengths: Any, mask: Any, *, outline: bool = False) -> Batch:
+        """Return the scores as a batch; an outline has their shapes alone, and no score is moved to the CPU."""
+        for k, tensor in enumerate(tensors):
+            _check_floats(tensor, _name(k))
+        arrays = [np.zeros(t.shape) if outline else _array(t) for t in tensors]
         return batch_of(
             self.oracle,
             arrays,
@@ -57,6 +63,10 @@ class _Layer(torch.nn.Module):
             shared=self.shared,
             workers=self.workers,
         )
+
+    def _stays(self, scores: Sequence[Any]) -> bool:
+        """Return whether sums over the structures are computed where the scores are, in operations of PyTorch."""
+        return bool(scores) and _is_elsewhere(scores[0]) and torch_sums.has_sums(self.oracle)
 
 
 class SparseMAP(_Layer):
@@ -108,6 +118,8 @@ class Marginals(_Layer):
 
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
         """Return marginals in the shape of the first array of scores."""
+        if self._stays(scores):
+            return torch_sums.marginals(self._batch(scores, lengths, mask, outline=True), scores)
         batch = self._batch(scores, lengths, mask)
         sums = batch_sums(batch)
 
@@ -122,6 +134,8 @@ class LogPartition(_Layer):
 
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
         """Return one number per instance."""
+        if self._stays(scores):
+            return torch_sums.log_partition(self._batch(scores, lengths, mask, outline=True), scores)
         batch = self._batch(scores, lengths, mask)
         sums = batch_sums(batch)
 
@@ -165,12 +179,11 @@ class _LossLayer(_Reduced):
             instance without padding.
         """
         batch = self._batch(scores, lengths, mask)
-        given = _each_gold(gold, batch)
+        structures = _gold(batch, gold)
 
         def loss_of(k: int) -> Loss:
             own = batch.instance(k)
-            structure = batch.gold(k, _plain(given[k]) if isinstance(given[k], torch.Tensor) else given[k])
-            return self._loss(structure, own, k=k)
+            return self._loss(structures[k], own, k=k)
 
         losses: list[Loss] = batch.over(loss_of)
         values = np.array([loss.value for loss in losses])
@@ -247,6 +260,14 @@ class FenchelYoung(_LossLayer):
         self.regularization: Regularization = regularization
         self.samples, self.spread, self.seed = samples, spread, seed
 
+    def forward(self, *scores: Any, gold: Any, lengths: Any = None, mask: Any = None) -> Any:
+        """Return the loss, see :class:`StructuredHinge`."""
+        if self.regularization != "gibbs" or not self._stays(scores):
+            return super().forward(*scores, gold=gold, lengths=lengths, mask=mask)
+        batch = self._batch(scores, lengths, mask, outline=True)
+        own = torch_sums.gold_scores(batch, scores, _gold(batch, gold))
+        return self._reduce(torch_sums.log_partition(batch, scores) - own)
+
     def _loss(self, gold: Any, scores: Sequence[Any], *, k: int) -> Loss:
         return fenchel_young(
             self.oracle,
@@ -281,9 +302,7 @@ class SPOPlus(_Reduced):
             also their counts in its shape.  None: they are computed, which takes a second call of the oracle.
         """
         batch = self._batch(scores, lengths, mask)
-        known = true_scores(
-            batch.arrays, tuple(_array(t, "true") for t in (true if isinstance(true, tuple) else (true,)))
-        )
+        known = true_scores(batch.arrays, tuple(_array(t) for t in (true if isinstance(true, tuple) else (true,))))
         own = best_counts(batch.with_arrays(known)) if gold is None else _gold_counts(batch, gold)
         at = reflected(batch.arrays, known)
         differences = [f - g for f, g in zip(best_counts(batch.with_arrays(at)), own, strict=True)]
@@ -393,12 +412,24 @@ def _gathered(batch: Batch, means: Sequence[Floats]) -> list[Floats]:
     return [m.sum(axis=0) if shared else m for m, shared in zip(means, batch.shared, strict=True)]
 
 
-def _array(tensor: Any, name: str) -> Floats:
-    """Convert a tensor to a 64-bit array; warn once if it is on another device."""
+def _name(k: int) -> str:
+    return f"scores {k}" if k else "scores"
+
+
+def _check_floats(tensor: Any, name: str) -> None:
     if not isinstance(tensor, torch.Tensor):
         raise InputError(f"{name}: expected a tensor, got an object of type {type(tensor).__name__}")
     if not tensor.is_floating_point():
         raise InputError(f"{name}: expected floats, got {tensor.dtype}")
+
+
+def _is_elsewhere(tensor: Any) -> bool:
+    """Return whether a tensor is on another device than the CPU."""
+    return isinstance(tensor, torch.Tensor) and tensor.device.type != "cpu"
+
+
+def _array(tensor: Any) -> Floats:
+    """Convert a tensor to a 64-bit array; warn once if it is on another device."""
     if tensor.device.type != "cpu" and tensor.device.type not in _MOVED:
         _MOVED.append(tensor.device.type)
         warnings.warn(
@@ -421,26 +452,28 @@ def _plain(tensor: Any) -> NDArray[Any]:
     return np.asarray(tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor)
 
 
-def _each_gold(gold: Any, batch: Batch) -> Any:
-    """Return gold structures as a sequence with one per instance."""
-    given = _plain(gold) if isinstance(gold, torch.Tensor) else gold
-    count = len(given) if hasattr(given, "__len__") else "none"
-    if count != len(batch):
-        raise InputError(f"gold: expected {len(batch)} structures, one per instance, got {count}")
-    return given
-
-
 def _gold_counts(batch: Batch, gold: Any) -> tuple[Floats, ...]:
     """Return the counts of the gold structures' parts, see :func:`colgen.learning.batches.best_counts`."""
-    given = _each_gold(gold, batch)
+    given = _plain(gold) if isinstance(gold, torch.Tensor) else gold
     if len(batch.arrays) == 1 and isinstance(given, np.ndarray) and given.dtype.kind in "bf":
         try:
             return (as_floats(given, "gold", shape=batch.arrays[0].shape),)
         except ArrayError as error:
             raise InputError(str(error)) from None
 
+    structures = _gold(batch, given)
+
     def counts(k: int) -> tuple[Floats, ...]:
-        own, one = batch.instance(k), _plain(given[k]) if isinstance(given[k], torch.Tensor) else given[k]
-        return tuple(batch.gold(k, one).array(number, theta.shape) for number, theta in enumerate(own))
+        own = batch.instance(k)
+        return tuple(structures[k].array(number, theta.shape) for number, theta in enumerate(own))
 
     return batch.stack(batch.over(counts))
+
+
+def _gold(batch: Batch, given: Any) -> list[Structure]:
+    """Return the gold structures of all instances, checked."""
+    given = _plain(given) if isinstance(given, torch.Tensor) else given
+    count = len(given) if hasattr(given, "__len__") else "none"
+    if count != len(batch):
+        raise InputError(f"gold: expected {len(batch)} structures, one per instance, got {count}")
+    return batch.over(lambda k: batch.gold(k, _plain(given[k]) if isinstance(given[k], torch.Tensor) else given[k]))
