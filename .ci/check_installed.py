@@ -9,7 +9,7 @@ from importlib.resources import files
 SOLVERS = {"cplex", "cylp", "gurobipy", "pyscipopt", "swiglpk", "xpress"}
 OPTIONAL = SOLVERS | {
     *("dask", "distributed", "hypothesis", "matplotlib", "pandas", "psutil", "pytest", "pyvrp"),
-    *("jax", "sklearn", "snowballstemmer", "torch", "ufal"),
+    *("jax", "sklearn", "snowballstemmer", "torch", "transformers", "ufal"),
 }
 
 
