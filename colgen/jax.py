@@ -52,12 +52,8 @@ class _Layer:
         """Return the value for the scores of one instance."""
         return self._function(self._checked(scores), _length(length))
 
-    def _shape(self, scores: Sequence[Any]) -> tuple[int, ...]:
-        """Return the shape of the value."""
-        return tuple(scores[0].shape)
-
     def _value(self, batch: Batch) -> Sequence[Floats]:
-        """Return an array of values, shape (instances, ...)."""
+        """Return one array of values, in the shape of the first array of scores."""
         raise NotImplementedError
 
     def _gradient(self, batch: Batch, derivative: Floats) -> Sequence[Floats]:
@@ -65,8 +61,7 @@ class _Layer:
         raise NotImplementedError
 
     def _forward(self, scores: Any, length: Any) -> tuple[Any, Any]:
-        result = jax.ShapeDtypeStruct(self._shape(scores), scores[0].dtype)
-        return self._call(self._value, [result], scores, length)[0], (scores, length)
+        return self._call(self._value, _like(scores[:1]), scores, length)[0], (scores, length)
 
     def _backward(self, carry: Any, derivative: Any) -> tuple[Any, ...]:
         scores, length = carry
@@ -101,18 +96,23 @@ class _Layer:
             arrays = [np.asarray(array) for array in given]
             leading = [array.shape[: array.ndim - own] for array, own in zip(arrays, axes, strict=True)]
             outer = np.broadcast_shapes(*leading)
-            count = math.prod(outer)
-            shared = [isinstance(self.oracle, Chains) and k == 1 and axes[1] == 2 for k in range(len(scores))]
-            shared = [flag and math.prod(leading[k]) == 1 for k, flag in enumerate(shared)]
+            inner = [array.shape[len(own) :] for array, own in zip(arrays, leading, strict=True)]
+            alike = (
+                isinstance(self.oracle, Chains) and axes[1] == 2 and math.prod(leading[1]) == 1
+            )  # shared transitions
+            shared = [alike and k == 1 for k in range(len(arrays))]
             flat = [
-                array.reshape(array.shape[len(own) :])
-                if k < len(shared) and shared[k]
-                else np.broadcast_to(array, outer + array.shape[len(own) :]).reshape(count, *array.shape[len(own) :])
-                for k, (array, own) in enumerate(zip(arrays, leading, strict=True))
+                array.reshape(own) if shared[k] else np.broadcast_to(array, outer + own).reshape(math.prod(outer), *own)
+                for k, (array, own) in enumerate(zip(arrays, inner, strict=True))
             ]
-            own_scores, own_length, own_others = jax.tree.unflatten(tree, flat)
-            doubles = [array.astype(np.float64) for array in own_scores]
-            batch = batch_of(self.oracle, doubles, lengths=own_length, shared=shared, workers=self.workers)
+            theta, own_length, own_others = jax.tree.unflatten(tree, flat)
+            batch = batch_of(
+                self.oracle,
+                [array.astype(np.float64) for array in theta],
+                lengths=own_length,
+                shared=shared[: len(theta)],
+                workers=self.workers,
+            )
             found = compute(batch, *own_others)
             return [
                 array.reshape(outer + result.shape).astype(result.dtype)

@@ -89,6 +89,8 @@ class ClustersForCoreference(ExactHead):
         if mentions is None:
             raise InputError("mentions: expected positions of shape (texts, mentions, 2), got none")
         states = self.states(input_ids, attention_mask, options)
+        if mentions.numel() and int(mentions.max()) >= states.shape[1]:
+            raise InputError(f"mentions: expected positions from 0 to {states.shape[1] - 1}, got {int(mentions.max())}")
         text = torch.arange(len(states), device=states.device)[:, None, None]
         vectors = states[text, mentions.clamp(min=0)].flatten(2)
         scores = self.pairs(vectors)[..., 0]

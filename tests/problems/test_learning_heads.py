@@ -90,8 +90,10 @@ def test_learns_is_saved_and_read_again(tmp_path):
 def test_no_mentions():
     output = made()(**{name: array[2:] for name, array in inputs().items()}, labels=LABELS[2:])
     assert output.loss.item() == 0.0
-    with pytest.raises(InputError, match="mentions: expected positions"):
+    with pytest.raises(InputError, match="mentions: expected positions of shape"):
         made()(input_ids=inputs()["input_ids"])
+    with pytest.raises(InputError, match="mentions: expected positions from 0 to 6, got 7"):
+        made()(**{**inputs(), "mentions": MENTIONS + 1})
 
 
 def test_the_trainer_of_transformers(tmp_path):

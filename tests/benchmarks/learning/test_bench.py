@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.learning import accuracy, bench
+from benchmarks.learning import accuracy, bench, estimators
 from benchmarks.learning.overhead import overhead_figures
 from benchmarks.learning.reference import labellings, nearest_mean, trees
 
@@ -28,6 +28,15 @@ def test_references_list_every_structure():
     assert len(list(trees(4, single_root=True))) == 4 * 4**2
     assert len(list(trees(3, projective=True))) == 12
     assert nearest_mean(np.eye(2), np.array([1.5, 1.0])) == pytest.approx([0.75, 0.25])
+
+
+def test_modularity_of_graphs_is_optimal(monkeypatch):
+    pytest.importorskip("sklearn", reason="the extra 'learning' is not installed")
+    few = {name: estimators._BUILT_IN[name] for name in ("karate", "florentine families")}
+    monkeypatch.setattr(estimators, "_BUILT_IN", few)
+    lines = []
+    assert values(estimators.modularity_figures(None, lines.append)) == {"modularity_graphs_optimal": 2.0}
+    assert len(lines) == 4  # two graphs, and two files that are missing
 
 
 @pytest.mark.slow
