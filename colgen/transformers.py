@@ -97,7 +97,7 @@ class ExactHead(PreTrainedModel):
         """Return the encoder's states of the tokens after dropout, shape (sentences, tokens, hidden size)."""
         return self.dropout(self.encoder(input_ids=input_ids, attention_mask=attention_mask, **options)[0])
 
-    def structured_loss(self, oracle: Any, scores: Any, *shared: Any, right: Any, lengths: Any) -> Any:
+    def structured_loss(self, oracle: Any, scores: Any, *shared: Any, gold: Any, lengths: Any) -> Any:
         """Return the mean loss of the instances of positive length; zero if there are none.
 
         Parameters
@@ -106,8 +106,8 @@ class ExactHead(PreTrainedModel):
             Scores of a batch, shape (instances, ...).
         shared
             Arrays of scores that all instances share.
-        right
-            Labels of the right structures, shape (instances, longest).
+        gold
+            Labels of the gold structures, shape (instances, longest).
         lengths
             Lengths of the instances.
         """
@@ -117,7 +117,7 @@ class ExactHead(PreTrainedModel):
         name = self.config.loss
         fenchel_young = name in _FENCHEL_YOUNG
         layer = FenchelYoung(oracle, regularization=name) if fenchel_young else StructuredHinge(oracle, margin=name)
-        return layer(scores[kept], *shared, right=right[kept], lengths=lengths[kept])
+        return layer(scores[kept], *shared, gold=gold[kept], lengths=lengths[kept])
 
 
 def gather_words(values: Any, words: Any) -> tuple[Any, Any]:
@@ -219,7 +219,7 @@ class ChainForTokenClassification(ExactHead):
         input_ids, attention_mask
             Shape (sentences, tokens).
         labels
-            Numbers of the right labels, shape (sentences, tokens); -100 for tokens without one.
+            Numbers of the gold labels, shape (sentences, tokens); -100 for tokens without one.
         words
             True for tokens with a label; by default those whose label is not -100.
         options
@@ -233,20 +233,20 @@ class ChainForTokenClassification(ExactHead):
         Raises
         ------
         InputError
-            If right labels are not legal in the scheme.
+            If gold labels are not legal in the scheme.
         """
         logits = self.classifier(self.states(input_ids, attention_mask, options))
         if labels is None:
             return TokenClassifierOutput(logits=logits)
         found = _words(words, labels)
         scores, lengths = gather_words(logits, found)
-        right, _ = gather_words(labels, found)
+        gold, _ = gather_words(labels, found)
         start, steps, end = self._scores()
         place = torch.arange(scores.shape[1], device=scores.device)
         scores = torch.where((place == 0)[:, None], scores + start, scores)
         scores = torch.where((place == lengths[:, None] - 1)[..., None], scores + end, scores)
         return TokenClassifierOutput(
-            loss=self.structured_loss(Chains(), scores, steps, right=right, lengths=lengths), logits=logits
+            loss=self.structured_loss(Chains(), scores, steps, gold=gold, lengths=lengths), logits=logits
         )
 
     def decode(self, logits: Any, words: Any) -> Any:
@@ -393,7 +393,7 @@ class BiaffineForDependencyParsing(ExactHead):
         TokenClassifierOutput
             With ``loss``, and ``logits``: scores of arcs by head and modifier, shape (sentences, N, N), where N is one
             more than the largest number of words.  If there are relations, a pair of these and of scores of relations,
-            shape (sentences, N, N, relations); their cross entropy at the right heads is added to the loss.
+            shape (sentences, N, N, relations); their cross entropy at the gold heads is added to the loss.
         """
         if words is None and labels is None:
             raise InputError("words: expected a mask of the words, or labels, got neither")
@@ -406,14 +406,14 @@ class BiaffineForDependencyParsing(ExactHead):
             return TokenClassifierOutput(logits=logits)
         gathered, _ = gather_words(labels, found)
         heads = torch.nn.functional.pad(gathered, (1, 0))
-        loss = self.structured_loss(self.oracle, arcs, right=heads, lengths=lengths)
+        loss = self.structured_loss(self.oracle, arcs, gold=heads, lengths=lengths)
         if self.relations is not None and relations is not None:
             sentence, word = torch.nonzero(
                 torch.arange(gathered.shape[1]).to(lengths) < lengths[:, None], as_tuple=True
             )
             scores = logits[1][sentence, gathered[sentence, word], word + 1]
-            right, _ = gather_words(relations, found)
-            loss = loss + torch.nn.functional.cross_entropy(scores, right[sentence, word], ignore_index=IGNORED)
+            gold, _ = gather_words(relations, found)
+            loss = loss + torch.nn.functional.cross_entropy(scores, gold[sentence, word], ignore_index=IGNORED)
         return TokenClassifierOutput(loss=loss, logits=logits)
 
     def decode(self, logits: Any, words: Any) -> Any:

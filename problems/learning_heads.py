@@ -98,7 +98,7 @@ class ClustersForCoreference(ExactHead):
         loss = None
         if labels is not None:
             lengths = (labels != IGNORED).sum(dim=1)
-            loss = self.structured_loss(Clusterings(), logits, right=labels, lengths=lengths)
+            loss = self.structured_loss(Clusterings(), logits, gold=labels, lengths=lengths)
         return TokenClassifierOutput(loss=loss, logits=logits)
 
     def decode(self, logits: Any, present: Any) -> Any:

@@ -319,7 +319,7 @@ def test_spo_plus_of_chains_with_lengths():
 def test_what_spo_plus_refuses():
     layer = SPOPlus(PROGRAMS["knapsacks"])
     scores = torch.zeros(2, 5)
-    with pytest.raises(InputError, match="gold: expected 2 structures"):
+    with pytest.raises(InputError, match="gold: expected the shape"):
         layer(scores, true=scores, gold=torch.zeros(3, 5))
     with pytest.raises(InputError, match="true: expected scores of shapes"):
         layer(scores, true=torch.zeros(2, 4))

@@ -100,19 +100,19 @@ def labellings(model, logits, scheme):
 @pytest.mark.parametrize("scheme", TAGS)
 def test_labels_and_likelihoods_are_those_of_enumeration(scheme):
     model = chain(scheme)
-    right = (
+    gold = (
         LABELS
         if scheme != "BILOU"
         else torch.tensor([[-100, 1, 2, 3, -100, 4, -100], [-100, -100, 0, 4, *[-100] * 3], [-100] * 7])
     )
-    output = model(**inputs(), labels=right)
+    output = model(**inputs(), labels=gold)
     tags, losses = model.decode(output.logits, WORDS), []
     assert output.logits.shape == (3, 7, len(TAGS[scheme]))
     assert (tags[~WORDS] == IGNORED).all()
     for k in range(2):
         own = labellings(model, output.logits[k][WORDS[k]].detach().numpy(), scheme)
         assert tuple(tags[k][WORDS[k]].tolist()) == max(own, key=own.get)
-        losses.append(np.logaddexp.reduce(list(own.values())) - own[tuple(right[k][WORDS[k]].tolist())])
+        losses.append(np.logaddexp.reduce(list(own.values())) - own[tuple(gold[k][WORDS[k]].tolist())])
     assert output.loss.item() == pytest.approx(np.mean(losses), rel=1e-5)
 
 
@@ -136,7 +136,7 @@ def test_gradients_of_chains(loss):
 
 
 def test_illegal_right_labels_are_refused():
-    with pytest.raises(InputError, match="instance 0 of the batch: the right structure has a forbidden part"):
+    with pytest.raises(InputError, match="instance 0 of the batch: the gold structure has a forbidden part"):
         chain()(**inputs(1), labels=torch.tensor([[0, 2, 0, 0, 0, 0, 0]]))
 
 
@@ -198,15 +198,15 @@ def test_relations_of_chosen_arcs():
     output = model(**inputs(), labels=HEADS, relations=relations)
     arcs, scores = output.logits
     heads, chosen = model.decode(output.logits, WORDS)
-    expected, right = [], []
+    expected, gold = [], []
     for k, words in enumerate((4, 2)):
         for m in range(1, words + 1):
             place = WORDS[k].nonzero()[m - 1, 0]
             assert chosen[k, place] == scores[k, heads[k, place], m].argmax()
             expected.append(scores[k, HEADS[k, place], m])
-            right.append(relations[k, place])
+            gold.append(relations[k, place])
     alone = model(**inputs(), labels=HEADS).loss
-    both = alone + torch.nn.functional.cross_entropy(torch.stack(expected), torch.stack(right))
+    both = alone + torch.nn.functional.cross_entropy(torch.stack(expected), torch.stack(gold))
     assert output.loss.item() == pytest.approx(both.item(), rel=1e-5)
     assert (chosen[~WORDS] == IGNORED).all()
     assert torch.equal(model.decode((arcs, scores), WORDS)[0], heads)
@@ -316,7 +316,7 @@ def test_the_trainer_of_transformers(made, labels, tmp_path):
         train_dataset=data,
         eval_dataset=data,
         preprocess_logits_for_metrics=lambda logits, labels: model.decode(logits, labels != IGNORED),
-        compute_metrics=lambda found: {"right": float((found.predictions == found.label_ids).mean())},
+        compute_metrics=lambda found: {"gold": float((found.predictions == found.label_ids).mean())},
     )
     trainer.train()
     measured = trainer.evaluate()

@@ -65,11 +65,11 @@ def test_losses_are_those_of_arrays(loss):
     output = model(**inputs(), labels=LABELS)
     expected = []
     for k, count in enumerate((5, 3)):
-        scores, right = output.logits[k, :count, :count].detach().double().numpy(), LABELS[k, :count].numpy()
+        scores, gold = output.logits[k, :count, :count].detach().double().numpy(), LABELS[k, :count].numpy()
         if loss == "hamming":
-            expected.append(hinge(Clusterings(), right, scores).value)
+            expected.append(hinge(Clusterings(), gold, scores).value)
         else:
-            together = (right[:, None] == right) & ~np.eye(count, dtype=bool)
+            together = (gold[:, None] == gold) & ~np.eye(count, dtype=bool)
             expected.append(sparsemap(Clusterings(), scores).value + 0.5 * together.sum() - scores[together].sum())
     assert output.loss.item() == pytest.approx(np.mean(expected), rel=1e-5, abs=1e-6)
 
