@@ -3,7 +3,8 @@
 ``python -m benchmarks.pages`` writes the numbers into the pages, and the tests compare them.  ``pages.toml`` lists for
 each page the texts with figures; ``{engine[rounds_200]}`` is the value of ``rounds_200`` in ``engine.json``.  A format
 follows a colon: ``:.1f`` as in Python, ``:3`` for three significant digits, ``ms`` at its end for seconds shown as
-milliseconds.  ``.n`` is the number of instances, ``.inverse`` the reciprocal.
+milliseconds.  ``.n`` is the number of instances, ``.inverse`` the reciprocal.  ``{engine[a / b]}`` is the quotient of
+two figures and ``{engine[a - b]}`` their difference.
 
 In ``benchmarks/README.md`` the tables of name, value, unit and n are written as well, from the file of their section.
 """
@@ -48,14 +49,27 @@ class Value(float):
         return super().__format__(spec) if spec else significant(self)
 
 
-def read_figures(folder: Path = HERE) -> dict[str, dict[str, Value]]:
+class Figures(dict[str, Value]):
+    """The figures of a file by name, with the quotient and the difference of any two."""
+
+    def __missing__(self, name: str) -> Value:
+        parts = re.fullmatch("(.+) ([-/]) (.+)", name)
+        if parts is None:
+            raise KeyError(name)
+        first, operator, second = parts.groups()
+        value = Value(self[first] / self[second] if operator == "/" else self[first] - self[second])
+        value.n = self[first].n
+        return value
+
+
+def read_figures(folder: Path = HERE) -> dict[str, Figures]:
     """Return the figures by file and name."""
-    figures: dict[str, dict[str, Value]] = {}
+    figures: dict[str, Figures] = {}
     for path in sorted(folder.glob("*.json")):
         for entry in json.loads(path.read_text(encoding="utf-8")):
             value = Value(entry["value"])
             value.n, value.unit = entry["n"], entry["unit"]
-            figures.setdefault(path.stem, {})[entry["name"]] = value
+            figures.setdefault(path.stem, Figures())[entry["name"]] = value
     return figures
 
 

@@ -250,7 +250,8 @@ def measure_rounds(instance: ChainInstance, name: str) -> list[Figure]:
     """Measure rounds, sizes of domains, and candidates."""
     n, tokens = instance.num_trees, instance.forest.num_nodes
     figures = []
-    for way, options in (("cg", {}), ("cg_published", {"start": 1})):
+    ways = {"cg": {}, "cg_published": {"start": 1}, "cg_gap": {"start": 1, "gap": _GAP}}
+    for way, options in ways.items():
         problem = _Observed(instance, **options)  # type: ignore[arg-type]
         result = solve(problem)
         oracle = problem.oracle
@@ -266,15 +267,11 @@ def measure_rounds(instance: ChainInstance, name: str) -> list[Figure]:
             figures.append(
                 Figure(f"candidates_{name}_{way}", oracle.computed / oracle.priced, "pairs", oracle.priced, note)
             )
-            figures.append(
-                Figure(
-                    f"rounds_mean_{name}_{way}",
-                    float(problem.chain_master.rounds.mean()),
-                    "rounds",
-                    n,
-                    "per chain",
-                )
-            )
+            rounds = problem.chain_master.rounds
+            figures += [
+                Figure(f"rounds_mean_{name}_{way}", float(rounds.mean()), "rounds", n, "per chain"),
+                Figure(f"one_round_{name}_{way}", 100.0 * float((rounds <= 1).mean()), "%", n, "of chains"),
+            ]
     return figures
 
 

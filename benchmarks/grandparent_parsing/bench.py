@@ -138,7 +138,7 @@ class ComparedSentence:
     ----------
     complete
         Brute force by outer bound, with separated cuts; ``"flow"``: all rows, and a flow instead of cuts;
-        ``"published"``: the same with any number of tokens under the root.
+        ``"published ..."``: the outer bound with a flow and any number of tokens under the root.
     ours, published
         Price and cut as implemented here and as published.
     """
@@ -207,7 +207,8 @@ def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[Compa
     """Solve sentences by all methods, one method after the other."""
     single_root = weights.single_root
     programs = {name: (name, "cuts", single_root) for name in FORMULATIONS}
-    programs |= {"flow": ("all", "flow", single_root), "published": ("all", "flow", False)}
+    programs |= {"flow": ("all", "flow", single_root)}
+    programs |= {f"published {name}": (name, "flow", False) for name in FORMULATIONS}
     complete: list[dict[str, Relaxed]] = [{} for _ in sentences]
     for name, (formulation, connectivity, single) in programs.items():
         for sentence in sentences:
@@ -317,11 +318,11 @@ def compare_with_brute_force(name: str, compared: Sequence[ComparedSentence], pl
         _ratio(
             f"{name}.paper_speedup",
             compared,
-            "published",
+            "published all",
             lambda c: c.published.seconds,
             "published method, compared with brute force on its program",
         ),
-        *_count_parts(f"{name}.paper", compared, published, "published"),
+        *_count_parts(f"{name}.paper", compared, published, "published all"),
         *_divide_time(f"{name}.paper_time", published, "of the published method's time"),
         _ratio(
             f"{name}.flow_speed",
@@ -380,19 +381,20 @@ def _divide_time(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
 
 
 def compare_bounds(name: str, compared: Sequence[ComparedSentence]) -> list[Figure]:
-    """Compare the three outer bounds: speed relative to the first, share of trees, accuracy."""
+    """Compare the three outer bounds, with cuts and with a flow: speed relative to the first, trees, accuracy."""
     figures = []
     n = len(compared)
-    first = sum(c.complete[FORMULATIONS[0]].seconds for c in compared)
-    for formulation in FORMULATIONS:
-        runs = [c.complete[formulation] for c in compared]
-        label = f"{name}.{formulation}"
-        seconds = sum(run.seconds for run in runs)
-        figures += [
-            Figure(f"{label}.speed", first / seconds, "x", n, f"relative to {FORMULATIONS[0]}"),
-            Figure(f"{label}.whole", 100 * mean(run.is_integral for run in runs), "%", n, "of the optima are trees"),
-            Figure(f"{label}.accuracy", _measure_accuracy(compared, [run.heads() for run in runs]), "%", n),
-        ]
+    for prefix, label in (("", ""), ("published ", "paper.")):
+        first = sum(c.complete[f"{prefix}{FORMULATIONS[0]}"].seconds for c in compared)
+        for formulation in FORMULATIONS:
+            runs = [c.complete[f"{prefix}{formulation}"] for c in compared]
+            key = f"{name}.{label}{formulation}"
+            seconds = sum(run.seconds for run in runs)
+            figures += [
+                Figure(f"{key}.speed", first / seconds, "x", n, f"relative to {FORMULATIONS[0]}"),
+                Figure(f"{key}.whole", 100 * mean(run.is_integral for run in runs), "%", n, "of the optima are trees"),
+                Figure(f"{key}.accuracy", _measure_accuracy(compared, [run.heads() for run in runs]), "%", n),
+            ]
     return figures
 
 

@@ -54,7 +54,8 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
     model = train(learn, test, say=options.say)
     test = spread(test, options.share(_MINUTES), most=plan.sections)
     instances = [model.instance(one.text, one.num_content_words, one.name) for one in test]
-    options.say(f"{len(instances)} graphs, median {median(i.num_vertices for i in instances):g} vertices")
+    vertices, words = [i.num_vertices for i in instances], [one.num_content_words for one in test]
+    options.say(f"{len(instances)} graphs, median {median(vertices):g} vertices")
     warm_up()
     table = compare(instances, WIDTHS, plan, options.say)
     smallest = find_smallest_width(table)
@@ -67,7 +68,9 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
         write_figure(draw_convergence(count_iterations(table)), options.plot)
     return [
         *compare_medians(table, plan),
-        Figure("vertices", median(i.num_vertices for i in instances), "vertices", len(instances), "median"),
+        Figure("vertices", median(vertices), "vertices", len(vertices), "median"),
+        Figure("content_words", fmean(words), "words", len(words), "mean of the titles"),
+        Figure("one_content_word", words.count(1), "titles", len(words), "for which a beam of 1 is exact"),
         Figure("beam_width_always_optimal", smallest, "paths", len(instances), "smallest found"),
         *measure_convergence(table),
         *(figure for way in (*WAYS, *map(beam_name, widths)) for figure in describe_way(table, way, test, plan)),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.pages import Value, matches, read_figures, read_texts, updated, with_figures, with_rows
+from benchmarks.pages import Figures, Value, matches, read_figures, read_texts, updated, with_figures, with_rows
 
 ROOT = Path(__file__).parents[2]
 OTHERS = {"docs/thousand_workers.md"}
@@ -85,3 +85,32 @@ def test_tables_of_a_section_are_written_from_its_file():
     assert with_rows(page, FIGURES) == page.replace("| 1 | s | 2 |", "| 12.35 |  | 1,500 |")
     with pytest.raises(KeyError, match="lost"):
         with_rows(page.replace("`speed` | 1 | s", "`lost` | 1 | s"), FIGURES)
+
+
+def test_quotients_and_differences_of_figures_are_written_into_a_text():
+    figures = {"engine": Figures(FIGURES["engine"])}
+    text = "{engine[speed / share]:.1f} and {engine[share - speed]:.2f} of {engine[count / speed].n:,}"
+    assert with_figures("9 and 9 of 9", [text], figures) == "98.8 and -12.22 of 0"
+    with pytest.raises(KeyError, match="lost"):
+        with_figures("9", ["{engine[speed / lost]}"], figures)
+
+
+def compared_rows():
+    """Yield the rows of the tables of published and measured figures."""
+    for line in (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5 and cells[0][:6] != "figure" and cells[0] != "---":
+            yield cells
+
+
+def test_published_figures_that_agree_are_within_a_quarter_of_those_measured():
+    rows = list(compared_rows())
+    assert len(rows) > 60
+    for figure, published, here, agrees, reason in rows:
+        assert agrees in ({""} if here == "not measured" or published == "not read" else {"yes", "in part", "no"}), (
+            figure
+        )
+        assert reason or agrees == "yes", f"{figure}: add the reason"
+        pairs = zip(*(re.findall(r"-?\d[\d,.]*\d|\d", cell) for cell in (published, here)), strict=True)
+        numbers = [] if agrees != "yes" else [[float(text.replace(",", "")) for text in pair] for pair in pairs]
+        assert all(abs(a - b) <= 0.25 * min(abs(a), abs(b)) + 1e-9 for a, b in numbers), figure
