@@ -27,7 +27,7 @@ from benchmarks.coreference.comparison import (
 from benchmarks.coreference.drawing import draw
 from benchmarks.coreference.graphs import FOOTBALL, bench_graphs
 from benchmarks.coreference.methods import GENERATED, run, warm_up
-from benchmarks.coreference.oracles import compare_oracles
+from benchmarks.coreference.oracles import compare_oracles, count_columns
 from benchmarks.harness import BenchOptions, Run, spread
 from colgen import InputError
 from colgen.cli.template import Figure
@@ -102,6 +102,7 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
     figures = [
         *compare_ways(runs, whole, plan),
         *measure_growth(runs),
+        *(count_columns(cut(instances, size, plan.documents), plan.own_limit) for size in plan.compared),
         compare_oracles(
             spread(cut(instances, plan.compared[-1], plan.documents), most=plan.priced),
             plan.sign_cap,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -44,6 +44,17 @@ def record_duals(instance: CoreferenceInstance, limit: float) -> list[Floats]:
     result = solve(FromScratch(instance), relaxation=True, record=Record(duals=True), stop=TimeLimit(limit))
     rounds = [np.asarray(i.duals[COVER]) for i in result.iterations if i.phase == 2 and isinstance(i.duals, Duals)]
     return [rounds[k] for k in sorted({0, len(rounds) // 2, len(rounds) - 1})] if rounds else []
+
+
+def count_columns(instances: Sequence[CoreferenceInstance], limit: float) -> Figure:
+    """Return the mean number of columns that the relaxation generates from single mentions on, as in the source."""
+    generated, size = [], instances[0].num_mentions
+    for instance in instances:
+        problem = FromScratch(instance)
+        result = solve(problem, relaxation=True, stop=TimeLimit(limit))
+        assert result.pool is not None  # the relaxation has columns
+        generated.append(len(result.pool) - len(problem.items))
+    return Figure(f"columns_from_single_mentions_{size}", fmean(generated), "columns", len(generated), "mean")
 
 
 def _search(instance: CoreferenceInstance, duals: Floats, cap: float) -> Subsets:

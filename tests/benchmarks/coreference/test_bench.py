@@ -23,11 +23,11 @@ from benchmarks.coreference.methods import (
     check_runs,
     run,
 )
-from benchmarks.coreference.oracles import FromScratch, compare_oracles, record_duals
+from benchmarks.coreference.oracles import FromScratch, compare_oracles, count_columns, record_duals
 from benchmarks.harness import BenchOptions, Run
 from colgen import InputError
 from colgen.core.budget import Budget
-from colgen.problems.coreference import communities, random, random_signs
+from colgen.problems.coreference import CoreferenceInstance, communities, random, random_signs
 from colgen.problems.coreference.conll import write_conll
 from tests.in_process import bounded
 from tests.problems.coreference.texts import invented
@@ -124,6 +124,13 @@ def test_oracles_are_compared(monkeypatch):
     figure = compare_oracles([random(8, 0)], 20.0, 20.0, lines.append)
     assert figure.value > 0
     assert figure.n == len(lines) >= 1
+
+
+def test_columns_are_counted_without_single_mentions():
+    apart = count_columns([CoreferenceInstance(-np.ones((5, 5)) + np.eye(5))], 20.0)
+    assert (apart.name, apart.value, apart.n) == ("columns_from_single_mentions_5", 0.0, 1)
+    together = count_columns([CoreferenceInstance(np.ones((5, 5)) - np.eye(5))] * 2, 20.0)
+    assert (together.value >= 1.0, together.n) == (True, 2)
 
 
 def test_proofs_are_counted():
