@@ -6,7 +6,8 @@ precede it.  Each step is the exact solution of a problem that another template 
     tokens         the best labelling of a paragraph's atoms, a chain (:mod:`colgen.problems.chain_map`):
                    an atom begins a token, or belongs to the token before
     sentences      the most probable breaks between a paragraph's tokens
-    words          the words of a multiword token ("don't"), by learned suffix rules
+    words          the best labelling of a token's characters, a chain: the labels are edits that split a multiword
+                   token ("don't") into words (:mod:`colgen.problems.pipeline.splitting`)
     tags           the best labelling of a sentence's words, a chain: part of speech, fine tag and
                    morphology in one label
     lemmas         by suffix rules, given the tag

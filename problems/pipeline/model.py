@@ -19,6 +19,7 @@ from colgen.problems.grandparent_parsing.parser import check_length, parse_sente
 from colgen.problems.grandparent_parsing.parses import Parse
 from colgen.problems.pipeline.breaks import Breaks
 from colgen.problems.pipeline.segmentation import Segmenter
+from colgen.problems.pipeline.splitting import Splitter
 from colgen.problems.pipeline.suffixes import SuffixRules
 from colgen.problems.pipeline.texts import Token, check_written
 
@@ -54,6 +55,7 @@ class Pipeline(SavedModel):
     """
 
     kind = "pipeline"
+    version = 2
 
     segmenter: Segmenter
     tagger: Tagger
@@ -101,9 +103,9 @@ class Pipeline(SavedModel):
 
     def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         segmenter = self.segmenter
-        about: dict[str, Any] = {"words": segmenter.words.data(), "lemmas": self.lemmas.data()}
+        about: dict[str, Any] = {"lemmas": self.lemmas.data()}
         arrays: dict[str, NDArray[Any]] = {}
-        own: tuple[Tagger | Breaks | Weights, ...] = segmenter.tagger, segmenter.breaks, self.tagger, self.parser
+        own: tuple[_Part, ...] = segmenter.tagger, segmenter.breaks, segmenter.splitter, self.tagger, self.parser
         for name, model in zip(_PARTS, own, strict=True):
             about[name], of_part = model.data()
             arrays |= prefixed(name, of_part)
@@ -111,12 +113,20 @@ class Pipeline(SavedModel):
 
     @classmethod
     def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pipeline:
-        words, lemmas = (SuffixRules.from_data(about[name]) for name in ("words", "lemmas"))
+        lemmas = SuffixRules.from_data(about["lemmas"])
         own = {name: model.from_data(about[name], part(name, arrays)) for name, model in _PARTS.items()}
-        return cls(Segmenter(own["segmenter"], own["breaks"], words), own["tagger"], lemmas, own["parser"])
+        return cls(Segmenter(own["segmenter"], own["breaks"], own["splitter"]), own["tagger"], lemmas, own["parser"])
 
 
-_PARTS: Mapping[str, Any] = {"segmenter": Tagger, "breaks": Breaks, "tagger": Tagger, "parser": Weights}
+_Part = Tagger | Breaks | Splitter | Weights
+
+_PARTS: Mapping[str, Any] = {
+    "segmenter": Tagger,
+    "breaks": Breaks,
+    "splitter": Splitter,
+    "tagger": Tagger,
+    "parser": Weights,
+}
 """The models of the pipeline."""
 
 

@@ -11,7 +11,7 @@ from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
 from colgen.problems.pipeline.breaks import Breaks, learn_breaks
 from colgen.problems.pipeline.clusters import UNSPACED, cluster_begins, letters_of, outline
-from colgen.problems.pipeline.suffixes import SuffixRules, learn_suffixes
+from colgen.problems.pipeline.splitting import Splitter, learn_splitter
 from colgen.problems.pipeline.texts import Token, check_characters
 
 TOKEN, SAME = "token", "same"
@@ -115,36 +115,33 @@ def _lower(text: str) -> str:
 class Segmenter:
     """Splits a paragraph into sentences, tokens and words.
 
-    ``tagger`` labels atoms, ``breaks`` predicts sentence ends, and ``words`` maps a multiword token to its words,
-    separated by blanks.
+    ``tagger`` labels atoms, ``breaks`` predicts sentence ends, and ``splitter`` splits tokens into words.
     """
 
     tagger: Tagger
     breaks: Breaks
-    words: SuffixRules
+    splitter: Splitter
 
     def segment(self, paragraphs: Sequence[str]) -> list[list[list[Token]]]:
         """Return the sentences of each paragraph as tokens; a paragraph of blanks has none."""
         atoms = [atoms_of(paragraph) for paragraph in paragraphs]
         labels = iter(self.tagger.tag([a.names for a in atoms if a.names]) if any(a.names for a in atoms) else [])
-        tokens = [self._tokens(p, a, next(labels)) if a.names else [] for p, a in zip(paragraphs, atoms, strict=True)]
+        spans = [_spans(p, a, next(labels)) if a.names else [] for p, a in zip(paragraphs, atoms, strict=True)]
+        words = iter(self.splitter.split([form for own in spans for form, _ in own]))
+        tokens = [[Token(form, next(words), spaced) for form, spaced in own] for own in spans]
         for paragraph, own in zip(paragraphs, tokens, strict=True):
             check_characters(paragraph, own)
         return [self.breaks.split(own) for own in tokens]
 
-    def _tokens(self, paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[Token]:
-        starts = [k for k, label in enumerate(labels) if label != SAME or not k]
-        tokens: list[Token] = []
-        for first, after in zip(starts, [*starts[1:], len(labels)], strict=True):
-            begin, end = atoms.begins[first], atoms.ends[after - 1]
-            form = " ".join(paragraph[begin:end].split())
-            spaced = after == len(labels) or atoms.begins[after] > end
-            tokens.append(Token(form, self._words(form), spaced))
-        return tokens
 
-    def _words(self, form: str) -> tuple[str, ...]:
-        words = () if " " in form else tuple(filter(None, self.words.of(form).split(" ")))
-        return words if len(words) > 1 else (form,)
+def _spans(paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the form of each token, and whether blanks or the end of the text follow."""
+    starts = [k for k, label in enumerate(labels) if label != SAME or not k]
+    spans: list[tuple[str, bool]] = []
+    for first, after in zip(starts, [*starts[1:], len(labels)], strict=True):
+        begin, end = atoms.begins[first], atoms.ends[after - 1]
+        spans.append((" ".join(paragraph[begin:end].split()), after == len(labels) or atoms.begins[after] > end))
+    return spans
 
 
 def label_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
@@ -212,6 +209,5 @@ def learn_segmenter(
     examples = TaggedExamples.of([label_atoms(piece)[1] for piece in pieces], LABELS)
     tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
     tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
-    plain = (token for token in tokens if all(len(text.split()) == 1 for text in (token.form, *token.words)))
-    pairs = (("", token.form, " ".join(token.words)) for token in plain)
-    return Segmenter(tagger, learn_breaks(pieces, tune=tune), learn_suffixes(pairs, lowers=False, covered=True))
+    splitter = learn_splitter(tokens, seed=seed, say=lambda line: say(f"multiword tokens: {line}"))
+    return Segmenter(tagger, learn_breaks(pieces, tune=tune), splitter)

@@ -1,4 +1,4 @@
-"""Suffix rules that rewrite a word, learned from pairs: lemmas of forms, and words of multiword tokens.
+"""Suffix rules that rewrite a word, learned from pairs: lemmas of forms.
 
 A rule removes a number of final characters and appends others.  Rules of complete forms have priority; otherwise the
 longest known suffix decides.  A suffix is stored only if its rule differs from that of the next shorter one.
@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 Rule = tuple[bool, int, str]
 """Whether to convert the form to lower case, the number of characters to remove, and the characters to append."""
 
-NOTHING: Rule = (False, 0, "")
-
 LONGEST = 8
 """Maximum length of a suffix."""
 
@@ -28,13 +26,13 @@ _KEPT = 1 << 14
 """Maximum number of cached forms: few words make up most of a text."""
 
 
-def rule_of(form: str, target: str, *, lowers: bool) -> Rule:
+def rule_of(form: str, target: str) -> Rule:
     """Return the rule that maps a form to its target by the shortest change.
 
-    ``lowers``: allow conversion to lower case, which is used unless it makes the change longer.
+    Conversion to lower case is used unless it makes the change longer.
     """
     lower = form.lower()
-    if lowers and len(lower) == len(form) and _common(lower, target) >= _common(form, target):
+    if len(lower) == len(form) and _common(lower, target) >= _common(form, target):
         kept = _common(lower, target)
         return True, len(form) - kept, target[kept:]
     kept = _common(form, target)
@@ -89,9 +87,7 @@ class SuffixRules:
                 return made
         for context, suffix in itertools.product(contexts, _suffixes(form)):
             rule = self.rules.get((context, suffix))
-            if rule is None or (rule[1] == len(form) and " " in rule[2]):
-                continue  # the rule would replace the complete form by words unrelated to the text
-            made = apply(rule, form)
+            made = None if rule is None else apply(rule, form)
             if made is not None:
                 return made
         return form
@@ -110,30 +106,18 @@ def _suffixes(form: str) -> Iterator[str]:
         yield form[len(form) - length :]
 
 
-def learn_suffixes(pairs: Iterable[tuple[str, str, str]], *, lowers: bool = True, covered: bool = False) -> SuffixRules:
-    """Return rules learned from pairs of a form and its target in a context.
-
-    Parameters
-    ----------
-    pairs
-        Context, form and target of each occurrence, including unchanged forms.
-    lowers
-        Whether rules may convert to lower case first.
-    covered
-        Whether a suffix must contain all characters that its rule removes, and the form one more.  Rules then only
-        replace characters they were learned from, and forms that are replaced completely create no rule for others.
-    """
+def learn_suffixes(pairs: Iterable[tuple[str, str, str]]) -> SuffixRules:
+    """Return rules learned from the context, form and target of each occurrence, including unchanged forms."""
     seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for context, form, target in pairs:
         seen[context, form][target] += 1
     votes: dict[tuple[str, str], Counter[Rule]] = defaultdict(Counter)
     complete: dict[tuple[str, str], Rule] = {}
     for (context, form), targets in seen.items():
-        rule = rule_of(form, _most(targets), lowers=lowers)
+        rule = rule_of(form, _most(targets))
         complete[context, form] = rule
         for suffix in _suffixes(form):
-            if not covered or rule == NOTHING or (rule[1] < len(form) and max(rule[1], 1) <= len(suffix)):
-                votes[context, suffix][rule] += 1
+            votes[context, suffix][rule] += 1
     rules: dict[tuple[str, str], Rule] = {}
     for context, suffix in sorted(votes, key=lambda key: (len(key[1]), key)):
         counts = votes[context, suffix]

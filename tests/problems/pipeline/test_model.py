@@ -9,6 +9,7 @@ from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.problems.dependency import Sentence, parse_conll, read_conll, write_conll
 from colgen.problems.grandparent_parsing.parser import parse_sentences
 from colgen.problems.pipeline.clusters import cluster_begins
+from colgen.problems.pipeline.model import Pipeline
 from colgen.problems.pipeline.texts import (
     Token,
     check_characters,
@@ -135,6 +136,20 @@ def test_byte_order_marks_are_ignored():
     (second,) = pipeline.tag_paragraphs(["ab\nz"])
     assert first == second
     assert list(pipeline.tag_paragraphs(["\ufeff", "\ufeff \ufeff"[:2]])) == []
+
+
+def test_models_of_older_versions_are_refused(tmp_path):
+    rng = random.Random(1)
+    learn = list(parse_conll("".join(sentence(rng) for _ in range(5)).split("\n")))
+    pipeline = train(learn, epochs=1, tagger_epochs=1, folds=1, say=lambda line: None)
+    path = tmp_path / "old.npz"
+    pipeline.save(path)
+    assert list(Pipeline.load(path).tag_paragraphs(["ab z"])) == list(pipeline.tag_paragraphs(["ab z"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pipeline, "version", 1)
+        pipeline.save(path)
+    with pytest.raises(InputError, match="expected a model of version 2, not 1: train it again by `colgen train pip"):
+        Pipeline.load(path)
 
 
 def test_lost_characters_and_unreadable_output_are_errors():

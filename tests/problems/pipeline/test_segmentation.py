@@ -113,16 +113,3 @@ def test_texts_whose_tokens_cannot_be_found_are_refused(text, message):
 def test_few_tokens_inside_letters_are_allowed():
     texts = [[sentence("I", "can_", "not", "see", *20 * ["a"], "it_", ".")]] * 10
     assert learn_segmenter(texts, say=lambda line: None)
-
-
-@pytest.mark.parametrize("form", ["qyz", "wqyz", "xyz", "yz", "z", "wxyz"])
-def test_words_of_unseen_tokens(form):
-    words = {"bxyz": ("b", "xyz"), "cxyz": ("c", "xyz"), "zum": ("do", "it"), "zim": ("do", "it")}
-    clitics = [Token(*pair) for pair in words.items()]
-    texts = [[[token, *sentence("rain", ".")]] for token in clitics] * 5
-    segmenter = learn_segmenter(texts, say=lambda line: None)
-    ((tokens,),) = segmenter.segment([f"{form} rain ."])
-    assert "".join(tokens[0].words) == form
-    assert len(tokens[0].words) == (2 if form == "wxyz" else 1)
-    ((known,),) = segmenter.segment(["zum rain ."])
-    assert known[0].words == ("do", "it")
