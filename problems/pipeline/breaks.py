@@ -11,6 +11,7 @@ Source: D. Gillick, *Sentence boundary detection and the problem with the U.S.*,
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,10 +29,26 @@ from colgen.solvers.arrays import as_floats
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_ENDS = re.compile(r"[.]|[!?.]*[!?][!?.]*")
+STOP = "\N{IDEOGRAPHIC FULL STOP}"
+"""Stands for the full stops of all scripts whose full stop does not also end abbreviations."""
+
+_SIGNS = {
+    "FULL STOP": STOP,
+    "DANDA": STOP,
+    "SECTION": STOP,
+    "KHAN": STOP,
+    "QUESTION MARK": "?",
+    "EXCLAMATION MARK": "!",
+}
+"""Last words of the Unicode names of signs that end sentences, and the sign that stands for them."""
+
+_WITHIN = re.compile("INVERTED|ARMENIAN [QE]")
+"""Signs with such names that are before or inside a sentence: "¿", and the Armenian tone marks."""
+
+_ENDS = re.compile(rf"[.{STOP}]|[!?.{STOP}]*[!?][!?.{STOP}]*")
 """Signs that end sentences: "." or "?!", but not "..."."""
 
-_DOTS = re.compile(r"[.]{2,}|…+")
+_DOTS = re.compile(rf"[.]{{2,}}|…+|{STOP}{{2,}}")
 
 _NOTHING = "E"
 """The kind of positions beyond either end of a paragraph."""
@@ -93,10 +110,27 @@ class Breaks:
 # --- features --------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1 << 12)
+def _sign(character: str) -> str:
+    """Return the sign that stands for a punctuation mark that ends sentences in any script, or the character itself."""
+    if character.isascii() or unicodedata.category(character) != "Po" or character == "…":
+        return character
+    plain, name = unicodedata.normalize("NFKC", character), unicodedata.name(character, "")
+    if set(plain) <= set(".?!"):
+        return plain
+    return next((_SIGNS[end] for end in _SIGNS if name.endswith(end) and not _WITHIN.search(name)), character)
+
+
+@lru_cache(maxsize=1 << 16)
+def _plain(form: str) -> str:
+    """Return a form without marks and invisible characters, with the same signs at sentence ends for all scripts."""
+    return "".join(map(_sign, letters_of(form)))
+
+
 @lru_cache(maxsize=1 << 16)
 def kind(form: str) -> str:
     """Return the type of a form: letters by case, digits, the sign itself, or a mixture."""
-    form = letters_of(form)
+    form = _plain(form)
     if form.isalpha():
         return ("A" if len(form) == 1 else "AA") if form.isupper() else "Aa" if form[0].isupper() else "a"
     if form.isdigit():
@@ -114,14 +148,14 @@ def kind(form: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def shape(form: str) -> str:
     """Return runs of upper case, lower case, digits, and signs: ``Mr.`` is ``Xx.``."""
-    letters = ("X" if c.isupper() else "x" if c.islower() else "1" if c.isdigit() else c for c in letters_of(form))
+    letters = ("X" if c.isupper() else "x" if c.islower() else "1" if c.isdigit() else c for c in _plain(form))
     return re.sub(r"(.)\1+", r"\1", "".join(letters))[:_SHAPE]
 
 
 @lru_cache(maxsize=1 << 16)
 def ending(form: str) -> str:
     """Return the type of a form as the end of a sentence, without distinguishing end signs or words."""
-    form = letters_of(form)
+    form = _plain(form)
     if _ENDS.fullmatch(form):
         return "end"
     return "dots" if _DOTS.fullmatch(form) else "word" if form[0].isalnum() else kind(form)

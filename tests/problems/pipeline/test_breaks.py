@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from colgen.problems.pipeline.breaks import REGULARIZATION, Breaks, ending, features, kind, learn_breaks, shape
+from colgen.problems.pipeline.breaks import REGULARIZATION, STOP, Breaks, ending, features, kind, learn_breaks, shape
+from colgen.problems.pipeline.texts import Token
 from tests.problems.pipeline.test_segmentation import sentence
 
 PARAGRAPHS = [
@@ -116,3 +117,35 @@ def test_tuning_sentences_set_the_threshold(monkeypatch):
 def test_training_without_sentences():
     breaks = learn_breaks([[sentence("a")]])
     assert len(breaks.weights) == 1
+
+
+@pytest.mark.parametrize("sign", [*"।॥。｡։۔።។။᙮"])
+def test_full_stops_of_other_scripts_are_one_kind(sign):
+    assert (kind(sign), ending(sign), shape(sign)) == (STOP, "end", STOP)
+
+
+@pytest.mark.parametrize(
+    ("sign", "same"), [*zip("？؟፧！﹗．‼⁇⁉", ["?", "?", "?", "!", "!", ".", "!!", "??", "!?"], strict=True)]
+)
+def test_questions_and_exclamations_of_other_scripts_have_the_kinds_of_latin_ones(sign, same):
+    assert (kind(sign), ending(sign)) == (kind(same), "end")
+
+
+@pytest.mark.parametrize("sign", [*"¿¡՞՜、，؛・"])
+def test_signs_within_sentences_keep_their_own_kind(sign):
+    assert kind(sign) == ending(sign) == sign
+
+
+def test_ellipses_do_not_end_sentences():
+    assert [ending(sign) for sign in ("...", "…", 2 * STOP, 6 * STOP)] == 4 * ["dots"]
+
+
+def test_sentences_end_at_signs_that_training_did_not_have():
+    def text(sign):
+        return [
+            [*(Token(w, (w,)) for w in words.split()), Token(sign, (sign,))] for words in ("ab cd", "ef", "gh ij kl")
+        ]
+
+    breaks = learn_breaks([text(".")] * 10)
+    for sign in "।。？؟！":
+        assert breaks.split([token for one in text(sign) for token in one]) == text(sign)
