@@ -316,11 +316,11 @@ def test_the_trainer_of_transformers(made, labels, tmp_path):
         train_dataset=data,
         eval_dataset=data,
         preprocess_logits_for_metrics=lambda logits, labels: model.decode(logits, labels != IGNORED),
-        compute_metrics=lambda found: {"gold": float((found.predictions == found.label_ids).mean())},
+        compute_metrics=lambda found: {"share": float((found.predictions == found.label_ids).mean())},
     )
     trainer.train()
     measured = trainer.evaluate()
-    assert measured["eval_right"] == 1.0
+    assert measured["eval_share"] == 1.0
     trainer.save_model(tmp_path / "model")
     again = type(model).from_pretrained(tmp_path / "model").eval()
     words = labels != IGNORED
