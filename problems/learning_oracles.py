@@ -1,6 +1,7 @@
 """Exact solvers of templates as learning oracles: clusterings, and trees with grandchildren and siblings.
 
-Every solution is proved optimal by the engine.  Means, losses and trainers of :mod:`colgen.learning` are therefore
+Instances of a few items or words are solved by dynamic programs over their subsets, which take less time.  All other
+solutions are proved optimal by the engine.  Means, losses and trainers of :mod:`colgen.learning` are therefore
 exact for these NP-hard problems too, as they are for chains.
 """
 
@@ -15,6 +16,8 @@ from colgen import InputError, Termination
 from colgen.learning.oracles import SecondOrder, check_labels, check_shapes, first_places
 from colgen.problems.coreference.clustering import cluster
 from colgen.problems.grandparent_parsing.parser import parse
+from colgen.solvers.clusters import small_partition
+from colgen.solvers.trees import small_trees
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -30,6 +33,8 @@ class Clusterings:
     def best(self, scores: Floats) -> tuple[Ints]:
         """Return an optimal clustering; never None, because singletons are always feasible."""
         both = scores + scores.T
+        if len(both) <= small_partition.LARGEST:
+            return self.structure(small_partition.best_small_partition(both)[1])
         np.fill_diagonal(both, 0.0)
         found = cluster(both)
         if found.termination is not Termination.OPTIMAL:
@@ -89,8 +94,11 @@ class SecondOrderTrees(SecondOrder):
     """
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
-        """Return an optimal tree, found by head automata and branch and bound."""
+        """Return an optimal tree, of more than a few words by head automata and branch and bound."""
         given: dict[str, Any] = dict(zip(self.parts, others, strict=True))
+        if len(scores) <= small_trees.LARGEST + 1:
+            small = small_trees.best_small_tree(scores, **given, single_root=self.single_root)
+            return None if small is None else self.structure(small[1])
         found = parse(scores, **given, single_root=self.single_root)
         if found.heads is None:
             return None

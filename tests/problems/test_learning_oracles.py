@@ -9,8 +9,19 @@ from colgen.learning import ProjectiveTrees, best_structure, fenchel_young, spar
 from colgen.learning.batches import batch_of
 from colgen.problems.grandparent_parsing import parse
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees
+from colgen.solvers.clusters import small_partition
+from colgen.solvers.trees import small_trees
 from tests.sweeps import seeds
 from tests.twins.trees import all_trees, sibling_parts
+
+
+@pytest.fixture(params=["subsets", "engine"])
+def way(request, monkeypatch):
+    """Solve by a dynamic program over subsets, or by the engine as larger instances are."""
+    if request.param == "engine":
+        monkeypatch.setattr(small_trees, "LARGEST", 0)
+        monkeypatch.setattr(small_partition, "LARGEST", 0)
+
 
 KINDS = [(), ("siblings",), ("grandchildren",), ("grandchildren", "siblings")]
 
@@ -22,6 +33,7 @@ def value(places, scores):
 @pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("parts", KINDS)
 @pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.usefixtures("way")
 def test_trees_are_the_best_of_all(parts, single_root, seed):
     rng = np.random.default_rng(seed)
     model = SecondOrderTrees(*parts, single_root=single_root)
@@ -80,6 +92,7 @@ def test_parts_agree_with_projective_trees():
 
 
 @pytest.mark.parametrize("seed", seeds(4))
+@pytest.mark.usefixtures("way")
 def test_clusterings_are_the_best_of_all(seed):
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(5, 5))  # each order of a pair has its own score
@@ -90,6 +103,7 @@ def test_clusterings_are_the_best_of_all(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(4))
+@pytest.mark.usefixtures("way")
 def test_means_are_nearest_points(seed):
     rng = np.random.default_rng(seed)
     cases = [

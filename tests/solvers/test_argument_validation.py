@@ -155,6 +155,8 @@ SAMPLES = {
         "least": 0.02,
         "limit": 5,
     },
+    "small_partition.best_small_partition": {"scores": PAIRS},
+    "small_trees.best_small_tree": {"arcs": BARE, "grandchildren": CUBE, "siblings": CUBE},
     "multidimensional.best_sets_within": {
         "profits": np.array([[1.0, 2.0]]),
         "sizes": np.array([[1.0, 2.0], [0.5, 0.0]]),
