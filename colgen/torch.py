@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 from colgen import torch_sums
 from colgen.core.errors import InputError
 from colgen.learning.batches import Batch, batch_of, batch_sums, best_counts
+from colgen.learning.interpolation import check_length
 from colgen.learning.losses import (
     Loss,
     Margin,
     Regularization,
+    cone_aligned,
     fenchel_young,
     hinge,
     reflected,
@@ -364,6 +366,46 @@ def first_pieces(states: Any, word_ids: Any) -> tuple[Any, Any]:
     words = states.new_zeros((len(ids), int(lengths.max(initial=0)), states.shape[2]))
     words = words.index_put((at(rows), at(number)), states[at(rows), at(pieces)])
     return words, torch.as_tensor(lengths, device=states.device)
+
+
+class ConeAligned(_LossLayer):
+    """Cone-aligned loss (Tang and Khalil, 2024) with exact projections, see :func:`colgen.learning.cone_aligned`.
+
+    Parameters
+    ----------
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+
+    def _loss(self, gold: Any, scores: Sequence[Any], *, k: int) -> Loss:
+        return cone_aligned(self.oracle, gold, *scores)
+
+
+class BestStructure(_Layer):
+    """Best structures with gradients by interpolation (Vlastelica et al., 2020), for losses of your own.
+
+    Parameters
+    ----------
+    length
+        How far the scores move along the loss's derivatives, see :func:`colgen.learning.interpolated`.
+    """
+
+    def __init__(
+        self, oracle: Any, *, length: float = 10.0, shared: Sequence[bool] | None = None, workers: int = 1
+    ) -> None:
+        super().__init__(oracle, shared=shared, workers=workers)
+        self.length = check_length(length)
+
+    def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
+        """Return the counts of the first array's parts in the best structures, in its shape."""
+        batch = self._batch(scores, lengths, mask)
+        best = best_counts(batch)
+
+        def backward(derivative: Floats) -> list[Floats]:
+            moved = batch.with_arrays((batch.arrays[0] - self.length * derivative, *batch.arrays[1:]))
+            return _gathered(batch, [(a - b) / self.length for a, b in zip(best, best_counts(moved), strict=True)])
+
+        return _Computed.apply(best[0], backward, *scores)
 
 
 class _Computed(torch.autograd.Function):

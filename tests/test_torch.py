@@ -13,15 +13,27 @@ from colgen.learning import (  # noqa: E402
     Knapsacks,
     ProjectiveTrees,
     Trees,
+    cone_aligned,
     fenchel_young,
     hinge,
+    interpolated,
     marginals,
     sparsemap,
     spo_plus,
 )
 from colgen.problems.grandparent_parsing import GrandparentInstance, parse  # noqa: E402
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees  # noqa: E402
-from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, SPOPlus, StructuredHinge, first_pieces  # noqa: E402
+from colgen.torch import (  # noqa: E402
+    BestStructure,
+    ConeAligned,
+    FenchelYoung,
+    LogPartition,
+    Marginals,
+    SparseMAP,
+    SPOPlus,
+    StructuredHinge,
+    first_pieces,
+)
 
 LENGTHS = torch.tensor([3, 2])
 SHAPES = {
@@ -400,3 +412,40 @@ def test_tensors_are_copied_once_at_most():
     strided = torch.randn(2, 3, 4).permute(2, 0, 1)
     assert np.array_equal(_floats(strided), strided.double().numpy())
     assert _floats(strided).flags.c_contiguous
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_cone_aligned_losses_of_batches(name):
+    oracle, layer = PROGRAMS[name], ConeAligned(PROGRAMS[name], reduction="none")
+    (scores,) = drawn([(3, 5)])
+    gold = torch.tensor(np.array([oracle.best(s) for s in np.random.default_rng(0).normal(size=(3, 5))], dtype=float))
+    assert torch.autograd.gradcheck(lambda s: layer(s, gold=gold), [scores])
+    each = [cone_aligned(oracle, r, s).value for r, s in zip(gold.numpy(), scores.detach().numpy(), strict=True)]
+    assert layer(scores, gold=gold).tolist() == pytest.approx(each)
+
+
+def test_best_structures_have_gradients_by_interpolation():
+    for name, oracle in PROGRAMS.items():
+        scores, derivative = drawn([(3, 5), (3, 5)])
+        best = BestStructure(oracle, length=3.0, workers=2)(scores)
+        (gradient,) = torch.autograd.grad(best, scores, derivative.detach())
+        for k in range(3):
+            alone = interpolated(oracle, scores.detach().numpy()[k], length=3.0)
+            np.testing.assert_array_equal(best.detach().numpy()[k], alone.means[0], name)
+            np.testing.assert_allclose(gradient.numpy()[k], alone.gradient(derivative.detach().numpy()[k])[0])
+    scores, transitions = drawn([(2, 3, 3), (3, 3)])
+    best = BestStructure(Chains(), length=5.0)(scores, transitions, lengths=LENGTHS)
+    assert best.sum().item() == 5.0
+    gradients = torch.autograd.grad(best[..., 0].sum(), [scores, transitions])
+    alone = [
+        interpolated(Chains(), scores.detach().numpy()[k, :n], transitions.detach().numpy(), length=5.0)
+        for k, n in enumerate((3, 2))
+    ]
+    by_first = [np.zeros(a.means[0].shape) for a in alone]
+    for array in by_first:
+        array[:, 0] = 1.0
+    each = [a.gradient(d) for a, d in zip(alone, by_first, strict=True)]
+    np.testing.assert_allclose(gradients[0].numpy()[1, :2], each[1][0])
+    np.testing.assert_allclose(gradients[1].numpy(), each[0][1] + each[1][1])
+    with pytest.raises(InputError, match="length: expected a positive number"):
+        BestStructure(Chains(), length=0.0)

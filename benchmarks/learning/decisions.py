@@ -33,7 +33,8 @@ MINUTES = 4.0
 
 GRID, FEATURES, ITEMS, CAPACITIES = 5, 5, 32, (20.0, 20.0)
 DEGREE, NOISE = 4, 0.5
-_EXAMPLES, _EPOCHS, _SEEDS, _TEST = 500, 20, 6, 1000
+_EXAMPLES, _EPOCHS, _SEEDS, _TEST = 500, 20, 10, 1000
+_DRAWN = 16
 _THEIRS = Path(__file__).with_name("pyepo_training.py")
 
 
@@ -158,7 +159,7 @@ def _train(task: Task, start: NDArray[np.float32], seed: int, epochs: int) -> ND
 
     torch.set_num_threads(1)
     true = task.sign * task.coefficients[:_EXAMPLES]
-    (best,) = best_counts(batch_of(task.oracle, [true]))
+    best = _mean_of_best(task, true)
     tensors = (torch.as_tensor(array, dtype=torch.float32) for array in (task.features[:_EXAMPLES], true, best))
     predictor = torch.nn.Linear(FEATURES, len(start.T[0]))
     with torch.no_grad():
@@ -175,6 +176,14 @@ def _train(task: Task, start: NDArray[np.float32], seed: int, epochs: int) -> ND
             optimizer.step()
     parts = predictor.weight, predictor.bias[:, None]
     return np.hstack([part.detach().numpy() for part in parts])
+
+
+def _mean_of_best(task: Task, true: Floats) -> Floats:
+    """Return means of best decisions: half of the knapsacks have several, since their values are integers."""
+    generator = np.random.default_rng(0)
+    scores = (true + 1e-9 * generator.normal(size=true.shape) for _ in range(_DRAWN))
+    means: Floats = np.mean([best_counts(batch_of(task.oracle, [own]))[0] for own in scores], axis=0)
+    return means
 
 
 def _regret(task: Task, weights: NDArray[np.float32]) -> float:

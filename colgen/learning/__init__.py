@@ -1,7 +1,18 @@
 """Learning with structure oracles: sparse means, marginals, losses and trainers."""
 
 from colgen.learning.examples import Example, LinearExample
-from colgen.learning.losses import Loss, Violator, augmented, fenchel_young, hinge, regret, second_best, spo_plus
+from colgen.learning.interpolation import Interpolated, interpolated
+from colgen.learning.losses import (
+    Loss,
+    Violator,
+    augmented,
+    cone_aligned,
+    fenchel_young,
+    hinge,
+    regret,
+    second_best,
+    spo_plus,
+)
 from colgen.learning.margin import cutting_planes, frank_wolfe
 from colgen.learning.marginals import StructureMarginals, marginals
 from colgen.learning.online import mira, perceptron, stochastic_gradient
@@ -38,12 +49,15 @@ __all__ = [
     "marginals",
     "Perturbed",
     "perturbed",
+    "Interpolated",
+    "interpolated",
     "Loss",
     "Violator",
     "augmented",
     "hinge",
     "fenchel_young",
     "spo_plus",
+    "cone_aligned",
     "regret",
     "second_best",
     "Example",

@@ -5,7 +5,10 @@ losses :func:`~colgen.learning.losses.spo_plus` and :func:`~colgen.learning.loss
 of scores for the decisions that it leads to.
 
 An oracle may also have a method ``best_of_each(scores)``, which returns the best structures of many scores in one call,
-as counts of shape (instances, parts).  The layers of :mod:`colgen.torch` use it for batches.
+as counts of shape (instances, parts).  The layers of :mod:`colgen.torch` use it for batches.  A method
+``normals(counts)`` returns the normals of the constraints of the linear relaxation that bind at a structure, shape
+(constraints, parts), with signs for which the structure maximises them.  The loss
+:func:`~colgen.learning.losses.cone_aligned` needs it.
 """
 
 from __future__ import annotations
@@ -64,6 +67,14 @@ class GraphPaths:
     def check(self, *arrays: Floats) -> None:
         check_shapes(self, arrays, {"scores": self.tails.shape})
 
+    def normals(self, counts: Floats) -> Floats:
+        """Return normals of the constraints that bind at a path: balances of the nodes, and 0 of the other arcs."""
+        arcs = np.arange(len(self.tails))
+        balances = np.zeros((self.nodes, len(arcs)))
+        np.add.at(balances, (self.heads, arcs), 1.0)
+        np.add.at(balances, (self.tails, arcs), -1.0)
+        return np.vstack([balances, -balances, -np.eye(len(arcs))[counts == 0.0]])
+
     def _paths(self, scores: Floats) -> tuple[Floats, Mask]:
         try:
             return shortest_paths(self.tails, self.heads, -scores, nodes=self.nodes, source=self.source, sink=self.sink)
@@ -103,3 +114,8 @@ class Knapsacks:
 
     def check(self, *arrays: Floats) -> None:
         check_shapes(self, arrays, {"scores": self.sizes.shape[1:]})
+
+    def normals(self, counts: Floats) -> Floats:
+        """Return normals of the constraints that bind at a set: full capacities, and 0 or 1 of each item."""
+        full = self.sizes @ counts >= self.capacities * (1.0 - 1e-9)
+        return np.vstack([self.sizes[full], np.diag(np.where(counts > 0.0, 1.0, -1.0))])

@@ -1,8 +1,14 @@
-"""Small problems of learning: chains whose gold labels come from hidden weights, and choices at random."""
+"""Small problems of learning: chains whose gold labels come from hidden weights, choices at random, programs."""
+
+import itertools
 
 import numpy as np
 
-from colgen.learning import Chains, EnumeratedStructures, LinearExample
+from colgen.learning import Chains, EnumeratedStructures, GraphPaths, Knapsacks, LinearExample
+
+ARCS = [(3 * i + j, 3 * i + j + 1) for i in range(3) for j in range(2)]
+ARCS += [(3 * i + j, 3 * i + j + 3) for i in range(2) for j in range(3)]
+TAILS, HEADS = np.array(ARCS).T
 
 
 def chain_examples(seed, count=12, *, labels=3, features=5, noise=0.0):
@@ -32,3 +38,28 @@ def choices(seed, count=20, *, kinds=3, features=4):
             LinearExample(EnumeratedStructures(np.eye(kinds)), [matrix], [(kinds,)], np.array([rng.integers(kinds)]))
         )
     return made, kinds * features
+
+
+def grid_paths():
+    """The six paths of a 3 x 3 grid from corner to corner, as masks over its arcs."""
+    paths = []
+    for downs in itertools.combinations(range(4), 2):
+        node, path = 0, np.zeros(len(ARCS))
+        for step in range(4):
+            following = node + (3 if step in downs else 1)
+            path[ARCS.index((node, following))] = 1.0
+            node = following
+        paths.append(path)
+    return paths
+
+
+def knapsack(rng):
+    """Knapsacks of six items with two capacities, and all sets."""
+    sizes, capacities = rng.integers(1, 9, (2, 6)) / 2, np.array([8.0, 7.0])
+    sets = [np.array(s) for s in itertools.product([0.0, 1.0], repeat=6) if (sizes @ s <= capacities).all()]
+    return Knapsacks(sizes, capacities), sets
+
+
+def programs(rng):
+    """Oracles of linear objectives with all their structures."""
+    return [(GraphPaths(TAILS, HEADS, sink=8), grid_paths()), knapsack(rng)]

@@ -1,48 +1,29 @@
 """Oracles of linear objectives, against enumeration; batches in one call."""
 
-import itertools
-
 import numpy as np
 import pytest
+from scipy.optimize import lsq_linear
 
 from colgen.core.errors import InputError
-from colgen.learning import EnumeratedStructures, GraphPaths, Knapsacks, best_structure, sparsemap, spo_plus
+from colgen.learning import (
+    Chains,
+    EnumeratedStructures,
+    GraphPaths,
+    Knapsacks,
+    best_structure,
+    cone_aligned,
+    sparsemap,
+    spo_plus,
+)
 from colgen.learning.batches import batch_of, best_counts
+from tests.learning.small_examples import ARCS, HEADS, TAILS, grid_paths, knapsack, programs
 from tests.sweeps import seeds
-
-GRID = 3
-ARCS = [(3 * i + j, 3 * i + j + 1) for i in range(3) for j in range(2)]
-ARCS += [(3 * i + j, 3 * i + j + 3) for i in range(2) for j in range(3)]
-TAILS, HEADS = np.array(ARCS).T
-
-
-def grid_paths():
-    """The six paths of a 3 x 3 grid from corner to corner, as masks over its arcs."""
-    paths = []
-    for downs in itertools.combinations(range(4), 2):
-        node, path = 0, np.zeros(len(ARCS))
-        for step in range(4):
-            following = node + (3 if step in downs else 1)
-            path[ARCS.index((node, following))] = 1.0
-            node = following
-        paths.append(path)
-    return paths
-
-
-def knapsack(rng):
-    sizes, capacities = rng.integers(1, 9, (2, 6)) / 2, np.array([8.0, 7.0])
-    sets = [np.array(s) for s in itertools.product([0.0, 1.0], repeat=6) if (sizes @ s <= capacities).all()]
-    return Knapsacks(sizes, capacities), sets
-
-
-def cases(rng):
-    return [(GraphPaths(TAILS, HEADS, sink=8), grid_paths()), knapsack(rng)]
 
 
 @pytest.mark.parametrize("seed", seeds(6))
 def test_structures_are_best(seed):
     rng = np.random.default_rng(seed)
-    for oracle, structures in cases(rng):
+    for oracle, structures in programs(rng):
         scores = rng.normal(size=(4, len(structures[0])))
         scores[rng.uniform(size=scores.shape) < 0.1] = -np.inf
         listed = EnumeratedStructures(structures)
@@ -92,3 +73,44 @@ def test_wrong_arguments():
     with pytest.raises(InputError, match="capacities"):
         Knapsacks([[1.0, 2.0]], [1.0, 2.0])
     assert best_structure(GraphPaths([0], [1], sink=0), [np.zeros(1)]).parts[0][0].size == 0
+
+
+@pytest.mark.parametrize("seed", seeds(8))
+def test_cone_aligned_losses_are_cosines_of_projections(seed):
+    rng = np.random.default_rng(seed)
+    for oracle, structures in programs(rng):
+        right = structures[rng.integers(len(structures))]
+        scores = rng.normal(size=len(right)) * rng.choice([1.0, 1e-200, 1e200])
+        found = cone_aligned(oracle, right, scores)
+        unit = scores / np.abs(scores).max()
+        normals = oracle.normals(right)
+        projection = normals.T @ lsq_linear(normals.T, unit, (0.0, np.inf), method="bvls", tol=1e-14).x
+        cosine = unit @ projection / max(np.linalg.norm(unit) * np.linalg.norm(projection), 1e-30)
+        assert found.value == pytest.approx(1.0 - cosine, abs=1e-7)
+        assert all(normal @ right >= max(normal @ y for y in structures) - 1e-9 for normal in normals)
+        if abs(scores).max() < 1e9 and abs(scores).max() > 1e-9:
+            along = rng.normal(size=len(right))
+            ahead, behind = (cone_aligned(oracle, right, scores + e * along).value for e in (1e-6, -1e-6))
+            assert found.gradients[0] @ along == pytest.approx((ahead - behind) / 2e-6, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", seeds(8))
+def test_scores_are_in_the_cone_only_if_the_path_is_best(seed):
+    rng = np.random.default_rng(seed)
+    oracle, scores = GraphPaths(TAILS, HEADS, sink=8), rng.normal(size=len(ARCS))
+    best = oracle.best(scores)
+    for path in grid_paths():
+        value = cone_aligned(oracle, path, scores).value
+        assert value <= 1e-9 if (path == best).all() else value > 1e-6
+
+
+def test_what_cone_aligned_refuses():
+    oracle = Knapsacks([[1.0, 2.0]], [2.0])
+    none = cone_aligned(oracle, np.array([1.0, 0.0]), np.zeros(2))
+    assert none.value == 1.0
+    assert not none.gradients[0].any()
+    assert cone_aligned(oracle, np.array([1.0, 0.0]), [-1.0, 1.0]).value == 1.0  # opposite to the cone
+    with pytest.raises(InputError, match="scores: expected finite numbers"):
+        cone_aligned(oracle, np.array([1.0, 0.0]), [-np.inf, 1.0])
+    with pytest.raises(InputError, match="expected an oracle with a method normals"):
+        cone_aligned(Chains(), [0, 1], np.zeros((2, 2)))
