@@ -27,7 +27,7 @@ from colgen.learning.oracles import (
     best_structure,
 )
 from colgen.learning.perturbing import Perturbed, perturbed
-from colgen.learning.programs import GraphPaths, Knapsacks
+from colgen.learning.programs import GraphPaths, IntegerPrograms, Knapsacks, ProblemAnswers
 from colgen.learning.sparsemap import SparseMean, sparsemap
 from colgen.learning.training import Learner, SavedTraining, Trained, train
 from colgen.learning.weights import AveragedWeights
@@ -43,6 +43,8 @@ __all__ = [
     "EnumeratedStructures",
     "GraphPaths",
     "Knapsacks",
+    "IntegerPrograms",
+    "ProblemAnswers",
     "SparseMean",
     "sparsemap",
     "StructureMarginals",

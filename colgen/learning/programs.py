@@ -13,14 +13,29 @@ as counts of shape (instances, parts).  The layers of :mod:`colgen.torch` use it
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from colgen.core.errors import InputError
+from colgen.core.columns import Key
+from colgen.core.errors import FormulationError, InputError
+from colgen.core.result import Result, Termination
 from colgen.learning.oracles import check_shapes
+from colgen.model.rows import Rows, compile_model
+from colgen.problem import Problem, codec_of
 from colgen.solvers.arrays import ArrayError, as_floats, as_indices, as_integer
 from colgen.solvers.flows.shortest_paths import shortest_paths
+from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.linear.recosted import RecostedMIP
 from colgen.solvers.packing.multidimensional import best_sets_within
+from colgen.solving import solve
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -119,3 +134,112 @@ class Knapsacks:
         """Return normals of the constraints that bind at a set: full capacities, and 0 or 1 of each item."""
         full = self.sizes @ counts >= self.capacities * (1.0 - 1e-9)
         return np.vstack([self.sizes[full], np.diag(np.where(counts > 0.0, 1.0, -1.0))])
+
+
+class IntegerPrograms:
+    """Solutions of a linear mixed-integer model: scores of its variables, shape (variables,), instead of its objective.
+
+    A program is built in HiGHS once, and solved with each call's scores.
+
+    Parameters
+    ----------
+    model
+        A Pyomo model or arrays (:class:`colgen.Rows`, such as ``CompactModel.from_linopy(model).formulation``).
+
+    Attributes
+    ----------
+    variables
+        ``(block, index)`` of each variable, in the order of the scores; fixed variables of Pyomo are left out.
+
+    Raises
+    ------
+    InputError
+        If the model is not linear or has no variables; by ``best``, if the scores can grow without limit.
+    """
+
+    def __init__(self, model: pyo.ConcreteModel | Rows) -> None:
+        try:
+            self.rows = model if isinstance(model, Rows) else compile_model(model)
+        except FormulationError as error:
+            raise InputError(f"model: expected a linear Pyomo model or Rows: {error}") from None
+        self.variables: tuple[Key, ...] = self.rows.column_keys
+        if not self.variables:
+            raise InputError("model: expected one variable or more that are not fixed")
+        rows = self.rows
+        self._lock = threading.Lock()  # threads of a batch share the program
+        self._program = RecostedMIP(
+            rows.matrix, rows.lower, rows.upper, rows.row_lower, rows.row_upper, np.asarray(rows.integer)
+        )
+
+    def best(self, scores: Floats) -> Floats | None:
+        """Return a solution of largest score, None if there is none; a score of -inf keeps a variable at 0."""
+        rows, free = self.rows, ~np.isneginf(scores)
+        lower = np.where(free, rows.lower, np.maximum(rows.lower, 0.0))
+        upper = np.where(free, rows.upper, np.minimum(rows.upper, 0.0))
+        with self._lock:
+            self._program.set_bounds(lower, upper)
+            found = self._program.solve(np.where(free, -scores, 0.0))
+        if found.status is LPStatus.UNBOUNDED:
+            raise InputError("scores: the program's objective grows without limit; give its variables bounds")
+        if found.status is LPStatus.INFEASIBLE:
+            return None
+        solution: Floats = found.points[0]
+        return solution
+
+    def check(self, *arrays: Floats) -> None:
+        check_shapes(self, arrays, {"scores": (len(self.variables),)})
+
+    def normals(self, counts: Floats) -> Floats:
+        """Return normals of the rows and bounds that bind at a solution within a relative 1e-6."""
+        rows, unit = self.rows, np.eye(len(counts))
+        matrix = sparse.csr_array(rows.matrix).toarray()
+        binding = []
+        for normals, values, lower, upper in (
+            (matrix, matrix @ counts, rows.row_lower, rows.row_upper),
+            (unit, counts, rows.lower, rows.upper),
+        ):
+            margin = 1e-6 * np.maximum(np.abs(normals) @ np.abs(counts), 1.0)
+            binding += [normals[values >= upper - margin], -normals[values <= lower + margin]]
+        return np.vstack(binding)
+
+
+class ProblemAnswers:
+    """Answers of a problem for column generation whose costs are the negatives of scores.
+
+    Each call starts from the columns and dual values of the one before, if the problem has a codec
+    (:meth:`colgen.Problem.codec`): if only costs change, all columns stay valid.
+
+    Parameters
+    ----------
+    make
+        Returns the problem for arrays of scores, a :class:`colgen.Problem`.
+    read
+        Returns the structure of an answer, in one of the forms of :mod:`colgen.learning.oracles`.
+
+    Attributes
+    ----------
+    result
+        The result of the last run; None before.
+    """
+
+    def __init__(self, make: Callable[..., Problem[Any]], read: Callable[[Any], Any]) -> None:
+        self._make, self._read = make, read
+        self.result: Result[Any] | None = None
+
+    def best(self, *scores: Floats) -> Any:
+        """Return the structure of an optimal answer, None if there is no answer.
+
+        Raises
+        ------
+        InputError
+            If the run ends without a proof.
+        """
+        problem = self._make(*scores)
+        warm = self.result is not None and self.result.pool is not None and codec_of(problem) is not None
+        found = solve(problem, start=self.result.pool if warm and self.result is not None else None)
+        if found.termination is Termination.INFEASIBLE:
+            return None
+        if found.termination is not Termination.OPTIMAL:
+            raise InputError(f"{type(problem).__name__}: the search stopped without a proof: {found.termination.value}")
+        self.result = found
+        return self._read(found.answer)
