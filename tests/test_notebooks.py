@@ -34,7 +34,16 @@ sys.meta_path.insert(0, WithoutTorch)
 """
 
 
-OF_NO_TEMPLATE = {"overview", "gallery", "classroom", "certificate", "decomposition", "learning", "networks"}
+OF_NO_TEMPLATE = {
+    "overview",
+    "gallery",
+    "classroom",
+    "certificate",
+    "decisions",
+    "decomposition",
+    "learning",
+    "networks",
+}
 OF_THE_ENGINE = {"stabilization", "branching", "cuts"}
 
 
