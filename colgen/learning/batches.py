@@ -246,6 +246,13 @@ def best_counts(batch: Batch) -> tuple[Floats, ...]:
     def call(part: Batch) -> Floats:
         name = f"{type(batch.oracle).__name__}.best_of_each"
         counts: Floats = as_floats(part.oracle.best_of_each(part.arrays[0]), name, shape=part.arrays[0].shape)
+        forbidden = np.isneginf(part.arrays[0]) & (counts != 0.0)
+        if forbidden.any():
+            k, *where = (int(i) for i in np.argwhere(forbidden)[0])
+            raise InputError(
+                f"instance {part.first + k} of the batch: {name} returned the forbidden part {tuple(where)}, whose "
+                "score is -inf: every structure is forbidden, or the oracle ignores -inf"
+            )
         return counts
 
     try:

@@ -59,6 +59,16 @@ def test_counts_of_batches_without_a_method_for_batches():
         def best_of_each(self, scores):
             return super().best_of_each(scores)[:, :2]
 
+    class Careless(Knapsacks):
+        def best_of_each(self, scores):
+            return np.ones(scores.shape)
+
+    forbidden = np.zeros((4, 6))
+    forbidden[2, 3] = -np.inf
+    with pytest.raises(
+        InputError, match=r"instance 2 of the batch: Careless\.best_of_each returned the forbidden part \(3,"
+    ):
+        best_counts(batch_of(Careless(oracle.sizes, oracle.capacities), [forbidden], workers=2))
     with pytest.raises(InputError, match=r"Short\.best_of_each"):
         best_counts(batch_of(Short(oracle.sizes, oracle.capacities), [scores]))
 
