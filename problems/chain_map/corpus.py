@@ -8,12 +8,18 @@ from pathlib import Path
 
 from colgen.core.errors import InputError
 from colgen.core.files import read_text
-from colgen.problems.dependency.conll import parse_conll
+from colgen.problems.dependency.conll import COARSE, FINE, MORPHOLOGY, RELATION, parse_conll
+from colgen.problems.dependency.sentence import Sentence
 
 ENTITIES = ("LOC", "ORG", "PER")
 """Kinds of named entities that tags distinguish. Other annotated kinds count as outside."""
 
 _CONLL_COLUMNS = 8
+
+COLUMNS = {"UPOS": COARSE, "XPOS": FINE, "FEATS": MORPHOLOGY, "DEPREL": RELATION}
+"""Columns of CoNLL-U whose entries can be tags."""
+
+_MISC = 9
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Task:
     name: str
     entities: int | None = None  # column of the entities that tags include; None for parts of speech alone
     marks: str = ""  # prefixes of the entity labels, "BI" or "BILU"
+    column: str = ""  # of a CoNLL-U file, see :func:`read_tagged`; by default UPOS
 
     def tag(self, fields: Sequence[str]) -> str:
         """Return the tag of a line: ``NNP``, or ``NNP|B-PER``.
@@ -73,22 +80,54 @@ def read_tagged(path: Path, task: Task) -> list[Tagged]:
     """Read the sentences of a file with one token per line.
 
     The fields, separated by tabs, are the word, the part of speech, and the entity in BIO and in BILOU. A blank line
-    ends a sentence. Files in CoNLL-U or CoNLL-X give universal (coarse) parts of speech and no entities.
+    ends a sentence. Files in CoNLL-U or CoNLL-X give the tags of the task's column: UPOS, XPOS, FEATS, DEPREL, or a key
+    of MISC, such as ``NER`` of ``SpaceAfter=No|NER=B-PER``. Words without that key are tagged ``O``.
 
     Raises
     ------
     InputError
-        If a line has too few fields; the message names the line.
+        If a line has too few fields, or the file does not have the column; the message names the line.
     """
     lines = read_text(path).split("\n")
     if not _is_conll(lines):
+        if task.column:
+            raise InputError(f"{path}: the option column needs a file in CoNLL-U, with ten fields separated by tabs")
         return list(_sentences(lines, path, task))
     if task.entities is not None:
-        raise InputError(f"{path}: the task {task.name} needs entity labels, which a CoNLL-U file does not have")
-    parsed = list(parse_conll(lines, name=str(path)))
-    if all(tag == "_" for sentence in parsed for tag in sentence.coarse):
-        raise InputError(f"{path}: expected parts of speech in the fourth column of the CoNLL-U file, found none")
-    return [Tagged(sentence.forms, sentence.coarse) for sentence in parsed]
+        raise InputError(
+            f"{path}: the task {task.name} needs entity labels in fields of their own; in a CoNLL-U file they can be a "
+            "key of MISC, for the option column"
+        )
+    return _tagged_column(list(parse_conll(lines, name=str(path))), task.column or "UPOS", path)
+
+
+def _tagged_column(sentences: Sequence[Sentence], column: str, path: Path) -> list[Tagged]:
+    """Return sentences with the entries of a column, or of a key of MISC, as tags."""
+    words = [
+        [row for line in sentence.lines if (row := line.split("\t"))[0].strip().isdigit()] for sentence in sentences
+    ]
+    if column in COLUMNS:
+        number = COLUMNS[column]
+        tags = [[(row[number].strip() if len(row) > number else "") or "_" for row in rows] for rows in words]
+        if all(tag == "_" for own in tags for tag in own):
+            raise InputError(f"{path}: expected {column} in column {number + 1} of the CoNLL-U file, found none")
+    else:
+        held = [[_misc(row) for row in rows] for rows in words]
+        keys = sorted({key for own in held for misc in own for key in misc})
+        if column not in keys:
+            raise InputError(
+                f"{path}: there is no column {column!r}: expected {', '.join(COLUMNS)} or a key of MISC "
+                f"({', '.join(keys[:20]) or 'none occurs'})"
+            )
+        tags = [[misc.get(column, "O") for misc in own] for own in held]
+    return [Tagged(sentence.forms, tuple(own)) for sentence, own in zip(sentences, tags, strict=True)]
+
+
+def _misc(row: Sequence[str]) -> dict[str, str]:
+    """Return the keys and values of the last of ten columns."""
+    cell = row[_MISC].strip() if len(row) > _MISC else "_"
+    pairs = (item.partition("=") for item in cell.split("|"))
+    return {key: value for key, separator, value in pairs if separator and value}
 
 
 def _is_conll(lines: Sequence[str]) -> bool:

@@ -41,7 +41,7 @@ class Tagger(SavedModel):
 
     kind = "chain_map"
 
-    task: str  # a name of `colgen.problems.chain_map.corpus.TASKS`
+    task: str  # a name of `colgen.problems.chain_map.corpus.TASKS`, or a column of CoNLL-U
     tags: tuple[str, ...]  # the labels
     index: dict[str, int] = field(repr=False)  # numbers of the features
     weights: FeatureWeights = field(repr=False)  # by feature number and tag

@@ -127,6 +127,24 @@ def test_single_files_train_too(folder, tmp_path):
     assert figures[0].value > 90.0
 
 
+def test_a_treebank_trains_a_tagger_of_any_column(tmp_path, monkeypatch, capsys):
+    treebank, model = tmp_path / "train.conllu", tmp_path / "ner.npz"
+    rows = [("Anna", "B-PER"), ("sleeps", None), ("in", None), ("Paris", "B-LOC")]
+    lines = [
+        f"{k}\t{word}\t_\tX\t_\t_\t{k - 1}\tdep\t_\t{f'NER={tag}' if tag else '_'}"
+        for k, (word, tag) in enumerate(rows, 1)
+    ]
+    treebank.write_text(4 * ("\n".join(lines) + "\n\n"), encoding="utf-8")
+    command = ["train", "chain_map", "--train", str(treebank), "--dev", str(treebank), "--model", str(model)]
+    assert main([*command, "--option", "column=NER"]) == 0
+    assert "100" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO("Anna in Paris\n"))
+    assert main(["solve", "chain_map", str(model)]) == 0
+    assert "Anna/B-PER in/O Paris/B-LOC" in capsys.readouterr().out
+    assert main([*command, "--option", "column=NER", "--option", "task=joint"]) == 2
+    assert "option column: expected without task=joint" in capsys.readouterr().err
+
+
 def test_quick_benchmark_measures_everything(folder, tmp_path):
     picture = tmp_path / "bench.png"
     options = BenchOptions(folder, quick=True, say=[].append, plot=picture)

@@ -1,5 +1,7 @@
 """Corpora, features, taggers, and the margin oracle."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -247,5 +249,44 @@ def test_a_tagger_learns_words_and_universal_tags_from_conllu(tmp_path, comments
         read_tagged(path, TASKS["joint"])
     untagged = (line.split("\t") for line in CONLLU.split("\n"))
     path.write_text("\n".join("\t".join([*row[:3], "_", *row[4:]]) if row[1:] else "" for row in untagged))
-    with pytest.raises(InputError, match="fourth column"):
+    with pytest.raises(InputError, match="expected UPOS in column 4 of the CoNLL-U file, found none"):
         read_tagged(path, TASKS["pos"])
+
+
+NAMED = """# text = Anna lives in New York .
+1\tAnna\t_\tPROPN\tNNP\tNumber=Sing\t2\tnsubj\t_\tNER=B-PER
+2\tlives\t_\tVERB\tVBZ\t_\t0\troot\t_\t_
+3\tin\t_\tADP\tIN\t_\t4\tcase\t_\tStart
+4-5\tNewYork\t_\t_\t_\t_\t_\t_\t_\tNER=no
+4\tNew\t_\tPROPN\tNNP\tNumber=Sing\t2\tobl\t_\tNER=B-LOC
+5\tYork\t_\tPROPN\tNNP\tNumber=Sing\t4\tflat\t_\tSpaceAfter=No|NER=I-LOC
+6\t.\t_\tPUNCT\t.\t_\t2\tpunct\t_\tNER=
+
+"""
+
+
+def test_tags_are_a_column_of_conllu_or_a_key_of_its_last_one(tmp_path):
+    path = tmp_path / "named.conllu"
+    path.write_text(NAMED, encoding="utf-8")
+    expected = {
+        "UPOS": "PROPN VERB ADP PROPN PROPN PUNCT",
+        "XPOS": "NNP VBZ IN NNP NNP .",
+        "FEATS": "Number=Sing _ _ Number=Sing Number=Sing _",
+        "DEPREL": "nsubj root case obl flat punct",
+        "NER": "B-PER O O B-LOC I-LOC O",
+        "SpaceAfter": "O O O O No O",
+    }
+    for column, tags in expected.items():
+        (sentence,) = read_tagged(path, replace(TASKS["pos"], column=column))
+        assert sentence.tags == tuple(tags.split())
+        assert sentence.words == ("Anna", "lives", "in", "New", "York", ".")
+    with pytest.raises(InputError, match=r"no column 'Entity': expected UPOS, .* or a key of MISC \(NER, SpaceAfter\)"):
+        read_tagged(path, replace(TASKS["pos"], column="Entity"))
+    path.write_text("a\tX\n", encoding="utf-8")
+    with pytest.raises(InputError, match="the option column needs a file in CoNLL-U"):
+        read_tagged(path, replace(TASKS["pos"], column="XPOS"))
+    with pytest.raises(InputError, match=r"-train\.conllu, found none"):
+        read_corpus(tmp_path, TASKS["pos"], "train")
+    (tmp_path / "xx-ud-train.conllu").write_text(NAMED, encoding="utf-8")
+    assert read_corpus(tmp_path, replace(TASKS["pos"], column="NER"), "train")[0].tags[0] == "B-PER"
+    assert read_corpus(tmp_path, TASKS["pos"], "train")[0].tags[0] == "PROPN"
