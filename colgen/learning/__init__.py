@@ -1,5 +1,6 @@
 """Learning with structure oracles: sparse means, marginals, losses and trainers."""
 
+from colgen.learning.derivations import Alignments, Constituents, MonotoneChains, Segmentations
 from colgen.learning.examples import Example, LinearExample
 from colgen.learning.interpolation import Interpolated, interpolated
 from colgen.learning.losses import (
@@ -39,6 +40,10 @@ __all__ = [
     "Chains",
     "Trees",
     "ProjectiveTrees",
+    "Segmentations",
+    "Constituents",
+    "Alignments",
+    "MonotoneChains",
     "PricedStructures",
     "EnumeratedStructures",
     "GraphPaths",

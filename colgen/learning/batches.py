@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.workers import shares
+from colgen.learning.derivations import DerivedStructures, in_shapes
 from colgen.learning.marginals import Summed, marginals
 from colgen.learning.oracles import (
     Chains,
@@ -215,7 +216,7 @@ def batch_of(
         raise InputError(
             f"scores: expected three axes, the instances along the first, got an array of shape {first.shape}"
         )
-    flags = tuple(shared) if shared is not None else tuple(isinstance(oracle, Chains) and a.ndim == 2 for a in checked)
+    flags = tuple(shared) if shared is not None else _usually_shared(oracle, checked)
     if len(flags) != len(checked) or flags[0]:
         raise InputError(f"shared: expected a truth value for each of {len(checked)} arrays, the first of them false")
     for k, array in enumerate(checked):
@@ -287,6 +288,8 @@ def batch_sums(batch: Batch) -> BatchSums:
             found = _chains(batch)
         elif isinstance(model, Trees) and len(batch.arrays) == 1 and batch.mask is None:
             found = _trees(batch, model)
+        elif isinstance(model, DerivedStructures) and len(batch):
+            found = _derivations(batch, model)
         else:
             return _per_instance(batch, model)
     except ArrayError as error:
@@ -348,6 +351,46 @@ def _trees(batch: Batch, model: Trees) -> BatchSums:
         return (tree_tangents(scores, by_arcs, batch.lengths, single_root=model.single_root),)
 
     return BatchSums(log_partition, (means,), tangent)
+
+
+def _derivations(batch: Batch, model: DerivedStructures) -> BatchSums:
+    """Sum over derivations, in one call for all instances of equal length."""
+    apart = dataclasses.replace(batch, shared=(False,) * len(batch.shared))
+    lengths = np.zeros(len(batch), np.int64) if batch.lengths is None else batch.lengths
+    groups = [np.flatnonzero(lengths == length) for length in np.unique(lengths)]
+
+    def gather(found: Sequence[Floats]) -> tuple[Floats, ...]:
+        count = len(batch)
+        result = tuple(
+            np.zeros((count, *a.shape) if s else a.shape) for a, s in zip(batch.arrays, batch.shared, strict=True)
+        )
+        for own, flat in zip(groups, found, strict=True):
+            for k, *arrays in zip(own, *in_shapes(flat, batch.instance(own[0])), strict=True):
+                apart.add(k, result, arrays)
+        return result
+
+    def stacked(arrays: Batch, own: Ints) -> tuple[Floats, ...]:
+        each = [arrays.instance(k) for k in own]
+        return tuple(np.stack(alike) for alike in zip(*each, strict=True))
+
+    sums = [model.sums(*stacked(batch, own)) for own in groups]
+    log_partition = np.empty(len(batch))
+    for own, one in zip(groups, sums, strict=True):
+        log_partition[own] = one.log_partition
+
+    def tangent(*directions: Floats) -> tuple[Floats, ...]:
+        given = dataclasses.replace(apart, arrays=directions)
+        flat = [np.concatenate([a.reshape(len(own), -1) for a in stacked(given, own)], axis=1) for own in groups]
+        return gather([one.tangent(a)[1] for one, a in zip(sums, flat, strict=True)])
+
+    return BatchSums(log_partition, gather([one.means for one in sums]), tangent)
+
+
+def _usually_shared(oracle: Any, arrays: Sequence[Floats]) -> tuple[bool, ...]:
+    """Return whether each array has too few axes for one of instances."""
+    if isinstance(oracle, DerivedStructures):
+        return tuple(k > 0 and a.ndim == axes for k, (a, axes) in enumerate(zip(arrays, oracle.axes, strict=False)))
+    return tuple(isinstance(oracle, Chains) and a.ndim == 2 for a in arrays)
 
 
 def _per_instance(batch: Batch, model: Summed) -> BatchSums:

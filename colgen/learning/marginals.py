@@ -1,8 +1,8 @@
 """Marginals by dynamic programs: log-partition functions, means, entropies, gradients and samples.
 
 The Gibbs distribution of a model gives each structure a probability proportional to exp of its score.  Models are the
-oracles of :mod:`colgen.learning.oracles` that can also sum over all their structures.  These are chains, dependency
-trees by the matrix-tree theorem, and projective trees with adjacent siblings and grandchildren.
+oracles that can also sum over all their structures.  These are chains, dependency trees by the matrix-tree theorem,
+projective trees with adjacent siblings and grandchildren, and the oracles of :mod:`colgen.learning.derivations`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
+from colgen.learning.derivations import DerivedStructures, in_shapes, joined, separated
 from colgen.learning.oracles import (
     Chains,
     ProjectiveTrees,
@@ -33,7 +34,7 @@ from colgen.solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tange
 
 Floats: TypeAlias = NDArray[np.float64]
 
-Summed: TypeAlias = Chains | Trees | ProjectiveTrees
+Summed: TypeAlias = Chains | Trees | ProjectiveTrees | DerivedStructures
 """Models with sums over their structures."""
 
 
@@ -96,7 +97,9 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     Parameters
     ----------
     model
-        :class:`~colgen.learning.Chains`, :class:`~colgen.learning.Trees` or :class:`~colgen.learning.ProjectiveTrees`.
+        :class:`~colgen.learning.Chains`, :class:`~colgen.learning.Trees`, :class:`~colgen.learning.ProjectiveTrees`,
+        :class:`~colgen.learning.Segmentations`, :class:`~colgen.learning.Constituents`,
+        :class:`~colgen.learning.Alignments` or :class:`~colgen.learning.MonotoneChains`.
     scores
         Its arrays of scores; -inf forbids a part.
 
@@ -113,10 +116,12 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
             found = _of_trees(model, *theta)
         elif isinstance(model, ProjectiveTrees):
             found = _of_projective_trees(model, *theta)
+        elif isinstance(model, DerivedStructures):
+            found = _of_derivations(model, *theta)
         else:
             raise InputError(
-                "expected a model with sums over its structures (Chains, Trees, ProjectiveTrees), not "
-                f"{type(model).__name__}"
+                "expected a model with sums over its structures (Chains, Trees, ProjectiveTrees, Segmentations, "
+                f"Constituents, Alignments, MonotoneChains), not {type(model).__name__}"
             )
     except ArrayError as error:
         raise InputError(str(error)) from None
@@ -181,3 +186,15 @@ def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats
 def _swapped(name: str, theta: Floats) -> Floats:
     """Return scores of parts with the axes that kernels have: they read siblings by head, modifier and sibling."""
     return theta.transpose(0, 2, 1) if name == "siblings" else theta
+
+
+def _of_derivations(model: DerivedStructures, *scores: Floats) -> StructureMarginals:
+    sums = model.sums(*(theta[np.newaxis] for theta in scores))
+
+    def tangent(*by: Floats) -> tuple[Floats, ...]:
+        return in_shapes(sums.tangent(joined(by)[np.newaxis])[1][0], scores)
+
+    def draw(generator: np.random.Generator) -> tuple[Any, ...]:
+        return separated(sums.sample(generator), scores)
+
+    return StructureMarginals(float(sums.log_partition[0]), in_shapes(sums.means[0], scores), scores, tangent, draw)

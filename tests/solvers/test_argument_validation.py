@@ -16,11 +16,13 @@ from colgen.problems.dependency.features.factored_scores import empty_table
 from colgen.problems.dependency.features.mixed_radix import radix_of
 from colgen.solvers.chains.forest import chains
 from colgen.solvers.chains.tree_domains import exchange, sweep
+from colgen.solvers.derivations.graphs import constituents
 from colgen.solvers.flows.many_sinks import ManySinks
 
 FOREST = chains(np.array([2, 1]))
 THETA = np.arange(6.0).reshape(3, 2)
 TAU = np.arange(4.0).reshape(1, 2, 2)
+SPANS = constituents(3, 1)
 EXCHANGES = exchange(TAU)
 PAIRS = np.array([[0.0, 1.0, -2.0], [1.0, 0.0, 0.5], [-2.0, 0.5, 0.0]])
 LABELS = np.array([0, 1, 1])
@@ -59,6 +61,14 @@ SAMPLES = {
     "matrix_tree.tree_sums": {"scores": BARE[np.newaxis]},
     "matrix_tree.tree_tangents": {"scores": BARE[np.newaxis], "directions": ARCS[np.newaxis]},
     "sums.chain_sums": CHAINS,
+    "graphs.segmentations": {"tokens": 3, "longest": 2, "labels": 2},
+    "graphs.constituents": {"words": 3, "labels": 2},
+    "graphs.alignments": {"rows": 2, "columns": 1},
+    "graphs.monotone_chains": {"frames": 3, "states": 2},
+    "graphs.labellings": {"tokens": 3, "labels": 2, "stepwise": True},
+    "hypergraph.best_derivation": {"graph": SPANS, "scores": np.arange(9.0)},
+    "hypergraph.k_best_derivations": {"graph": SPANS, "scores": np.arange(9.0), "k": 2},
+    "hypergraph.derivation_sums": {"graph": SPANS, "scores": np.arange(9.0)[np.newaxis]},
     "beliefs.tree_beliefs": {"arcs": BARE, "grandchildren": CUBE, "iterations": 3},
     "rounding.round_inequalities": {
         "coefficients": np.array([[1.0, 2.5], [0.5, -1.0]]),

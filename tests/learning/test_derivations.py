@@ -1,0 +1,280 @@
+"""Segmentations, constituents, alignments and monotone chains compared with lists of all structures."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from colgen.core.errors import InputError
+from colgen.learning import (
+    Alignments,
+    Constituents,
+    MonotoneChains,
+    Segmentations,
+    best_structure,
+    fenchel_young,
+    marginals,
+    sparsemap,
+)
+from colgen.learning.batches import batch_of, batch_sums
+from colgen.learning.oracles import structure_from
+
+
+def cuts(tokens, longest):
+    """Return all lists of (first token, length)."""
+    if tokens == 0:
+        return [[]]
+    return [[*rest, (tokens - d, d)] for d in range(1, min(tokens, longest) + 1) for rest in cuts(tokens - d, longest)]
+
+
+def segmentations(tokens, longest, labels):
+    return [
+        Segmentations.structure([(*s, y) for s, y in zip(cut, own, strict=True)], longest, labels)
+        for cut in cuts(tokens, longest)
+        for own in itertools.product(range(labels), repeat=len(cut))
+    ]
+
+
+def bracketings(i, j):
+    if i == j:
+        return [[(i, i)]]
+    return [
+        [(i, j), *left, *right] for k in range(i, j) for left in bracketings(i, k) for right in bracketings(k + 1, j)
+    ]
+
+
+def constituents(words, labels):
+    return [
+        Constituents.structure([(*s, y) for s, y in zip(spans, own, strict=True)], words, labels)
+        for spans in bracketings(0, words - 1)
+        for own in itertools.product(range(labels), repeat=len(spans))
+    ]
+
+
+def alignments(rows, columns):
+    paths = [
+        steps for n in range(rows + columns + 1) for steps in itertools.product(range(3), repeat=n)
+        if sum(s != 2 for s in steps) == rows and sum(s != 1 for s in steps) == columns
+    ]  # fmt: skip
+    return [Alignments.structure(steps, rows, columns) for steps in paths]
+
+
+def chains(frames, states):
+    found = []
+    for chain in itertools.product(range(states), repeat=frames):
+        steps = np.diff([-1, *chain, states])
+        if steps.min() >= 0 and steps.max() <= 2 and steps[0] and steps[-1]:
+            found.append(MonotoneChains.structure(chain, states))
+    return found
+
+
+CASES = {
+    "segmentations": (Segmentations(), [(4, 3, 2), (2, 2)], segmentations(4, 3, 2)),
+    "longer than the chain": (Segmentations(), [(3, 5, 2), (2, 2)], segmentations(3, 5, 2)),
+    "one token": (Segmentations(), [(1, 1, 3), (3, 3)], segmentations(1, 1, 3)),
+    "constituents": (Constituents(), [(5, 5)], constituents(5, 1)),
+    "labelled constituents": (Constituents(), [(3, 3, 2)], constituents(3, 2)),
+    "one word": (Constituents(), [(1, 1)], constituents(1, 1)),
+    "one label": (Constituents(), [(4, 4, 1)], constituents(4, 1)),
+    "alignments": (Alignments(), [(4, 3, 3)], alignments(3, 2)),
+    "no rows": (Alignments(), [(1, 3, 3)], alignments(0, 2)),
+    "nothing to align": (Alignments(), [(1, 1, 3)], alignments(0, 0)),
+    "monotone chains": (MonotoneChains(), [(5, 4), (5, 3)], chains(5, 4)),
+    "fewer frames than states": (MonotoneChains(), [(3, 5), (6, 3)], chains(3, 5)),
+    "one state": (MonotoneChains(), [(3, 1), (2, 3)], chains(3, 1)),
+}
+
+
+def matrix(shapes, structures):
+    """Return how often each part (row) occurs in each structure."""
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    result = np.zeros((sum(sizes), len(structures)))
+    for k, structure in enumerate(structures):
+        for offset, places in zip(np.cumsum([0, *sizes]), structure, strict=False):
+            np.add.at(result[:, k], offset + places, 1.0)
+    return result
+
+
+def drawn(shapes, seed, forbidden=0.0):
+    rng = np.random.default_rng(seed)
+    return [np.where(rng.random(s) < forbidden, -np.inf, rng.normal(size=s)) for s in shapes]
+
+
+def flat(arrays):
+    return np.concatenate([np.ravel(a) for a in arrays])
+
+
+def column(structure, shapes):
+    return flat([structure.array(k, shape) for k, shape in enumerate(shapes)])
+
+
+@pytest.mark.parametrize("forbidden", [0.0, 0.15])
+@pytest.mark.parametrize("name", CASES)
+def test_everything_agrees_with_a_list_of_all_structures(name, forbidden):
+    model, shapes, structures = CASES[name]
+    columns = matrix(shapes, structures)
+    for seed in range(4):
+        scores = drawn(shapes, seed, forbidden)
+        values = np.array([flat(scores)[a > 0.0] @ a[a > 0.0] for a in columns.T])
+        if values.max() == -np.inf:
+            with pytest.raises(InputError, match="every structure is forbidden"):
+                marginals(model, *scores)
+            with pytest.raises(InputError, match="every structure is forbidden"):
+                best_structure(model, scores)
+            assert model.k_best(3, *scores) == []
+            continue
+        total = np.logaddexp.reduce(values)
+        p = np.exp(values - total)
+        found = marginals(model, *scores)
+        assert found.log_partition == pytest.approx(total, abs=1e-9)
+        assert flat(found.means) == pytest.approx(columns @ p, abs=1e-9)
+        assert found.entropy == pytest.approx(-(p[p > 0.0] @ np.log(p[p > 0.0])), abs=1e-9)
+        assert best_structure(model, scores).score(scores) == pytest.approx(values.max(), abs=1e-9)
+
+        along = drawn(shapes, seed + 100)
+        mean = columns @ p
+        expected = columns @ (p * (columns.T @ flat(along))) - mean * (mean @ flat(along))
+        assert flat(found.gradient(*along)) == pytest.approx(expected, abs=1e-9)
+
+        order = np.sort(values[values > -np.inf])[::-1]
+        for k in (1, 4, len(structures) + 3):
+            ranked = [structure_from(s, scores) for s in model.k_best(k, *scores)]
+            assert [s.score(scores) for s in ranked] == pytest.approx(order[:k], abs=1e-9)
+            assert len({s.key for s in ranked}) == len(ranked)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_samples_have_the_distribution(name):
+    model, shapes, structures = CASES[name]
+    scores = drawn(shapes, 1)
+    found = marginals(model, *scores)
+    rng = np.random.default_rng(2)
+    columns = {tuple(a): k for k, a in enumerate(matrix(shapes, structures).T)}
+    counts = np.zeros(len(columns))
+    for _ in range(1000):
+        counts[columns[tuple(column(found.sample(rng), shapes))]] += 1  # a sample is one of the structures
+    values = np.array([flat(scores)[np.array(a) > 0.0] @ np.array(a)[np.array(a) > 0.0] for a in columns])
+    p = np.exp(values - found.log_partition)
+    assert np.abs(counts / 1000 - p).max() < 5.0 * np.sqrt(0.25 / 1000)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e290, 1e306])
+@pytest.mark.parametrize("name", CASES)
+def test_marginals_of_large_scores_are_probabilities(name, scale):
+    """Differences of sums around 1e290 are rounded to 1e274, whose exponential is infinite."""
+    model, shapes, _ = CASES[name]
+    scores = [scale * theta for theta in drawn(shapes, 3)]
+    found = marginals(model, *scores)
+    best = best_structure(model, scores)
+    assert flat(found.means) == pytest.approx(column(best, shapes), abs=1e-9)
+    assert np.isfinite(flat(found.gradient(*drawn(shapes, 4)))).all()
+
+
+def test_ties_share_their_probability():
+    found = marginals(Constituents(), np.full((3, 3), 2.0**960))
+    assert found.marginals[0, 1] == found.marginals[1, 2] == 0.5
+    found = marginals(Constituents(), np.zeros((6, 6)))
+    assert found.log_partition == pytest.approx(np.log(42.0))  # Catalan number
+    assert found.entropy == pytest.approx(np.log(42.0))
+
+
+def test_alignments_count_edits():
+    """The score of a best alignment is minus the edit distance."""
+
+    def scores(a, b):
+        theta = np.full((len(a) + 1, len(b) + 1, 3), -1.0)
+        theta[1:, 1:, 0] += np.array(list(a))[:, np.newaxis] == np.array(list(b))
+        return theta
+
+    theta = scores("kitten", "sitting")
+    assert best_structure(Alignments(), [theta]).score((theta,)) == -3.0
+    theta = scores("intention", "execution")
+    assert best_structure(Alignments(), [theta]).score((theta,)) == -5.0
+
+
+@pytest.mark.parametrize("labels", [[1, 2], [1, 1], [2], []])
+def test_transcripts_have_the_paths_that_collapse_to_them(labels):
+    scores = drawn([(5, 3)], 0)[0]
+    states, moves = MonotoneChains.transcript(labels)
+    values = []
+    for path in itertools.product(range(3), repeat=5):
+        if [y for y, _ in itertools.groupby(path) if y] == labels:
+            values.append(scores[range(5), path].sum())
+    found = marginals(MonotoneChains(), scores[:, states], moves)
+    assert found.log_partition == pytest.approx(np.logaddexp.reduce(values), abs=1e-9)
+
+
+def test_losses_and_sparse_means_accept_these_oracles():
+    for model, shapes, structures in CASES.values():
+        scores = drawn(shapes, 5)
+        right = structures[0]
+        loss = fenchel_young(model, right, *scores, regularization="gibbs")
+        found = marginals(model, *scores)
+        score = structure_from(right, scores).score(scores)
+        assert loss.value == pytest.approx(found.log_partition - score, abs=1e-9)
+        assert fenchel_young(model, right, *scores).value >= -1e-9
+        assert sparsemap(model, *scores).marginals.shape == shapes[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "scores", "message"),
+    [
+        (Segmentations(), [np.zeros((3, 2)), np.zeros((2, 2))], r"expected the shape \(tokens, longest, labels\)"),
+        (Segmentations(), [np.zeros((3, 2, 2)), np.zeros((3, 3))], r"transitions: expected the shape \(2, 2\)"),
+        (Constituents(), [np.zeros((3, 2))], r"expected the shape \(words, words\)"),
+        (Constituents(), [np.zeros((0, 0))], r"expected the shape \(words, words\)"),
+        (Alignments(), [np.zeros((3, 2, 2))], r"expected the shape \(rows \+ 1, columns \+ 1, 3\)"),
+        (MonotoneChains(), [np.zeros((3, 2)), np.zeros((2, 3))], r"moves: expected the shape \(3, 3\)"),
+        (MonotoneChains(), [np.zeros((3, 2))], "expected an array for each of scores, moves"),
+        (Constituents(), [np.full((4, 4), 1e308)], "scores: expected numbers of at most"),
+        (Constituents(), [np.full((4, 4), np.nan)], "scores"),
+    ],
+)
+def test_wrong_scores_are_refused(model, scores, message):
+    with pytest.raises(InputError, match=message):
+        marginals(model, *scores)
+    with pytest.raises(InputError, match=message):
+        best_structure(model, scores)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Segmentations.structure([(0, 1, 0), (2, 1, 0)], 2, 2), "segments: expected rows"),
+        (lambda: Segmentations.structure([(0, 3, 0)], 2, 2), "lengths from 1 to 2"),
+        (lambda: Segmentations.structure([(0, 1, 2)], 2, 2), "labels from 0 to 1"),
+        (lambda: Constituents.structure([(0, 1, 0), (0, 0, 0)], 2), "spans: expected rows"),
+        (lambda: Constituents.structure([(0, 2, 0), (0, 1, 0), (1, 2, 0), (0, 0, 0), (1, 1, 0)], 3), "binary tree"),
+        (lambda: Alignments.structure([0, 0], 2, 1), "lead to"),
+        (lambda: MonotoneChains.structure([0, 3], 4), "advance by at most 2"),
+        (lambda: Alignments().k_best(0, np.zeros((2, 2, 3))), "k: expected"),
+    ],
+)
+def test_invalid_structures_are_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("lengths", [None, [3, 1, 3], [2, 3, 1]])
+@pytest.mark.parametrize("name", ["segmentations", "constituents", "labelled constituents", "alignments", "one state"])
+def test_batches_are_their_instances(name, lengths):
+    model, shapes, _ = CASES[name]
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(3, *shapes[0])), *(rng.normal(size=s) for s in shapes[1:])]
+    batch = batch_of(model, arrays, lengths=lengths)
+    sums = batch_sums(batch)
+    directions = [rng.normal(size=mean.shape) for mean in sums.means]
+    tangent = sums.tangent(*directions)
+    for k in range(3):
+        one = marginals(model, *batch.instance(k))
+        assert sums.log_partition[k] == pytest.approx(one.log_partition)
+        size = [slice(length) for length in one.means[0].shape]
+        own = [d[k] for d in directions]
+        gradient = one.gradient(own[0][tuple(size)], *own[1:])
+        for found, expected in zip((sums.means, tangent), (one.means, gradient), strict=True):
+            for j, (a, b) in enumerate(zip(found, expected, strict=True)):
+                assert a[k][tuple(size) if j == 0 else ...] == pytest.approx(b, abs=1e-9)
+        assert sums.means[0][k].sum() == pytest.approx(one.means[0].sum())  # zero beyond the lengths
+    scores = np.where(np.arange(3).reshape(3, *[1] * len(shapes[0])) == 1, -np.inf, arrays[0])
+    with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
+        batch_sums(batch_of(model, [scores, *arrays[1:]], lengths=lengths))
