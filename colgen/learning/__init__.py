@@ -1,5 +1,7 @@
 """Learning with structure oracles: sparse means, marginals, losses and trainers."""
 
+from colgen.learning.constrained import Constrained, constrained_best
+from colgen.learning.constraints import Constraint, Parts, at_least, at_most, cannot_link, equal, must_link
 from colgen.learning.derivations import Alignments, Constituents, MonotoneChains, Segmentations
 from colgen.learning.examples import Example, LinearExample
 from colgen.learning.interpolation import Interpolated, interpolated
@@ -30,6 +32,7 @@ from colgen.learning.oracles import (
 from colgen.learning.perturbing import Perturbed, perturbed
 from colgen.learning.programs import GraphPaths, IntegerPrograms, Knapsacks, ProblemAnswers
 from colgen.learning.sparsemap import SparseMean, sparsemap
+from colgen.learning.tags import LegalTags, legal_transitions
 from colgen.learning.training import Learner, SavedTraining, Trained, train
 from colgen.learning.weights import AveragedWeights
 
@@ -50,6 +53,17 @@ __all__ = [
     "Knapsacks",
     "IntegerPrograms",
     "ProblemAnswers",
+    "Constrained",
+    "constrained_best",
+    "Constraint",
+    "Parts",
+    "at_least",
+    "at_most",
+    "equal",
+    "must_link",
+    "cannot_link",
+    "LegalTags",
+    "legal_transitions",
     "SparseMean",
     "sparsemap",
     "StructureMarginals",

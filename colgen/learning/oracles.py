@@ -140,10 +140,18 @@ def best_structure(oracle: StructureOracle, scores: Sequence[Any]) -> Structure:
 
 def decode(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
     """Return a structure of largest score, checked, for scores that have been checked."""
+    found = find_best(oracle, scores)
+    if found is None:
+        raise InputError(f"every structure is forbidden: {type(oracle).__name__}.best found none")
+    return found
+
+
+def find_best(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure | None:
+    """Return a structure of largest score, checked, or None if there is none, for scores that have been checked."""
     answer = oracle.best(*scores)
-    name = type(oracle).__name__
     if answer is None:
-        raise InputError(f"every structure is forbidden: {name}.best found none")
+        return None
+    name = type(oracle).__name__
     found = structure_from(answer, scores, f"{name}.best")
     for theta, (places, _) in zip(scores, found.parts, strict=True):
         values = theta.ravel()[places]
