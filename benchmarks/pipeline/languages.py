@@ -70,3 +70,23 @@ def unseen_tokens(language: Clitics) -> list[Token]:
     """Return the different tokens of the test sentences that do not occur in the training sentences."""
     seen = {token.form for sentence in language.train for token in sentence}
     return list(dict.fromkeys(token for sentence in language.test for token in sentence if token.form not in seen))
+
+
+def unspaced_text(seed: int, sentences: int = 1200, words: int = 3000) -> Text:
+    """Return sentences of a language without blanks, whose words of 1 to 4 characters have frequencies of Zipf.
+
+    Characters are Chinese, at frequencies of Zipf; short words are more frequent, as in a language.
+    """
+    rng = np.random.default_rng(seed)
+    signs = [chr(0x4E00 + k) for k in rng.choice(0x5000, 1500, replace=False)]
+    lexicon = list(dict.fromkeys("".join(draw(rng, signs, k)) for k in rng.choice([1, 2, 3, 4], words, p=_LENGTHS)))
+    lexicon.sort(key=lambda word: len(word) + rng.exponential(2.0))
+    text = []
+    for _ in range(sentences):
+        forms = [*draw(rng, lexicon, int(rng.integers(4, 30))), "\N{IDEOGRAPHIC FULL STOP}"]
+        text.append([Token(form, (form,), False) for form in forms])
+    return text
+
+
+_LENGTHS = [0.1, 0.6, 0.2, 0.1]
+"""Shares of words of 1 to 4 characters in the lexicon."""

@@ -1,7 +1,8 @@
 """From raw text to labelled trees: segmentation, tags, morphology, lemmas and trees, in sequence.
 
 A text is split into atoms by rule: runs of letters, runs of digits, and single other characters, each marked if blanks
-precede it.  Each step is the exact solution of a problem that another template solves:
+precede it.  In languages without blanks between words, atoms are characters.  Each step is the exact solution of a
+problem that another template solves:
 
     tokens         the best labelling of a paragraph's atoms, a chain (:mod:`colgen.problems.chain_map`):
                    an atom begins a token, or belongs to the token before

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from colgen.core.stop import StopRule
 from colgen.learning.models import SavedModel
 from colgen.learning.weights import part, prefixed
+from colgen.problems.chain_map.characters import CharacterTagger
 from colgen.problems.chain_map.learning import Tagger
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
@@ -114,11 +115,12 @@ class Pipeline(SavedModel):
     @classmethod
     def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pipeline:
         lemmas = SuffixRules.from_data(about["lemmas"])
-        own = {name: model.from_data(about[name], part(name, arrays)) for name, model in _PARTS.items()}
+        parts = _PARTS if "features" in about["segmenter"] else {**_PARTS, "segmenter": CharacterTagger}
+        own = {name: model.from_data(about[name], part(name, arrays)) for name, model in parts.items()}
         return cls(Segmenter(own["segmenter"], own["breaks"], own["splitter"]), own["tagger"], lemmas, own["parser"])
 
 
-_Part = Tagger | Breaks | Splitter | Weights
+_Part = Tagger | CharacterTagger | Breaks | Splitter | Weights
 
 _PARTS: Mapping[str, Any] = {
     "segmenter": Tagger,
@@ -127,7 +129,7 @@ _PARTS: Mapping[str, Any] = {
     "tagger": Tagger,
     "parser": Weights,
 }
-"""The models of the pipeline."""
+"""The models of the pipeline.  In languages without blanks between words, the segmenter labels characters."""
 
 
 # --- tags ------------------------------------------------------------------------------------------------------------
@@ -160,6 +162,14 @@ def with_tags(sentence: Sentence, tags: Sequence[str], lemmas: SuffixRules) -> S
 def contexts(tag: str) -> tuple[str, str]:
     """Return the contexts for looking up lemmas: the complete tag, then the part of speech."""
     return tag, tag.partition("\t")[0]
+
+
+def with_tokens(tokens: Sequence[Token]) -> Sentence:
+    """Return a sentence with these tokens, whose words have no tags, lemmas and heads."""
+    forms = tuple(word for token in tokens for word in token.words)
+    blank = ("_",) * len(forms)
+    sentence = Sentence(forms, blank, blank, blank, ({},) * len(forms))
+    return replace(sentence, lines=tuple(_lines(sentence, tokens, begins=False)))
 
 
 def _features(cell: str) -> dict[str, str]:

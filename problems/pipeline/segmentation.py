@@ -1,12 +1,17 @@
-"""Segmentation of raw text: atoms by rule, tokens by labelling the chain of atoms, then sentences of tokens."""
+"""Segmentation of raw text: tokens by labelling a chain of atoms, then sentences of tokens.
+
+Atoms are found by rule; in languages without blanks between words they are the characters.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from colgen.core.errors import InputError
+from colgen.problems.chain_map.characters import CharacterTagger, train_characters
 from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
 from colgen.problems.pipeline.breaks import Breaks, learn_breaks
@@ -23,10 +28,13 @@ TASK = "segments"
 EPOCHS = 20
 
 MISSED = 0.05
-"""Maximum share of tokens that begin inside an atom; languages with blanks between words have far fewer."""
+"""Maximum share of tokens that begin inside an atom, if atoms are labelled instead of characters."""
 
 PIECE = 10
 """Number of sentences per training example if the text is a single paragraph; each is one perceptron step."""
+
+SHORT_PIECE = 2
+"""The same for chains of characters, which are longer; so more steps are taken, and some sentence ends are inside."""
 
 _WORD = rf"[^\W{UNSPACED}]"
 _ATOM = re.compile(
@@ -89,6 +97,15 @@ def atoms_of(paragraph: str) -> Atoms:
     return Atoms(marked, begins, ends)
 
 
+def characters_of(paragraph: str) -> Atoms:
+    """Return all grapheme clusters but blanks as atoms; names do not depend on neighbours."""
+    clusters = [*cluster_begins(paragraph), len(paragraph)]
+    spans = [(b, e) for b, e in itertools.pairwise(clusters) if not paragraph[b:e].isspace()]
+    ends = [0, *(end for _, end in spans)]
+    names = tuple(_SPACED * (b > before) + paragraph[b:e] for (b, e), before in zip(spans, ends, strict=False))
+    return Atoms(names, tuple(b for b, _ in spans), tuple(e for _, e in spans))
+
+
 def _name_atom(before: str, name: str, after: str) -> str:
     """Return the name of an atom, which for a full stop depends on the neighbours, such as "Mr" or a capital."""
     if not _MAY_END.fullmatch(name.removeprefix(_SPACED)):
@@ -115,23 +132,32 @@ def _lower(text: str) -> str:
 class Segmenter:
     """Splits a paragraph into sentences, tokens and words.
 
-    ``tagger`` labels atoms, ``breaks`` predicts sentence ends, and ``splitter`` splits tokens into words.
+    ``tagger`` labels atoms or characters, ``breaks`` predicts sentence ends, and ``splitter`` splits tokens into words.
     """
 
-    tagger: Tagger
+    tagger: Tagger | CharacterTagger
     breaks: Breaks
     splitter: Splitter
 
     def segment(self, paragraphs: Sequence[str]) -> list[list[list[Token]]]:
         """Return the sentences of each paragraph as tokens; a paragraph of blanks has none."""
-        atoms = [atoms_of(paragraph) for paragraph in paragraphs]
-        labels = iter(self.tagger.tag([a.names for a in atoms if a.names]) if any(a.names for a in atoms) else [])
+        cut = characters_of if isinstance(self.tagger, CharacterTagger) else atoms_of
+        atoms = [cut(paragraph) for paragraph in paragraphs]
+        labels = iter(self._label([a.names for a in atoms if a.names]))
         spans = [_spans(p, a, next(labels)) if a.names else [] for p, a in zip(paragraphs, atoms, strict=True)]
         words = iter(self.splitter.split([form for own in spans for form, _ in own]))
         tokens = [[Token(form, next(words), spaced) for form, spaced in own] for own in spans]
         for paragraph, own in zip(paragraphs, tokens, strict=True):
             check_characters(paragraph, own)
         return [self.breaks.split(own) for own in tokens]
+
+    def _label(self, names: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Return the label of each atom."""
+        if not names:
+            return []
+        if isinstance(self.tagger, CharacterTagger):
+            return [[LABELS[label] for label in labels] for labels in self.tagger.tag(names)]
+        return self.tagger.tag(names)
 
 
 def _spans(paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[tuple[str, bool]]:
@@ -144,42 +170,41 @@ def _spans(paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[tuple[st
     return spans
 
 
-def label_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
+def label_atoms(paragraph: Iterable[Sequence[Token]], *, characters: bool = False) -> tuple[str, Tagged]:
     """Return a paragraph's text, and its atoms with their labels.
 
     A token that begins inside an atom ("cannot" as two tokens) is ignored, because atoms are not split.
     """
     text, begins = _begins(paragraph)
-    atoms = atoms_of(text)
+    atoms = characters_of(text) if characters else atoms_of(text)
     return text, Tagged(atoms.names, tuple(TOKEN if begin in begins else SAME for begin in atoms.begins))
 
 
-def check_blanks(paragraphs: Iterable[Sequence[Sequence[Token]]]) -> None:
-    """Raise :class:`InputError` for texts whose tokens cannot be found.
+def _tokens_of(tagged: Tagged) -> list[tuple[str, ...]]:
+    """Return the characters of each token."""
+    starts = [k for k, tag in enumerate(tagged.tags) if tag == TOKEN or not k]
+    return [tagged.words[a:b] for a, b in zip(starts, [*starts[1:], len(tagged.tags)], strict=True)]
 
-    This is the case if more than :data:`MISSED` of the tokens begin inside an atom, or if text in a script without
-    blanks has them.
+
+def needs_characters(paragraphs: Iterable[Sequence[Sequence[Token]]]) -> bool:
+    """Return whether any character may begin a token, because blanks do not separate words.
+
+    This is the case if most tokens begin with a letter of a script without blanks, or more than :data:`MISSED` of them
+    begin inside an atom.  Raises :class:`InputError` if text in such a script has blanks between all tokens.
     """
-    count, missed, example, unspaced, joined = 0, 0, "", 0, 0
+    count, missed, unspaced, joined = 0, 0, 0, 0
     for paragraph in paragraphs:
         text, begins = _begins(paragraph)
-        inside = sorted(begins - {*atoms_of(text).begins})
-        example = example or (text[inside[0] :].split() or [""])[0][:20] if inside else example
-        count, missed = count + len(begins), missed + len(inside)
+        count, missed = count + len(begins), missed + len(begins - {*atoms_of(text).begins})
         for token in (token for sentence in paragraph for token in sentence):
             unspaced += _UNSPACED.match(token.form) is not None
             joined += not token.space_after
-    if missed > MISSED * count:
-        raise InputError(
-            f"{100 * missed / count:.0f}% of the tokens begin inside a run of letters (the first before {example!r}), "
-            f"expected at most {100 * MISSED:.0f}%: the pipeline only splits at blanks, at signs and between letters "
-            "of scripts without blanks"
-        )
     if 2 * unspaced > count and not joined:
         raise InputError(
             "most tokens are in a script without blanks between words, but all are followed by blanks: add "
             "SpaceAfter=No to the last column of tokens that are not"
         )
+    return 2 * unspaced > count or missed > MISSED * count
 
 
 def _begins(paragraph: Iterable[Sequence[Token]]) -> tuple[str, set[int]]:
@@ -202,12 +227,25 @@ def learn_segmenter(
     say: Callable[[str], None] = print,
 ) -> Segmenter:
     """Return a segmenter learned from paragraphs of sentences of tokens; ``tune`` sets the threshold of breaks."""
-    check_blanks(paragraphs)
+    characters = needs_characters(paragraphs)
     pieces = list(paragraphs)
     if len(pieces) == 1:  # paragraphs are not annotated
         pieces = [pieces[0][begin : begin + PIECE] for begin in range(0, len(pieces[0]), PIECE)]
-    examples = TaggedExamples.of([label_atoms(piece)[1] for piece in pieces], LABELS)
-    tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
+
+    def progress(line: str) -> None:
+        say(f"segmentation: {line}")
+
+    tagger: Tagger | CharacterTagger
+    if characters:
+        sentences = [sentence for paragraph in paragraphs for sentence in paragraph]
+        short = [sentences[begin : begin + SHORT_PIECE] for begin in range(0, len(sentences), SHORT_PIECE)]
+        tagged = [label_atoms(piece, characters=True)[1] for piece in short]
+        labels = [[LABELS.index(tag) for tag in one.tags] for one in tagged]
+        words = [_tokens_of(one) for one in tagged]
+        tagger = train_characters([one.words for one in tagged], labels, words, epochs=EPOCHS, seed=seed, say=progress)
+    else:
+        examples = TaggedExamples.of([label_atoms(piece)[1] for piece in pieces], LABELS)
+        tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=progress)
     tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
     splitter = learn_splitter(tokens, seed=seed, say=lambda line: say(f"multiword tokens: {line}"))
     return Segmenter(tagger, learn_breaks(pieces, tune=tune), splitter)

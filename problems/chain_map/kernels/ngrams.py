@@ -1,6 +1,6 @@
-"""Features of characters: n-grams at fixed distances, as integer keys, and the lookup of keys in a hash table.
+"""Features of characters: n-grams at fixed distances, and words of a dictionary, as integer keys in hash tables.
 
-A key mixes all codes of an n-gram into 62 bits, so that no text is stored or compared. Time is O(n) per n-gram.
+A key mixes all codes of an n-gram or word into 62 bits, so that no text is stored or compared. Time is O(n) per n-gram.
 """
 
 from __future__ import annotations
@@ -75,3 +75,54 @@ def find_keys(keys: Ints, numbers: Shorts, wanted: Ints, out: Shorts) -> None:
             while keys[slot] != wanted[i, k] and keys[slot] != _EMPTY:
                 slot = (slot + 1) & mask
             out[i, k] = numbers[slot] if keys[slot] != _EMPTY else np.int32(-1)
+
+
+@njit(cache=True, no_cpython_wrapper=True)
+def _contains(keys: Ints, wanted: Any) -> Any:
+    mask = len(keys) - 1
+    slot = wanted & mask
+    while keys[slot] != wanted and keys[slot] != _EMPTY:
+        slot = (slot + 1) & mask
+    return keys[slot] == wanted
+
+
+@njit(cache=True)
+def write_word_keys(codes: Ints, offsets: Ints, out: Ints) -> None:
+    """Write the key of each word, given the codes of the characters of all words."""
+    for word in range(len(offsets) - 1):
+        key = np.int64(0)
+        for place in range(offsets[word], offsets[word + 1]):
+            key = _mix(key, codes[place])
+        out[word] = key & np.int64(_POSITIVE)
+
+
+@njit(cache=True)
+def match_words(codes: Ints, offsets: Ints, keys: Ints, longest: int, streams: Ints) -> None:
+    """Write the lengths of the longest words of a dictionary around each character.
+
+    Parameters
+    ----------
+    codes, offsets
+        Codes of the characters of all chains, and the start of each chain.
+    keys
+        Hash table of the words, -1 if empty.
+    longest
+        Maximum length of the words.
+    streams
+        Shape (3, characters), zero, written: the longest word that begins at the character, that ends before it, and
+        that has it inside. Of the first two, words that end or begin with the chain add ``longest + 1``.
+    """
+    for chain in range(len(offsets) - 1):
+        begin, end = offsets[chain], offsets[chain + 1]
+        for i in range(begin, end):
+            key = np.int64(0)
+            for j in range(i, min(end, i + longest)):
+                key = _mix(key, codes[j])
+                if not _contains(keys, key & np.int64(_POSITIVE)):
+                    continue
+                length = j + 1 - i
+                streams[0, i] = length + (longest + 1 if j + 1 == end else 0)
+                if j + 1 < end:
+                    streams[1, j + 1] = max(streams[1, j + 1], length + (longest + 1 if i == begin else 0))
+                for inside in range(i + 1, j + 1):
+                    streams[2, inside] = max(streams[2, inside], length)

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.problems.chain_map.characters import CharacterTagger
 from colgen.problems.dependency import Sentence, parse_conll, read_conll, write_conll
 from colgen.problems.grandparent_parsing.parser import parse_sentences
 from colgen.problems.pipeline.clusters import cluster_begins
@@ -150,6 +151,21 @@ def test_models_of_older_versions_are_refused(tmp_path):
         pipeline.save(path)
     with pytest.raises(InputError, match="expected a model of version 2, not 1: train it again by `colgen train pip"):
         Pipeline.load(path)
+
+
+def test_a_model_of_characters_survives_a_round_trip(tmp_path):
+    rows = "".join(
+        f"{k}\t{form}\t{form}\tX\tx\t_\t{k - 1}\tdep\t_\tSpaceAfter=No\n"
+        for k, form in enumerate(["我", "看见", "书", "。"], 1)
+    )
+    learn = list(parse_conll((8 * (rows + "\n")).split("\n")))
+    pipeline = train(learn, epochs=1, tagger_epochs=1, folds=1, say=lambda line: None)
+    pipeline.save(tmp_path / "model.npz")
+    again = Pipeline.load(tmp_path / "model.npz")
+    assert isinstance(again.segmenter.tagger, CharacterTagger)
+    found = list(again.tag_paragraphs(["我看见书。"]))
+    assert found == list(pipeline.tag_paragraphs(["我看见书。"]))
+    assert found[0].forms == ("我", "看见", "书", "。")
 
 
 def test_lost_characters_and_unreadable_output_are_errors():

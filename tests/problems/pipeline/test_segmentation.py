@@ -1,14 +1,18 @@
 """Atoms, tokens and texts: no characters are lost, and training texts are reproduced."""
 
+import random
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.pipeline.languages import unspaced_text
 from colgen.core.errors import InputError
+from colgen.problems.chain_map.characters import CharacterTagger
 from colgen.problems.dependency.conll import parse_conll
-from colgen.problems.pipeline.segmentation import SAME, TOKEN, atoms_of, label_atoms, learn_segmenter
+from colgen.problems.pipeline.clusters import cluster_begins
+from colgen.problems.pipeline.segmentation import SAME, TOKEN, atoms_of, characters_of, label_atoms, learn_segmenter
 from colgen.problems.pipeline.texts import Token, paragraphs_of, read_paragraphs, text_of, tokens_of
 from tests.problems.pipeline.test_evaluation import GOLD
 
@@ -95,19 +99,39 @@ def test_a_script_without_blanks_is_segmented():
     assert [token.form for one in found for token in one] == ["我", "看见", "书", "。", "书", "看见", "我", "。"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            sentence("i_", "love_", "cats_", "."),
-            "50% of the tokens begin inside a run of letters .* before 'lovecats.'",
-        ),
-        (sentence("我", "看见", "书", "。"), "SpaceAfter=No"),
-    ],
-)
-def test_texts_whose_tokens_cannot_be_found_are_refused(text, message):
-    with pytest.raises(InputError, match=message):
-        learn_segmenter([[text]] * 20, say=lambda line: None)
+def test_blanks_between_all_tokens_of_a_script_without_blanks_are_refused():
+    with pytest.raises(InputError, match="SpaceAfter=No"):
+        learn_segmenter([[sentence("我", "看见", "书", "。")]] * 20, say=lambda line: None)
+
+
+def test_tokens_inside_runs_of_letters_are_found_by_characters():
+    words = ["ka", "loma", "tiru", "seno", "bi"]
+    rng = random.Random(1)
+    texts = [[sentence(*(f"{w}_" for w in rng.choices(words, k=5)), ".")] for _ in range(60)]
+    segmenter = learn_segmenter(texts, say=lambda line: None)
+    assert isinstance(segmenter.tagger, CharacterTagger)
+    (found,) = segmenter.segment(["tirubilomaka. senosenoka ."])
+    assert [(token.form, token.space_after) for one in found for token in one] == [
+        *((w, False) for w in ("tiru", "bi", "loma", "ka")),
+        *((".", True), ("seno", False), ("seno", False), ("ka", True), (".", True)),
+    ]
+    assert segmenter.segment(["", " ", "\n"]) == [[], [], []]
+
+
+def test_words_of_a_language_without_blanks():
+    text = unspaced_text(0, sentences=400, words=400)
+    segmenter = learn_segmenter([text[:300]], say=lambda line: None)
+    found = segmenter.segment([text_of([one]) for one in text[300:]])
+    forms = [[token.form for one in sentences for token in one] for sentences in found]
+    right = [own == [token.form for token in gold] for own, gold in zip(forms, text[300:], strict=True)]
+    assert sum(right) >= 0.7 * len(right)
+
+
+@given(st.text(max_size=40))
+def test_characters_are_the_text_without_its_blanks(text):
+    atoms = characters_of(text)
+    assert "".join(text[b:e] for b, e in zip(atoms.begins, atoms.ends, strict=True)) == "".join(text.split())
+    assert [*atoms.begins] == [b for b in cluster_begins(text) if not text[b].isspace()]
 
 
 def test_few_tokens_inside_letters_are_allowed():
