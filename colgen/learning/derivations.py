@@ -217,9 +217,9 @@ class Alignments(DerivedStructures):
 class MonotoneChains(DerivedStructures):
     """Chains of states whose number stays, advances by one, or advances by two: connectionist temporal classification.
 
-    Scores of states have the shape (frames, states).  Those of moves have the shape (states + 1, 3): entry (s, d) scores
-    moving from state s - d to state s.  Chains start with a move from -1, and end with one to the state ``states``,
-    which has no frame.  Use -inf to forbid moves.
+    Scores of states have the shape (frames, states).  Those of moves have the shape (states + 1, 3): entry (s, d)
+    scores moving from state s - d to state s.  Chains start with a move from -1, and end with one to the state
+    ``states``, which has no frame.  Use -inf to forbid moves.
 
     Source: A. Graves et al., *Connectionist temporal classification*, ICML 2006.
     """

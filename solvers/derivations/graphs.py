@@ -31,7 +31,7 @@ def segmentations(tokens: int, longest: int, labels: int) -> Hypergraph:
 
 
 def constituents(words: int, labels: int) -> Hypergraph:
-    """Return binary trees over the words with a label per span; scores (words, words, labels) by first and last word."""
+    """Return binary trees over words with a label per span; scores (words, words, labels) by first and last word."""
     return _constituents(as_integer(words, "words", low=1), as_integer(labels, "labels", low=1))
 
 
