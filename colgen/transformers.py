@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
 from colgen.learning.oracles import Chains, Trees, decode
+from colgen.learning.tags import LegalTags, legal_transitions
 from colgen.solvers.chains.viterbi import viterbi
 
 try:
@@ -275,36 +276,16 @@ class ChainForTokenClassification(ExactHead):
     def _scores(self) -> tuple[Any, Any, Any]:
         """Return scores of first labels, of neighbouring labels, and of last labels, -inf for illegal ones."""
         learned = self.ends.weight[0], self.transitions.weight, self.ends.weight[1]
-        start, steps, end = (
-            own + torch.as_tensor(legal).to(own) for own, legal in zip(learned, self._legal, strict=True)
-        )
+        allowed = self._legal.first, self._legal.transitions, self._legal.last
+        start, steps, end = (own + torch.as_tensor(legal).to(own) for own, legal in zip(learned, allowed, strict=True))
         return start, steps, end
 
 
-def _legal_tags(labels: Sequence[str], scheme: str | None) -> tuple[Floats, Floats, Floats]:
-    """Return 0 for legal and -inf for illegal first labels, neighbouring labels, and last labels.
-
-    Inside a segment only ``I`` and ``L`` of its type may follow; ``L``, ``U`` and ``O`` end it.  In the scheme BIO a
-    segment may also end after ``B`` and ``I``.
-    """
+def _legal_tags(labels: Sequence[str], scheme: str | None) -> LegalTags:
+    """Return which labels are legal; without a scheme all of them."""
     if scheme is None:
-        return np.zeros(len(labels)), np.zeros((len(labels), len(labels))), np.zeros(len(labels))
-    if scheme not in ("BIO", "BILOU"):
-        raise InputError(f"scheme: expected 'BIO', 'BILOU' or None, got {scheme!r}")
-    pairs = [("O", "") if label == "O" else tuple(label.partition("-")[::2]) for label in labels]
-    for label, (prefix, kind) in zip(labels, pairs, strict=True):
-        if label != "O" and (len(prefix) != 1 or prefix not in scheme.replace("O", "") or not kind):
-            prefixes = ", ".join(f"{letter}-..." for letter in scheme if letter != "O")
-            raise InputError(f"id2label: expected O or {prefixes} in the scheme {scheme}, got {label!r}")
-    closed = np.array([scheme == "BIO" or prefix in "OLU" for prefix, _ in pairs])  # a segment may end after this label
-    opening = np.array([prefix in "OBU" for prefix, _ in pairs])
-    steps = closed[:, None] & opening
-    for i, (prefix, kind) in enumerate(pairs):
-        for j, (following, other) in enumerate(pairs):
-            steps[i, j] |= prefix in "BI" and following in "IL" and kind == other
-    legal = opening, steps, closed
-    start, between, end = (np.where(own, 0.0, -np.inf) for own in legal)
-    return start, between, end
+        return LegalTags(np.zeros((len(labels), len(labels))), np.zeros(len(labels)), np.zeros(len(labels)))
+    return legal_transitions(labels, scheme)
 
 
 # --- trees -----------------------------------------------------------------------------------------------------------

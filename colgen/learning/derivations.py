@@ -215,7 +215,7 @@ class Alignments(DerivedStructures):
 
 
 class MonotoneChains(DerivedStructures):
-    """Chains of states whose number stays, advances by one, or advances by two: connectionist temporal classification.
+    """Chains of states whose number stays or advances by one or two: connectionist temporal classification.
 
     Scores of states have the shape (frames, states).  Those of moves have the shape (states + 1, 3): entry (s, d)
     scores moving from state s - d to state s.  Chains start with a move from -1, and end with one to the state

@@ -52,7 +52,7 @@ def monotone_chains(frames: int, states: int) -> Hypergraph:
 
 
 def labellings(tokens: int, labels: int, stepwise: bool = False) -> Hypergraph:
-    """Return labellings; scores (tokens, labels), transitions (labels, labels), or (tokens, labels, labels) stepwise."""
+    """Return labellings; scores (tokens, labels), transitions (labels, labels), stepwise (tokens, labels, labels)."""
     return _labellings(as_integer(tokens, "tokens", low=1), as_integer(labels, "labels", low=1), bool(stepwise))
 
 
