@@ -7,11 +7,15 @@ torch = pytest.importorskip("torch", reason="the extra 'torch' is not installed"
 
 from colgen.core.errors import InputError  # noqa: E402
 from colgen.learning import (  # noqa: E402
+    Alignments,
     Chains,
+    Constituents,
     EnumeratedStructures,
     GraphPaths,
     Knapsacks,
+    MonotoneChains,
     ProjectiveTrees,
+    Segmentations,
     Trees,
     cone_aligned,
     fenchel_young,
@@ -42,6 +46,11 @@ SHAPES = {
     "stepwise": (Chains(), [(2, 3, 3), (2, 3, 3, 3)]),
     "trees": (Trees(), [(2, 4, 4)]),
     "one root": (Trees(single_root=True), [(2, 4, 4)]),
+    "segmentations": (Segmentations(), [(2, 3, 2, 2), (2, 2)]),
+    "constituents": (Constituents(), [(2, 3, 3, 2)]),
+    "alignments": (Alignments(), [(2, 3, 3, 3)]),
+    "monotone chains": (MonotoneChains(), [(2, 3, 2), (2, 3, 3)]),
+    "projective trees": (ProjectiveTrees(), [(2, 4, 4)]),
     "siblings": (ProjectiveTrees("siblings"), [(2, 4, 4), (2, 4, 4, 4)]),
 }
 

@@ -14,6 +14,7 @@ from benchmarks.harness import BenchOptions, Say, measure, take_turns
 from benchmarks.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
 from benchmarks.learning.estimators import modularity_figures
 from benchmarks.learning.overhead import overhead_figures
+from benchmarks.learning.layers import layer_figures
 from benchmarks.learning.reference import labellings, nearest_mean, partitions, trees
 from colgen.cli.template import Figure
 from colgen.learning import Chains, ProjectiveTrees, Trees, best_structure, marginals, sparsemap
@@ -41,6 +42,7 @@ def bench_learning(options: BenchOptions) -> list[Figure]:
     figures += modularity_figures(options.data, options.say)
     options.say("comparison with torch-struct ...")
     figures += _compare_with_torch_struct(share, options.say)
+    figures += layer_figures(share, options.say)
     if options.data is None:
         options.say("accuracy is skipped: it needs corpora, add --data DIR")
         return figures
@@ -242,7 +244,7 @@ def _compare_with_torch_struct(share: float, say: Say) -> list[Figure]:
             lambda: their_trees(torch_struct.DependencyCRF),
         ),
     }
-    figures, ratios = [], []
+    figures = []
     repeats = max(round(10 * share), 2)
     for name, (own, other) in cases.items():
         mine, theirs = own(), other()
@@ -250,13 +252,9 @@ def _compare_with_torch_struct(share: float, say: Say) -> list[Figure]:
         say(f"{name}: largest difference from torch-struct {difference:.2g}")
         _, taken = take_turns({"own": own, "other": other}, repeats)
         seconds = [min(taken[way]) for way in ("own", "other")]
-        ratios.append(seconds[1] / seconds[0])
         figures += [
             Figure(f"marginals_seconds ({name})", seconds[0] / count, "s", repeats, "per instance, processor time"),
             Figure(f"torch_struct_seconds ({name})", seconds[1] / count, "s", repeats),
             Figure(f"difference_from_torch_struct ({name})", difference, "", count, _DIFFERENCES.get(name, "")),
         ]
-    return [
-        *figures,
-        Figure("speedup_vs_torch_struct", min(ratios), "", len(ratios), "minimum of the three, one thread"),
-    ]
+    return figures

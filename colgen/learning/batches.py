@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.workers import shares
-from colgen.learning.derivations import DerivedStructures, in_shapes
+from colgen.learning.derivations import DerivedStructures, derived, in_shapes, joined_rows
 from colgen.learning.marginals import Summed, marginals
 from colgen.learning.oracles import (
     Chains,
@@ -282,14 +282,14 @@ def batch_sums(batch: Batch) -> BatchSums:
     """
     if batch.workers > 1 and len(batch) > 1:
         return _in_parallel(batch)
-    model = batch.oracle
+    model, derivations = batch.oracle, derived(batch.oracle)
     try:
         if isinstance(model, Chains) and len(batch.arrays) == 2 and batch.shared[1]:
             found = _chains(batch)
         elif isinstance(model, Trees) and len(batch.arrays) == 1 and batch.mask is None:
             found = _trees(batch, model)
-        elif isinstance(model, DerivedStructures) and len(batch):
-            found = _derivations(batch, model)
+        elif derivations is not None and len(batch):
+            found = _derivations(batch, derivations)
         else:
             return _per_instance(batch, model)
     except ArrayError as error:
@@ -360,6 +360,8 @@ def _derivations(batch: Batch, model: DerivedStructures) -> BatchSums:
     groups = [np.flatnonzero(lengths == length) for length in np.unique(lengths)]
 
     def gather(found: Sequence[Floats]) -> tuple[Floats, ...]:
+        if batch.lengths is None:
+            return in_shapes(found[0], batch.instance(0))
         count = len(batch)
         result = tuple(
             np.zeros((count, *a.shape) if s else a.shape) for a, s in zip(batch.arrays, batch.shared, strict=True)
@@ -370,6 +372,8 @@ def _derivations(batch: Batch, model: DerivedStructures) -> BatchSums:
         return result
 
     def stacked(arrays: Batch, own: Ints) -> tuple[Floats, ...]:
+        if batch.lengths is None and not any(arrays.shared):
+            return arrays.arrays
         each = [arrays.instance(k) for k in own]
         return tuple(np.stack(alike) for alike in zip(*each, strict=True))
 
@@ -380,7 +384,7 @@ def _derivations(batch: Batch, model: DerivedStructures) -> BatchSums:
 
     def tangent(*directions: Floats) -> tuple[Floats, ...]:
         given = dataclasses.replace(apart, arrays=directions)
-        flat = [np.concatenate([a.reshape(len(own), -1) for a in stacked(given, own)], axis=1) for own in groups]
+        flat = [joined_rows(stacked(given, own)) for own in groups]
         return gather([one.tangent(a)[1] for one, a in zip(sums, flat, strict=True)])
 
     return BatchSums(log_partition, gather([one.means for one in sums]), tangent)

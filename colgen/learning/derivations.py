@@ -17,9 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import check_shapes
+from colgen.learning.oracles import ProjectiveTrees, check_shapes, check_tree_shapes
 from colgen.solvers.arrays import ArrayError, as_integers
-from colgen.solvers.derivations.graphs import alignments, constituents, monotone_chains, segmentations
+from colgen.solvers.derivations.graphs import (
+    alignments,
+    constituents,
+    monotone_chains,
+    projective_trees,
+    segmentations,
+)
 from colgen.solvers.derivations.hypergraph import (
     DerivationSums,
     Hypergraph,
@@ -58,8 +64,8 @@ class DerivedStructures:
 
     def sums(self, *scores: Floats) -> DerivationSums:
         """Return sums over all structures for each instance of arrays whose first axis is the instance."""
-        flat = np.concatenate([theta.reshape(len(theta), -1) for theta in scores], axis=1)
-        found: DerivationSums = _refused(derivation_sums, self.graph(*(theta[0] for theta in scores)), flat)
+        graph = self.graph(*(theta[0] for theta in scores))
+        found: DerivationSums = _refused(derivation_sums, graph, joined_rows(scores))
         return found
 
     def crop(self, length: int, *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -70,6 +76,12 @@ class DerivedStructures:
 def joined(scores: Sequence[Floats]) -> Floats:
     """Return arrays of scores as one array, flattened and in sequence."""
     return np.concatenate([theta.ravel() for theta in scores])
+
+
+def joined_rows(scores: Sequence[Floats]) -> Floats:
+    """Return the joined scores of each instance, shape (instances, parts)."""
+    flat = [theta.reshape(len(theta), -1) for theta in scores]
+    return flat[0] if len(flat) == 1 else np.concatenate(flat, axis=1)
 
 
 def in_shapes(flat: Floats, scores: Sequence[Floats]) -> tuple[Floats, ...]:
@@ -99,6 +111,28 @@ def _refused(function: Any, *arguments: Any) -> Any:
 def _integers(given: ArrayLike, name: str, columns: int) -> Ints:
     found: Ints = _refused(lambda: as_integers(np.asarray(given).reshape(-1, columns), name, low=0))
     return found
+
+
+class _TreesOfArcs(DerivedStructures):
+    """Projective trees without other parts, as derivations of Eisner's algorithm."""
+
+    axes = (2,)
+
+    def __init__(self, single_root: bool) -> None:
+        self.single_root = single_root
+
+    def graph(self, *scores: Floats) -> Hypergraph:
+        return projective_trees(len(scores[0]) - 1, self.single_root)
+
+    def check(self, *arrays: Floats) -> None:
+        check_tree_shapes(self, arrays, ())
+
+
+def derived(oracle: Any) -> DerivedStructures | None:
+    """Return an oracle's structures as derivations, None if they are not."""
+    if isinstance(oracle, ProjectiveTrees) and not oracle.parts:
+        return _TreesOfArcs(oracle.single_root)
+    return oracle if isinstance(oracle, DerivedStructures) else None
 
 
 class Segmentations(DerivedStructures):
@@ -215,11 +249,11 @@ class Alignments(DerivedStructures):
 
 
 class MonotoneChains(DerivedStructures):
-    """Chains of states whose number stays or advances by one or two: connectionist temporal classification.
+    """Chains of states whose number stays, or advances by one or two: connectionist temporal classification.
 
-    Scores of states have the shape (frames, states).  Those of moves have the shape (states + 1, 3): entry (s, d)
-    scores moving from state s - d to state s.  Chains start with a move from -1, and end with one to the state
-    ``states``, which has no frame.  Use -inf to forbid moves.
+    Scores of states have the shape (frames, states).  Those of moves have the shape (states + 1, 3): entry (s, d) is
+    the score of a move from state s - d to s.  Chains start with a move from the state -1, and end with one to the
+    state ``states``.  These two have no frames.  Use -inf to forbid moves.
 
     Source: A. Graves et al., *Connectionist temporal classification*, ICML 2006.
     """

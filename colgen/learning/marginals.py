@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.derivations import DerivedStructures, in_shapes, joined, separated
+from colgen.learning.derivations import DerivedStructures, derived, in_shapes, joined, separated
 from colgen.learning.oracles import (
     Chains,
     ProjectiveTrees,
@@ -110,14 +110,15 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     """
     theta = scores_for(model, scores)
     try:
-        if isinstance(model, Chains):
+        derivations = derived(model)
+        if derivations is not None:
+            found = _of_derivations(derivations, *theta)
+        elif isinstance(model, Chains):
             found = _of_chain(*theta)
         elif isinstance(model, Trees):
             found = _of_trees(model, *theta)
         elif isinstance(model, ProjectiveTrees):
             found = _of_projective_trees(model, *theta)
-        elif isinstance(model, DerivedStructures):
-            found = _of_derivations(model, *theta)
         else:
             raise InputError(
                 "expected a model with sums over its structures (Chains, Trees, ProjectiveTrees, Segmentations, "

@@ -1,4 +1,4 @@
-"""Hypergraphs of segmentations, binary trees over spans, alignments, monotone chains and chains, cached by size.
+"""Hypergraphs of segmentations, constituents, projective trees, alignments and chains, cached by size.
 
 Places of scores refer to the arrays given in each docstring, flattened and in sequence.
 """
@@ -31,7 +31,7 @@ def segmentations(tokens: int, longest: int, labels: int) -> Hypergraph:
 
 
 def constituents(words: int, labels: int) -> Hypergraph:
-    """Return binary trees over words with a label per span; scores (words, words, labels) by first and last word."""
+    """Return binary trees over the words with a label per span; scores (words, words, labels), by first and last."""
     return _constituents(as_integer(words, "words", low=1), as_integer(labels, "labels", low=1))
 
 
@@ -43,6 +43,11 @@ def alignments(rows: int, columns: int) -> Hypergraph:
     return _alignments(as_integer(rows, "rows", low=0), as_integer(columns, "columns", low=0))
 
 
+def projective_trees(words: int, single_root: bool = False) -> Hypergraph:
+    """Return projective dependency trees; scores of arcs (words + 1, words + 1), by head and modifier, root 0."""
+    return _projective_trees(as_integer(words, "words", low=1), bool(single_root))
+
+
 def monotone_chains(frames: int, states: int) -> Hypergraph:
     """Return chains whose state stays, advances by one or by two; scores (frames, states) and (states + 1, 3) by state.
 
@@ -52,7 +57,7 @@ def monotone_chains(frames: int, states: int) -> Hypergraph:
 
 
 def labellings(tokens: int, labels: int, stepwise: bool = False) -> Hypergraph:
-    """Return labellings; scores (tokens, labels), transitions (labels, labels), stepwise (tokens, labels, labels)."""
+    """Return labellings; scores (tokens, labels), transitions (labels, labels), or one per token if stepwise."""
     return _labellings(as_integer(tokens, "tokens", low=1), as_integer(labels, "labels", low=1), bool(stepwise))
 
 
@@ -71,6 +76,11 @@ def _constituents(words: int, labels: int) -> Hypergraph:
 @lru_cache(_CACHED)
 def _alignments(rows: int, columns: int) -> Hypergraph:
     return Hypergraph.from_edges(_build_alignments(rows, columns), (rows + 1) * (columns + 1) * 3)
+
+
+@lru_cache(_CACHED)
+def _projective_trees(words: int, single_root: bool) -> Hypergraph:
+    return Hypergraph.from_edges(_build_projective(words, single_root), (words + 1) ** 2)
 
 
 @lru_cache(_CACHED)
@@ -178,6 +188,54 @@ def _build_alignments(rows: int, columns: int) -> tuple[Ints, Ints, Ints, Ints]:
             e += 1
         start[v + 1] = e
     return start, first, second, place
+
+
+@njit(cache=True)
+def _build_projective(words: int, single_root: bool) -> tuple[Ints, Ints, Ints, Ints]:
+    """The items of Eisner's algorithm, where both directions of an arc share the sum over splits.
+
+    ``right`` and ``left`` are complete items with the head at the first and at the last position, ``arc`` incomplete
+    ones with the arc from the first to the last position (0) and back (1).
+    """
+    size = words + 1
+    spans, splits = size * (size + 1) // 2, (size - 1) * size * (size + 1) // 6
+    start, first, second, place = _empty(5 * spans + 1, 3 * splits + 4 * spans + words)
+    right, left = np.full((size, size), -1), np.full((size, size), -1)
+    arc = np.full((2, size, size), -1)
+    e, v = 0, 0
+    for i in range(words, 0 if single_root else -1, -1):
+        right[i, i], left[i, i] = v, v + 1
+        start[v + 1], start[v + 2] = e + 1, e + 2
+        e, v = e + 2, v + 2
+        for j in range(i + 1, size):
+            for k in range(i, j):
+                first[e], second[e] = right[i, k], left[k + 1, j]
+                e += 1
+            split, v = v, v + 1
+            start[v] = e
+            for way in range(2 if i > 0 else 1):
+                first[e], place[e] = split, i * size + j if way == 0 else j * size + i
+                arc[way, i, j] = v
+                e, v = e + 1, v + 1
+                start[v] = e
+            for k in range(i + 1, j + 1):
+                first[e], second[e] = arc[0, i, k], right[k, j]
+                e += 1
+            right[i, j], v = v, v + 1
+            start[v] = e
+            if i > 0:
+                for k in range(i, j):
+                    first[e], second[e] = left[i, k], arc[1, k, j]
+                    e += 1
+                left[i, j], v = v, v + 1
+                start[v] = e
+    if single_root:
+        for m in range(1, size):
+            first[e], second[e], place[e] = left[1, m], right[m, words], m
+            e += 1
+        v += 1
+        start[v] = e
+    return start[: v + 1].copy(), first[:e].copy(), second[:e].copy(), place[:e].copy()
 
 
 @njit(cache=True)

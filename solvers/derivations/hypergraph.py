@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_integer
+from colgen.solvers.chains.magnitudes import largest
 from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
@@ -68,13 +69,11 @@ def _checked(graph: Hypergraph, scores: ArrayLike, axes: int) -> Floats:
     shape = ("instances", graph.parts) if axes == 2 else (graph.parts,)
     theta: Floats = as_floats(scores, "scores", shape=shape, minus_infinity=True)
     if theta.size:
-        least = float(theta.min(where=theta > -np.inf, initial=0.0))
-        largest = max(float(theta.max()), -least)
-        if largest > _LARGEST / max(graph.depth, 1):
-            limit = _LARGEST / max(graph.depth, 1)
+        limit, greatest = _LARGEST / max(graph.depth, 1), largest(theta)
+        if greatest > limit:
             raise ArrayError(
                 f"scores: expected numbers of at most {limit:.3g}, since a structure adds up to {graph.depth} of them, "
-                f"got {largest:.3g}; divide the scores by a constant"
+                f"got {greatest:.3g}; divide the scores by a constant"
             )
     return theta
 

@@ -10,6 +10,7 @@ from colgen.learning import (
     Alignments,
     Constituents,
     MonotoneChains,
+    ProjectiveTrees,
     Segmentations,
     best_structure,
     fenchel_young,
@@ -17,6 +18,7 @@ from colgen.learning import (
     sparsemap,
 )
 from colgen.learning.batches import batch_of, batch_sums
+from colgen.learning.derivations import derived
 from colgen.learning.oracles import structure_from
 
 
@@ -59,6 +61,21 @@ def alignments(rows, columns):
     return [Alignments.structure(steps, rows, columns) for steps in paths]
 
 
+def trees(words, single_root):
+    """Return all projective trees: each word between two ends of an arc descends from its head."""
+    found = []
+    for above in itertools.product(range(words + 1), repeat=words):
+        heads = np.array([0, *above])
+        lines = [[m] for m in range(words + 1)]
+        for line in lines:
+            while line[-1] and len(line) <= words + 1:
+                line.append(int(heads[line[-1]]))
+        rooted = all(line[-1] == 0 for line in lines) and (not single_root or above.count(0) == 1)
+        if rooted and all(heads[m] in lines[k] for m in range(1, words + 1) for k in range(*sorted((m, heads[m])))[1:]):
+            found.append(ProjectiveTrees().structure(heads))
+    return found
+
+
 def chains(frames, states):
     found = []
     for chain in itertools.product(range(states), repeat=frames):
@@ -79,6 +96,9 @@ CASES = {
     "alignments": (Alignments(), [(4, 3, 3)], alignments(3, 2)),
     "no rows": (Alignments(), [(1, 3, 3)], alignments(0, 2)),
     "nothing to align": (Alignments(), [(1, 1, 3)], alignments(0, 0)),
+    "projective trees": (derived(ProjectiveTrees()), [(5, 5)], trees(4, False)),
+    "one root": (derived(ProjectiveTrees(single_root=True)), [(5, 5)], trees(4, True)),
+    "one word with a head": (derived(ProjectiveTrees()), [(2, 2)], trees(1, False)),
     "monotone chains": (MonotoneChains(), [(5, 4), (5, 3)], chains(5, 4)),
     "fewer frames than states": (MonotoneChains(), [(3, 5), (6, 3)], chains(3, 5)),
     "one state": (MonotoneChains(), [(3, 1), (2, 3)], chains(3, 1)),

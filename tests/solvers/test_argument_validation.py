@@ -65,6 +65,7 @@ SAMPLES = {
     "graphs.constituents": {"words": 3, "labels": 2},
     "graphs.alignments": {"rows": 2, "columns": 1},
     "graphs.monotone_chains": {"frames": 3, "states": 2},
+    "graphs.projective_trees": {"words": 3, "single_root": True},
     "graphs.labellings": {"tokens": 3, "labels": 2, "stepwise": True},
     "hypergraph.best_derivation": {"graph": SPANS, "scores": np.arange(9.0)},
     "hypergraph.k_best_derivations": {"graph": SPANS, "scores": np.arange(9.0), "k": 2},
