@@ -17,11 +17,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import ProjectiveTrees, check_shapes, check_tree_shapes
+from colgen.learning.oracles import (
+    Chains,
+    ProjectiveTrees,
+    Structure,
+    check_shapes,
+    check_tree_shapes,
+    scores_for,
+    structure_from,
+)
 from colgen.solvers.arrays import ArrayError, as_integers
 from colgen.solvers.derivations.graphs import (
     alignments,
     constituents,
+    labellings,
     monotone_chains,
     projective_trees,
     segmentations,
@@ -113,6 +122,19 @@ def _integers(given: ArrayLike, name: str, columns: int) -> Ints:
     return found
 
 
+class _Labellings(DerivedStructures):
+    """Labellings of a chain, as derivations."""
+
+    axes = (2, 2)
+
+    def graph(self, *scores: Floats) -> Hypergraph:
+        tokens, labels = scores[0].shape
+        return labellings(tokens, labels, scores[1].ndim == 3)
+
+    def check(self, *arrays: Floats) -> None:
+        Chains().check(*arrays)
+
+
 class _TreesOfArcs(DerivedStructures):
     """Projective trees without other parts, as derivations of Eisner's algorithm."""
 
@@ -133,6 +155,34 @@ def derived(oracle: Any) -> DerivedStructures | None:
     if isinstance(oracle, ProjectiveTrees) and not oracle.parts:
         return _TreesOfArcs(oracle.single_root)
     return oracle if isinstance(oracle, DerivedStructures) else None
+
+
+def k_best(oracle: Any, k: int, scores: Sequence[Any]) -> list[Structure]:
+    """Return the k structures of largest score, best first, or all that are allowed if there are fewer.
+
+    Parameters
+    ----------
+    oracle
+        :class:`~colgen.learning.Chains`, :class:`~colgen.learning.ProjectiveTrees` without other parts, or an oracle of
+        this module.
+    k
+        Number of structures, at least 1.
+    scores
+        Its arrays of scores; -inf forbids a part.
+
+    Raises
+    ------
+    InputError
+        If k or scores are invalid, or the oracle is another one.
+    """
+    theta = scores_for(oracle, scores)
+    model = _Labellings() if isinstance(oracle, Chains) else derived(oracle)
+    if model is None:
+        raise InputError(
+            "expected an oracle with k best structures (Chains, ProjectiveTrees without parts, Segmentations, "
+            f"Constituents, Alignments, MonotoneChains), not {type(oracle).__name__}"
+        )
+    return [structure_from(places, theta) for places in model.k_best(k, *theta)]
 
 
 class Segmentations(DerivedStructures):

@@ -8,12 +8,15 @@ import pytest
 from colgen.core.errors import InputError
 from colgen.learning import (
     Alignments,
+    Chains,
     Constituents,
     MonotoneChains,
     ProjectiveTrees,
     Segmentations,
+    Trees,
     best_structure,
     fenchel_young,
+    k_best,
     marginals,
     sparsemap,
 )
@@ -298,3 +301,34 @@ def test_batches_are_their_instances(name, lengths):
     scores = np.where(np.arange(3).reshape(3, *[1] * len(shapes[0])) == 1, -np.inf, arrays[0])
     with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
         batch_sums(batch_of(model, [scores, *arrays[1:]], lengths=lengths))
+
+
+@pytest.mark.parametrize("forbidden", [0.0, 0.3])
+@pytest.mark.parametrize("shapes", [[(4, 3), (3, 3)], [(4, 3), (4, 3, 3)], [(1, 2), (2, 2)]])
+def test_k_best_labellings(shapes, forbidden):
+    tokens, labels = shapes[0]
+    every = itertools.product(range(labels), repeat=tokens)
+    columns = matrix(shapes, [Chains.structure(np.array(x), labels, len(shapes[1]) == 3) for x in every])
+    for seed in range(4):
+        scores = drawn(shapes, seed, forbidden)
+        values = np.array([flat(scores)[a > 0.0] @ a[a > 0.0] for a in columns.T])
+        order = np.sort(values[values > -np.inf])[::-1]
+        for k in (1, 5, 1000):
+            found = k_best(Chains(), k, scores)
+            assert [s.score(scores) for s in found] == pytest.approx(order[:k], abs=1e-9)
+            assert len({s.key for s in found}) == len(found)
+
+
+def test_k_best_begins_with_the_best():
+    scores = drawn([(6, 6)], 0)
+    first, second = k_best(ProjectiveTrees(single_root=True), 2, scores)
+    assert first.key == best_structure(ProjectiveTrees(single_root=True), scores).key
+    assert second.score(scores) < first.score(scores)
+
+
+def test_k_best_refuses_other_oracles():
+    for oracle, scores in ((Trees(), [(3, 3)]), (ProjectiveTrees("siblings"), [(3, 3), (3, 3, 3)])):
+        with pytest.raises(InputError, match=r"expected an oracle with k best structures .*not "):
+            k_best(oracle, 2, drawn(scores, 0))
+    with pytest.raises(InputError, match="k: expected"):
+        k_best(Chains(), 0, drawn([(2, 2), (2, 2)], 0))
