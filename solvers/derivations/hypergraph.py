@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import ArrayError, as_floats, as_integer
 from colgen.solvers.chains.magnitudes import largest
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import int64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -203,7 +204,7 @@ def _k_best(graph: Hypergraph, scores: Floats, k: int, length: Ints) -> tuple[Fl
             if (f >= 0 and length[f] == 0) or (s >= 0 and length[s] == 0) or value == -np.inf:
                 continue
             value += (values[f, 0] if f >= 0 else 0.0) + (values[s, 0] if s >= 0 else 0.0)
-            _push(heap, item, waiting, value, e, 0, 0)
+            _push(heap, item, waiting, value, e, int64(0), int64(0))
             waiting += 1
         count = 0
         while count < k and waiting > 0:
@@ -214,7 +215,7 @@ def _k_best(graph: Hypergraph, scores: Floats, k: int, length: Ints) -> tuple[Fl
             waiting -= 1
             heap[0] = heap[waiting]
             item[0] = item[waiting]
-            _sift(heap, item, 0, waiting)
+            _sift(heap, item, int64(0), waiting)
             f, s = first[e], second[e]
             own = scores[place[e]] if place[e] >= 0 else 0.0
             if s >= 0 and b + 1 < length[s]:
@@ -222,7 +223,7 @@ def _k_best(graph: Hypergraph, scores: Floats, k: int, length: Ints) -> tuple[Fl
                 waiting += 1
             if f >= 0 and b == 0 and a + 1 < length[f]:
                 other = values[s, 0] if s >= 0 else 0.0
-                _push(heap, item, waiting, own + values[f, a + 1] + other, e, a + 1, 0)
+                _push(heap, item, waiting, own + values[f, a + 1] + other, e, a + 1, int64(0))
                 waiting += 1
         length[v] = count
     return values, chosen
