@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from benchmarks.harness import BenchOptions, Say, measure, take_turns
 from benchmarks.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
 from benchmarks.learning.estimators import modularity_figures
-from benchmarks.learning.overhead import overhead_figures
 from benchmarks.learning.layers import layer_figures
+from benchmarks.learning.overhead import overhead_figures
 from benchmarks.learning.reference import labellings, nearest_mean, partitions, trees
 from colgen.cli.template import Figure
 from colgen.learning import Chains, ProjectiveTrees, Trees, best_structure, marginals, sparsemap
