@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import BenchOptions, Say, measure, take_turns
 from benchmarks.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
+from benchmarks.learning.constrained import constrained_figures
 from benchmarks.learning.estimators import modularity_figures
 from benchmarks.learning.layers import layer_figures
 from benchmarks.learning.overhead import overhead_figures
@@ -46,7 +47,7 @@ def bench_learning(options: BenchOptions) -> list[Figure]:
     if options.data is None:
         options.say("accuracy is skipped: it needs corpora, add --data DIR")
         return figures
-    for part in (tagging_figures, parsing_figures, second_order_figures):
+    for part in (tagging_figures, parsing_figures, second_order_figures, constrained_figures):
         figures += part(options.data, share, options.say)
     return figures
 

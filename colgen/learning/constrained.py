@@ -27,9 +27,12 @@ from colgen.core.numbers import real
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
+from colgen.heuristics import RestrictedMIP
 from colgen.learning.constraints import Constraint, PlacedConstraint, counts_of, place
 from colgen.learning.oracles import Structure, StructureOracle, decode, find_best, scores_for, structure_from
+from colgen.method import Method
 from colgen.model.rows import Rows
 from colgen.pricing.oracles import NO_STRUCTURE, NoStructure, OraclePricing, Pricing, PricingContext
 from colgen.problem import Problem
@@ -43,6 +46,9 @@ Part: TypeAlias = tuple[str, int, int]
 
 _ONE, _LINK, _PART = "structure", "constraint", "part"
 """Blocks of rows: one of each structure, constraints, and branching on parts."""
+
+_MOST_PRICED = 40
+"""Structures to price before the general method takes over."""
 
 _LEAST = np.finfo(np.float64).min
 """The least finite score; 0 times it is 0, but 0 times -inf is undefined."""
@@ -108,6 +114,10 @@ def constrained_best(
     if problem.satisfied(problem.best):
         total = problem.score(problem.best)
         return Constrained(problem.best, total, total, True)
+    linked = best_with_one_link(problem) if time_limit else None
+    if linked is not None:
+        found, bound, columns = linked
+        return Constrained(found, problem.score(found), bound, True, columns)
     result = solve(problem, time_limit=time_limit)
     if result.termination is Termination.INFEASIBLE:
         raise InputError("no structures satisfy all constraints: remove a constraint or allow forbidden parts")
@@ -116,6 +126,42 @@ def constrained_best(
     proved = result.termination is Termination.OPTIMAL
     bound = objective if proved else min(result.dual_bound * problem.unit, problem.score(problem.best))
     return Constrained(found, objective, bound, proved, result.columns_generated)
+
+
+def best_with_one_link(problem: ConstrainedStructures) -> tuple[Found, float, int] | None:
+    """Return optimal structures, their bound and the number of priced structures if one dual value proves them.
+
+    This is column generation with one row, whose linear program is the intersection of two lines: it needs no solver.
+    None if the best structures violate several constraints, or if the relaxation is fractional.
+    """
+    violated = [link for link in problem.links if not problem.satisfied(problem.best, [link])]
+    if len(violated) > 1:
+        return None
+    link = violated[0]
+    start = problem.amount(problem.best, link)
+    side = link.lower if start < link.lower else link.upper
+    inside, outside, columns = None, (problem.best, problem.score(problem.best), start), 0
+    size = 4.0 * sum(1 + len(places) for own in problem.best.values() for places, _ in own.parts)
+    reward = math.copysign(problem.unit * size, side - start)  # large: find structures that reach the side
+    while math.isfinite(reward) and columns < _MOST_PRICED:
+        found = problem.best_with_reward(link, reward)
+        columns += len(found)
+        point = found, problem.score(found), problem.amount(found, link)
+        value = point[1] + reward * (point[2] - side)
+        if inside is not None:
+            least = inside[1] + reward * (inside[2] - side)
+            if value <= least + TOLERANCES.pruning * (abs(least) + abs(inside[1])):  # the relaxation is solved
+                gap = max(value, least) - inside[1]
+                optimal = gap <= TOLERANCES.pruning * abs(inside[1]) and problem.satisfied(inside[0])
+                return (inside[0], inside[1], columns) if optimal else None
+        if (point[2] - side) * (side - start) >= 0.0:
+            inside = point
+        elif inside is None:
+            return None
+        else:
+            outside = point
+        reward = (outside[1] - inside[1]) / (inside[2] - outside[2])
+    return None
 
 
 class ConstrainedStructures(Problem[Found]):
@@ -142,11 +188,22 @@ class ConstrainedStructures(Problem[Found]):
         for name, (oracle, *scores) in structures.items():
             self.oracles[name], self.scores[name] = oracle, scores_for(oracle, scores)
         self.shapes = {name: [theta.shape for theta in own] for name, own in self.scores.items()}
-        placed = [place(constraint, self.shapes) for constraint in constraints]
+        every = tuple((name, tuple(shapes)) for name, shapes in self.shapes.items())
+        placed = [place(constraint, every) for constraint in constraints]
         self._forbid([each for each in placed if each.forbids])
         self.links = [each for each in placed if not each.forbids]
+        self._weighted: dict[tuple[str, float], list[Floats]] = {}
         self._linked = sorted({(name, k) for link in self.links for name, k, *_ in link.terms})
         self.best: Found = {name: decode(oracle, self.scores[name]) for name, oracle in self.oracles.items()}
+
+    def weighted(self, name: str, weight: float) -> list[Floats]:
+        """Return the scores of a structure times a weight, 1 or 0, over ``unit``; they must not be changed."""
+        if (name, weight) not in self._weighted:
+            self._weighted[name, weight] = [
+                np.where(theta > -np.inf, weight / self.unit * np.maximum(theta, _LEAST), -np.inf)
+                for theta in self.scores[name]
+            ]
+        return self._weighted[name, weight]
 
     @cached_property
     def unit(self) -> float:
@@ -161,10 +218,23 @@ class ConstrainedStructures(Problem[Found]):
             arrays[k].ravel()[places] = -np.inf
             self.scores[name] = tuple(arrays)
 
-    def satisfied(self, found: Found) -> bool:
-        """Whether structures satisfy all constraints."""
+    def satisfied(self, found: Found, links: Sequence[PlacedConstraint] | None = None) -> bool:
+        """Whether structures satisfy constraints, by default all."""
         counts = counts_of(found, self._linked, self.shapes)
-        return all(link.allows(counts) for link in self.links)
+        return all(link.allows(counts) for link in (self.links if links is None else links))
+
+    def amount(self, found: Found, link: PlacedConstraint) -> float:
+        """Return the sum of a constraint over the parts of structures."""
+        return link.activity(counts_of(found, self._linked, self.shapes))
+
+    def best_with_reward(self, link: PlacedConstraint, reward: float) -> Found:
+        """Return the best structures if the sum of a constraint is rewarded."""
+        changes = {name: [((k, at), reward * own) for other, k, at, own in link.terms if other == name]
+                   for name in self.oracles}  # fmt: skip
+        return {
+            name: decode(oracle, changed(self.scores[name], changes[name])) if changes[name] else self.best[name]
+            for name, oracle in self.oracles.items()
+        }
 
     def score(self, found: Found) -> float:
         """Return the sum of the scores of structures."""
@@ -198,6 +268,9 @@ class ConstrainedStructures(Problem[Found]):
     def pricing(self) -> Sequence[Pricing]:
         return [StructurePricing(self, name) for name in self.oracles]
 
+    def method(self) -> Method:
+        return Method(heuristics=(RestrictedMIP(3.0),))  # exchanges take longer than the search
+
     def branching(self) -> Sequence[BranchingRule]:
         return (OnOriginalVariable(parts_of, block=_PART),)
 
@@ -227,6 +300,14 @@ def parts_of(column: Column) -> dict[Part, float]:
     }
 
 
+def changed(scores: Sequence[Floats], changes: Sequence[tuple[tuple[int, Any], Any]]) -> list[Floats]:
+    """Return scores with amounts added at places of some arrays, which are copied."""
+    copies = {k: scores[k].copy() for (k, _), _ in changes}
+    for (k, places), amounts in changes:
+        copies[k].ravel()[places] += amounts
+    return [copies.get(k, theta) for k, theta in enumerate(scores)]
+
+
 class StructurePricing(OraclePricing[Structure]):
     """Prices one structure: its oracle finds the best at scores minus the dual values of constraints."""
 
@@ -238,22 +319,17 @@ class StructurePricing(OraclePricing[Structure]):
 
     def best(self, duals: Duals, context: PricingContext) -> Structure | NoStructure:
         problem, name = self.problem, self.structure
-        weight = context.cost_weight / problem.unit
-        scores = [
-            np.where(theta > -np.inf, weight * np.maximum(theta, _LEAST), -np.inf) for theta in problem.scores[name]
+        changes = [
+            ((k, places), -dual * own)
+            for link, dual in zip(problem.links, duals.array(_LINK).tolist(), strict=True)
+            for other, k, places, own in (link.terms if dual else ())
+            if other == name
         ]
-        for link, dual in zip(problem.links, duals.array(_LINK).tolist(), strict=True):
-            for other, k, places, own in link.terms if dual else ():
-                if other == name:
-                    scores[k].ravel()[places] -= dual * own
-        for part, dual in duals.items(_PART):
-            other, k, where = cast(Part, part)
-            if other == name:
-                scores[k].ravel()[where] -= dual
-        for other, k, where in context.forbidden(_PART):
-            if other == name:
-                scores[k].ravel()[where] = -np.inf
-        found = find_best(problem.oracles[name], scores)
+        branched = [(cast(Part, part), dual) for part, dual in duals.items(_PART)]
+        changes += [((k, where), -dual) for (other, k, where), dual in branched if other == name]
+        forbidden = [(k, where) for other, k, where in context.forbidden(_PART) if other == name]
+        changes += [(part, -np.inf) for part in forbidden]
+        found = find_best(problem.oracles[name], changed(problem.weighted(name, context.cost_weight), changes))
         return NO_STRUCTURE if found is None else found
 
     def encode(self, structure: Structure) -> Column:

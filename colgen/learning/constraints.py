@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,16 +129,24 @@ class PlacedConstraint:
 
     def allows(self, counts: Mapping[tuple[str, int], Floats]) -> bool:
         """Whether structures satisfy the constraint, within the rounding error of the sum."""
-        slack = 1e-9 * max((float(np.abs(own).max(initial=0.0)) for *_, own in self.terms), default=0.0)
-        return self.lower - slack <= self.activity(counts) <= self.upper + slack
+        return self.lower - self._slack <= self.activity(counts) <= self.upper + self._slack
 
-    @property
+    @cached_property
+    def _slack(self) -> float:
+        return 1e-9 * max((float(np.abs(own).max(initial=0.0)) for *_, own in self.terms), default=0.0)
+
+    @cached_property
     def forbids(self) -> bool:
         """Whether the constraint only forbids its parts: positive coefficients, and an upper side of 0."""
         return self.lower <= 0.0 == self.upper and all(bool((own > 0.0).all()) for *_, own in self.terms)
 
 
-def place(constraint: Constraint, shapes: Mapping[str, Sequence[tuple[int, ...]]]) -> PlacedConstraint:
+Shapes: TypeAlias = tuple[tuple[str, tuple[tuple[int, ...], ...]], ...]
+"""Shapes of the arrays of scores by structure."""
+
+
+@lru_cache(maxsize=1024)  # constraints are often used again, for other instances of equal shapes
+def place(constraint: Constraint, every: Shapes) -> PlacedConstraint:
     """Return a constraint over places, given the shapes of the arrays of scores of each structure.
 
     Raises
@@ -145,6 +154,7 @@ def place(constraint: Constraint, shapes: Mapping[str, Sequence[tuple[int, ...]]
     InputError
         If a structure or an array is unknown, or an index does not fit the array.
     """
+    shapes = dict(every)
     found: dict[tuple[str, int], list[tuple[Ints, float]]] = {}
     for parts, coefficient in constraint.terms:
         if parts.structure not in shapes:
@@ -165,6 +175,9 @@ def place(constraint: Constraint, shapes: Mapping[str, Sequence[tuple[int, ...]]
 
 def _terms(found: Mapping[tuple[str, int], list[tuple[Ints, float]]]) -> Iterable[Term]:
     for (name, k), pieces in found.items():
+        if len(pieces) == 1 and (np.diff(pieces[0][0]) > 0).all():  # most constraints; the general case is slower
+            yield name, k, pieces[0][0], np.full(len(pieces[0][0]), pieces[0][1])
+            continue
         every = np.concatenate([places for places, _ in pieces])
         coefficients = np.concatenate([np.full(len(places), value) for places, value in pieces])
         places, numbers = np.unique(every, return_inverse=True)

@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks.learning.reference import labellings, partitions, trees
+from colgen import solve
 from colgen.core.errors import InputError
 from colgen.learning import (
     Chains,
@@ -18,6 +19,7 @@ from colgen.learning import (
     at_most,
     best_structure,
     cannot_link,
+    constrained,
     constrained_best,
     equal,
     must_link,
@@ -174,6 +176,25 @@ def test_items_are_linked():
             clusters,
             [must_link("clusters", 0, 1), must_link("clusters", 1, 2), cannot_link("clusters", 0, 2)],
         )
+
+
+def test_one_violated_constraint_needs_no_linear_program_unless_its_relaxation_is_fractional(monkeypatch):
+    calls = []
+    monkeypatch.setattr(constrained, "solve", lambda *args, **named: calls.append(1) or solve(*args, **named))
+    found = constrained_best(TAGS, [at_least(Parts("tags", np.s_[:, 1]), 2)])
+    assert (found.objective, found.bound, found.proved, calls) == (3.5, 3.5, True, [])
+    found = constrained_best(TAGS, [at_most(Parts("tags", np.s_[:, 0]), 2)])
+    assert (found.objective, found.bound, found.proved, calls) == (5.0, 5.0, True, [])
+    choice = {"choice": (EnumeratedStructures(np.eye(3)), np.array([3.0, 1.0, 2.5]))}
+    fractional = Constraint([(Parts("choice", 1), 1.0), (Parts("choice", 2), 3.0)], 1.0, 2.0)
+    found = constrained_best(choice, [fractional])  # half of the first and half of the last satisfy the constraint
+    assert (found.objective, found.proved, calls) == (1.0, True, [1])
+
+
+def test_a_constraint_may_be_used_for_scores_of_several_shapes():
+    long = {"tags": (Chains(), np.vstack([SCORES, SCORES]), STEPS)}
+    constraint = at_least(Parts("tags", np.s_[:, 1]), 1)
+    assert [constrained_best(each, [constraint]).objective for each in (TAGS, long, TAGS)] == [5.0, 11.0, 5.0]
 
 
 def test_second_order_trees_satisfy_constraints():
