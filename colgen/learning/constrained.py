@@ -50,9 +50,6 @@ _ONE, _LINK, _PART = "structure", "constraint", "part"
 _MOST_PRICED = 40
 """Structures to price before the general method takes over."""
 
-_LEAST = np.finfo(np.float64).min
-"""The least finite score; 0 times it is 0, but 0 times -inf is undefined."""
-
 
 @dataclass(frozen=True, eq=False)
 class Constrained:
@@ -200,7 +197,7 @@ class ConstrainedStructures(Problem[Found]):
         """Return the scores of a structure times a weight, 1 or 0, over ``unit``; they must not be changed."""
         if (name, weight) not in self._weighted:
             self._weighted[name, weight] = [
-                np.where(theta > -np.inf, weight / self.unit * np.maximum(theta, _LEAST), -np.inf)
+                theta * (weight / self.unit) if weight else np.where(np.isneginf(theta), -np.inf, 0.0)
                 for theta in self.scores[name]
             ]
         return self._weighted[name, weight]
