@@ -1,5 +1,6 @@
 """The separator of rank-1 cuts on a problem whose columns can all be written down."""
 
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 
@@ -7,6 +8,7 @@ from colgen import (
     Best,
     Column,
     InputError,
+    Method,
     NodeLimit,
     PricingResult,
     RankOne,
@@ -88,6 +90,30 @@ def test_cuts_that_pricing_cannot_afford_are_dropped(few):
     tree = solve(Separated(oracle=oracle))
     assert tree.is_optimal
     assert tree.objective == pytest.approx(complete((), whole=True))
+
+
+class GivesUpBelow(GivesUp):
+    """Prices all cuts at the root, and none below it."""
+
+    multiplicity = 7.0
+
+    def price(self, duals, context):
+        return super().price(duals, context) if context.decisions else Sets.price(self, duals, context)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4])
+def test_cuts_that_are_dropped_below_the_root_leave_its_bound(seed, monkeypatch):
+    class FewCuts(Separated):
+        def separation(self):
+            return [RankOne("row", least=1e-4, limit=2, progress=0.0, every=0)]
+
+    worths = np.random.default_rng(seed).integers(5, 30, len(SETS)).tolist()
+    for chosen, worth in zip(SETS, worths, strict=True):
+        monkeypatch.setitem(WORTH, chosen, worth)
+    found = solve(FewCuts(oracle=GivesUpBelow), method=Method(heuristics=()))
+    assert found.is_optimal
+    assert found.objective == pytest.approx(complete((), whole=True))
+    assert any("dropped: pricing with them took too long" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
