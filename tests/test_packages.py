@@ -19,6 +19,7 @@ WITHOUT_MIRROR = {
     "colgen.certificate.checker_program": "tests/certificate/test_checker.py and test_theorems.py",
     "colgen.core.renamed": "tests/test_options.py asks for each old name",
     "colgen.method": "tests/test_options.py",
+    "colgen.learning.constraints": "data alone: tests/learning/test_constrained.py",
     "colgen.networks.rules": "data alone: tests/networks/test_statement.py and test_expanded.py",
     "colgen.core.type_variables": "names for the type checker, which reads tests/typed_programs.py",
     "colgen.checkpoint.pools": "tests/checkpoint/test_persistence.py and tests/problems/test_pools.py",

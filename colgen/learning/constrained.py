@@ -100,6 +100,7 @@ def constrained_best(
 
     Examples
     --------
+    >>> from colgen.learning import Chains, Parts, at_least
     >>> scores, transitions = np.array([[2.0, 1.0], [2.0, 0.5], [2.0, 0.0]]), np.zeros((2, 2))
     >>> tags = {"tags": (Chains(), scores, transitions)}
     >>> found = constrained_best(tags, [at_least(Parts("tags", np.s_[:, 1]), 1)])

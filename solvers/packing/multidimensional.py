@@ -251,9 +251,10 @@ def _descend(search: _Search, nodes: int) -> int:
         level -= 1
         while level >= 0 and not search.taken[level]:
             level -= 1
-        if level < 0:
+        is_over = level < 0
+        if is_over:
             break
-        level = _decide(search, level, False)
+        level = _decide(search, level, is_over)  # a literal would be compiled once more
     search.state[1] = level
     return nodes
 
