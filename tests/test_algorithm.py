@@ -39,7 +39,13 @@ def documented():
     """The objects on the API pages, and the modules that are shown completely."""
     pages = sorted((ROOT / "docs" / "api").glob("*.md"))
     names = [name for page in pages for name in re.findall(r"^::: (\S+)", page.read_text(encoding="utf-8"), re.M)]
-    extras = {"colgen.torch", "colgen.torch_sums", "colgen.jax", "colgen.transformers", "colgen.problems.learning_heads"}
+    extras = {
+        "colgen.torch",
+        "colgen.torch_sums",
+        "colgen.jax",
+        "colgen.transformers",
+        "colgen.problems.learning_heads",
+    }
     return [find(name) for name in names if name not in extras]
 
 

@@ -77,7 +77,10 @@ def test_other_files_are_no_models(tmp_path, model, content):
         path = tmp_path / "model.npy"
         np.save(path, np.eye(2))
     elif content == "head":
-        np.savez(path, **{f"colgen {model.kind}": np.frombuffer(json.dumps({"version": model.version}).encode(), dtype=np.uint8)})
+        np.savez(
+            path,
+            **{f"colgen {model.kind}": np.frombuffer(json.dumps({"version": model.version}).encode(), dtype=np.uint8)},
+        )
     else:
         path.write_bytes(content)
     assert model.is_model(path) == (content == "head")
