@@ -53,6 +53,9 @@ SHAPES = {
     "projective trees": (ProjectiveTrees(), [(2, 4, 4)]),
     "siblings": (ProjectiveTrees("siblings"), [(2, 4, 4), (2, 4, 4, 4)]),
 }
+DERIVED = ("segmentations", "constituents", "alignments", "monotone chains")
+LABELLED = [name for name in SHAPES if name not in DERIVED]
+"""Structures given by labels or heads, one per position."""
 
 
 def drawn(shapes, dtype=torch.float64):
@@ -71,7 +74,7 @@ def test_gradients_of_means(layer, name):
 HOLES = torch.tensor([[0, 1, 1], [1, 0, 1]])  # padding on the left; a hole
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", LABELLED)
 @pytest.mark.parametrize("layer", [SparseMAP, Marginals, LogPartition])
 def test_gradients_with_holes(layer, name):
     model, shapes = SHAPES[name]
@@ -88,7 +91,25 @@ def test_gradients_with_holes(layer, name):
             assert not found[~(exists[:, :, None] & exists[:, None, :])].any()
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(
+    ("name", "axes"), [("segmentations", (0,)), ("constituents", (0, 1)), ("monotone chains", (0,))]
+)
+def test_derivations_with_holes_are_those_of_the_existing_positions(name, axes):
+    model, shapes = SHAPES[name]
+    scores = drawn(shapes)
+    found = LogPartition(model)(*scores, mask=HOLES)
+    for k in range(2):
+        kept = torch.nonzero(HOLES[k]).ravel()
+        own = [t if name == "segmentations" and n else t[k] for n, t in enumerate(scores)]
+        for axis in axes:
+            own[0] = own[0].index_select(axis, kept)
+        if name == "monotone chains":
+            own[1] = scores[1][k]
+        expected = marginals(model, *(t.detach().numpy() for t in own)).log_partition
+        assert found[k].item() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", LABELLED)
 @pytest.mark.parametrize("loss", [StructuredHinge, FenchelYoung])
 def test_losses_with_holes_are_those_of_the_existing_positions(loss, name):
     model, shapes = SHAPES[name]
@@ -226,7 +247,7 @@ def forbidden(scores):
     return scores
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", LABELLED)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_layer_refuses_invalid_arguments(layer, name):
     model, shapes = SHAPES[name]
@@ -239,7 +260,7 @@ def test_every_layer_refuses_invalid_arguments(layer, name):
             layer(model)(*make(drawn(shapes)), **{**gold, **arguments})
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", LABELLED)
 def test_threads_do_not_change_results(name):
     model, shapes = SHAPES[name]
     heads = torch.tensor([[0, 0, 1, 2], [0, 2, 0, 9]])
