@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from colgen.core.errors import InputError
 from colgen.learning.batches import Batch, batch_of, batch_sums
 from colgen.learning.losses import Loss, Margin, Regularization, fenchel_young, hinge
-from colgen.learning.oracles import Chains, gold_structure
+from colgen.learning.oracles import Chains
 from colgen.learning.sparsemap import SparseMean, sparsemap
 
 try:
@@ -224,11 +224,8 @@ class _LossLayer(_Value):
         leaves, tree = jax.tree.flatten(others[0])
 
         def loss(k: int) -> Loss:
-            own = batch.instance(k)
-            gold = jax.tree.unflatten(tree, [leaf[k] for leaf in leaves])
-            if hasattr(self.oracle, "from_labels") and isinstance(gold, np.ndarray) and gold.ndim == 1:
-                gold = gold[: len(own[0])]
-            return self._loss(gold_structure(self.oracle, gold, own), own, k)
+            given = jax.tree.unflatten(tree, [leaf[k] for leaf in leaves])
+            return self._loss(batch.gold(k, given), batch.instance(k), k)
 
         losses: list[Loss] = batch.over(loss)
         return [np.array([one.value for one in losses]), *_gathered(batch, [one.gradients for one in losses])]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import Structure, StructureOracle, check_derivative, decode, scores_for
+from colgen.learning.oracles import Structure, StructureOracle, check_derivatives, decode, scores_for
 from colgen.solvers.arrays import ArrayError, as_float
 
 Floats = NDArray[np.float64]
@@ -48,12 +48,8 @@ class Interpolated:
         means
             Derivatives with respect to each mean, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
-        if len(means) > len(self.means):
-            raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
-        at = list(self._scores)
-        for number, given in enumerate(means):
-            if given is not None:
-                at[number] = at[number] - self._length * check_derivative(given, at[number].shape)
+        derivatives = check_derivatives(means, self.means)
+        at = [theta - self._length * given for theta, given in zip(self._scores, derivatives, strict=True)]
         other = decode(self._oracle, at)
         return tuple((mean - other.array(k, mean.shape)) / self._length for k, mean in enumerate(self.means))
 

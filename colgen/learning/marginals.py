@@ -21,7 +21,7 @@ from colgen.learning.oracles import (
     ProjectiveTrees,
     Structure,
     Trees,
-    check_derivative,
+    check_derivatives,
     penalized,
     scores_for,
     structure_from,
@@ -78,13 +78,7 @@ class StructureMarginals:
         means
             Derivatives with respect to each mean, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
-        if len(means) > len(self.means):
-            raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
-        given = [np.zeros(mean.shape) for mean in self.means]
-        for number, derivative in enumerate(means):
-            if derivative is not None:
-                given[number] = check_derivative(derivative, self.means[number].shape)
-        return self._tangent(*given)
+        return self._tangent(*check_derivatives(means, self.means))
 
     def sample(self, generator: np.random.Generator) -> Structure:
         """Draw a structure from the distribution."""

@@ -127,6 +127,17 @@ def check_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
     return found
 
 
+def check_derivatives(given: Sequence[Any], means: Sequence[Floats]) -> list[Floats]:
+    """Return derivatives with respect to each mean; those that are omitted or None are zeros."""
+    if len(given) > len(means):
+        raise InputError(f"expected at most {len(means)} arrays, one for each of the means, got {len(given)}")
+    found = [np.zeros(mean.shape) for mean in means]
+    for number, derivative in enumerate(given):
+        if derivative is not None:
+            found[number] = check_derivative(derivative, means[number].shape)
+    return found
+
+
 def best_structure(oracle: StructureOracle, scores: Sequence[Any]) -> Structure:
     """Return a structure of largest score, checked.
 
