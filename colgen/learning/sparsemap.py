@@ -33,7 +33,7 @@ from colgen.learning.oracles import (
     Structure,
     StructureOracle,
     Trees,
-    check_derivative,
+    check_derivatives,
     decode,
     scores_for,
 )
@@ -100,13 +100,9 @@ class SparseMean:
         means
             Derivatives with respect to each mean, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
-        if len(means) > len(self.means):
-            raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
         right = np.zeros(len(self.weights))
-        for number, given in enumerate(means):
-            if given is None:
-                continue
-            right += self._parts[number].products(check_derivative(given, self.means[number].shape))
+        for part, given in zip(self._parts, check_derivatives(means, self.means), strict=True):
+            right += part.products(given)
         return _means(self._parts, self._active.solve(right), self.means)
 
 
