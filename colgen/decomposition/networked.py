@@ -106,6 +106,9 @@ class NetworkModel(Decomposed):
         super().__init__(splitting, compact, recognize=recognize)
         self.blocks = splitting.paths
         self._paths = PathRules(self.blocks)
+        steps = [self.objective_step, *(block.penalty_step for block in self.blocks if block.has_penalties)]
+        known = [int(step) for step in steps if step is not None]
+        self.objective_step = float(math.gcd(*known)) if len(known) == len(steps) else None
         for block, rows in zip(self.blocks, self.visits.of_vertex, strict=True):
             if self._all_integer:
                 once = [row >= 0 and self._packing.get(self._keys[row]) == 1.0 for row in rows.tolist()]
@@ -299,7 +302,9 @@ class NetworkModel(Decomposed):
             block.graph.is_acyclic or (np.delete(of, [block.network.source, block.network.sink]) >= 0).all()
             for block, of in zip(self.blocks, self.visits.of_vertex, strict=True)
         )
-        return self.visits.complete and once and inner and not self._are_bounded and not self.splitting.subproblems
+        pays = any(block.has_penalties for block in self.blocks)
+        fits = not (pays or self._are_bounded or self.splitting.subproblems)
+        return self.visits.complete and once and inner and fits
 
     def warm_start(self, budget: Budget) -> WarmStart:
         return super().warm_start(budget) if self.splitting.subproblems else WarmStart()
@@ -384,7 +389,7 @@ class NetworkModel(Decomposed):
         return found[:3]
 
     def check(self, answer: Values) -> float:
-        """Return the objective, after checking the paths, their sum, and all constraints of the model."""
+        """Return the objective and penalties, after checking the paths, their sum, and the model's constraints."""
         objective = super().check(answer)
         assert isinstance(answer, PathValues)
         flow = np.zeros(len(answer.array))
@@ -395,6 +400,9 @@ class NetworkModel(Decomposed):
             if fault:
                 raise InfeasibleAnswerError(f"{path}: {fault}")
             np.add.at(flow, block.columns[list(path.arcs)], path.amount)
+            steps = block.follow(path.arcs)
+            assert steps is not None
+            objective += path.amount * block.penalty(steps)
         for block in self.blocks:
             mine = block.columns[block.columns >= 0]
             require_sum(block.name, answer.array[mine], flow[mine])

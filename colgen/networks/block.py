@@ -20,6 +20,7 @@ from colgen.networks.expanded import expand
 from colgen.networks.graph import Floats, Graph, Ints, levels, reached
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from colgen.networks.statement import Paths
+from colgen.networks.windows import penalty
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.paths import labelling
 from colgen.solvers.paths.acyclic import Acyclic, States
@@ -122,12 +123,19 @@ class PathBlock:
             upper = graph.per_vertex(resource.upper, "upper", math.inf)[self.vertex_of]
             given = -math.inf if resource.lower is None else resource.lower
             lower = graph.per_vertex(given, "lower", -math.inf)[self.vertex_of]
+            threshold, rate = (each[self.vertex_of] for each in penalty(graph, resource))
             found.append(
                 labelling.Resource(
-                    consumption, upper, lower, waiting=resource.waiting, start=resource.start, name=resource.name
+                    consumption, upper, lower, waiting=resource.waiting, start=resource.start,
+                    penalty=(threshold, rate), name=resource.name,
                 )
-            )
+            )  # fmt: skip
         return tuple(found)
+
+    @cached_property
+    def has_penalties(self) -> bool:
+        """Whether paths pay for values of resources, in addition to the costs of their arcs."""
+        return any(isinstance(each, labelling.Resource) and each.rate.any() for each in self.resources)
 
     @cached_property
     def level(self) -> Ints | None:
@@ -369,6 +377,25 @@ class PathBlock:
                     if (first is None) != (last is None) or (first or 0) > (last or 0):
                         return f"it does not visit {pickup!r} and later {delivery!r}"
         return None
+
+    @property
+    def penalty_step(self) -> float | None:
+        """A divisor of all penalties if paths and values are integer, else None."""
+        paying = [each for each in self.resources if isinstance(each, labelling.Resource) and each.rate.any()]
+        values = [
+            side[np.isfinite(side)]
+            for each in paying
+            for side in (each.consumption, each.lower, each.threshold, each.rate, np.array(each.start))
+        ]
+        if not self.integer or not all((value == np.rint(value)).all() for value in values):
+            return None
+        return float(math.gcd(*(int(rate) for each in paying for rate in each.rate.tolist())))
+
+    def penalty(self, steps: Sequence[int] | Ints) -> float:
+        """Return what a path pays for values of resources, given its arcs in the network."""
+        if not self.has_penalties:
+            return 0.0
+        return float(self.solver.penalties([0, len(steps)], np.asarray(steps, dtype=np.int64))[0])
 
     def levels(self, steps: Sequence[int] | Ints) -> dict[str, list[tuple[int, float, float, float]]]:
         """Return original vertex, level and limits at each head of a path's arcs, by resource."""

@@ -17,7 +17,7 @@ from colgen.solvers.paths.labelling import Network, Resource
 
 
 def clipped(network: Network, level: Ints, resources: Sequence[Any]) -> list[Any]:
-    """Return resources with the same paths; those whose waiting matters are unchanged.
+    """Return resources with the same paths; those with waiting or penalties are unchanged.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def clipped(network: Network, level: Ints, resources: Sequence[Any]) -> list[Any
         count = network.num_vertices
         lower, upper = (np.broadcast_to(side, (count,)) for side in (resource.lower, resource.upper))
         waits = resource.waiting and bool((lower > -math.inf).any())
-        if waits:
+        if waits or resource.rate.any():
             found.append(resource)
             continue
         if (upper < math.inf).any():

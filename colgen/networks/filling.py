@@ -159,7 +159,8 @@ class _Form:
         pairs = [pair for each in limits if isinstance(each, Requests) for pair in each.pairs]
         if pairs or not (graph.is_acyclic or any(self._ends_cycles(row) for row in rows)):
             ones, free = np.ones(len(graph.tails)), np.full(count, -math.inf)
-            rows.append(Limited("order", ones, free, np.full(count, count - 1.0), 0.0))
+            nothing = np.zeros(count)
+            rows.append(Limited("order", ones, free, np.full(count, count - 1.0), 0.0, nothing, nothing))
         part.resource = pyo.Block(range(len(rows)))
         for k, row in enumerate(rows):
             self._write_levels(part.resource[k], use, row)
@@ -222,6 +223,30 @@ class _Form:
             if slack > 0.0 and not (tail == graph.source and head == graph.sink):
                 binding.append(after - before >= used - slack * (1 - use[arc]))
         part.consumption = pyo.Constraint(range(len(binding)), rule=lambda block, k: binding[k])
+        if row.rate.any():
+            self._write_penalties(part, use, row, unit, high)
+
+    def _write_penalties(self, part: Any, use: Sequence[Any], row: Limited, unit: float, high: Floats) -> None:
+        """Write the excess at the head of each used arc into a vertex with a penalty, and add its cost."""
+        graph, start = self.graph, max(row.start, float(row.lower[self.graph.source]))
+        arcs = [a for a in self.open.tolist() if row.rate[graph.heads[a]] > 0.0 and not isinstance(use[a], float)]
+        part.excess = pyo.Var(arcs, domain=pyo.NonNegativeReals)
+        part.penalty = pyo.ConstraintList()
+        for arc in arcs:
+            tail, head = int(graph.tails[arc]), int(graph.heads[arc])
+            if tail != graph.source and tail not in part.level:
+                continue  # the arc is closed
+            before = unit * part.level[tail] if tail != graph.source else start
+            most = start if tail == graph.source else max(float(high[tail]), float(row.lower[tail]))
+            late = row.consumption[arc] - row.threshold[head]
+            if most + late > 0.0:
+                part.penalty.add(part.excess[arc] >= before + late - (most + late) * (1 - use[arc]))
+            waits = row.lower[head] - row.threshold[head]
+            if waits > 0.0:
+                part.penalty.add(part.excess[arc] >= waits * use[arc])
+        objective = _objective_of(part.model())
+        cost = pyo.quicksum(float(row.rate[graph.heads[a]]) * part.excess[a] for a in arcs)
+        objective.set_value(objective.expr + cost)
 
 
 @contextlib.contextmanager
@@ -313,6 +338,14 @@ def _of_paths(graph: Graph, row: Limited, arcs: Ints) -> tuple[float, float]:
     np.maximum.at(most, graph.heads[arcs], row.consumption[arcs])
     begin = max([row.start, *row.lower[np.isfinite(row.lower)].tolist()])
     return row.start + float(least.sum()), begin + float(most.sum())
+
+
+def _objective_of(model: Any) -> Any:
+    """Return the objective of a model, to which penalties are added."""
+    found = list(model.component_data_objects(pyo.Objective, active=True))
+    if len(found) != 1:
+        raise InputError(f"compact: expected one objective, to add penalties, got {len(found)}")
+    return found[0]
 
 
 def _at_least(terms: Sequence[Any], least: float) -> Any:

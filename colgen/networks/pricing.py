@@ -151,8 +151,11 @@ class PathPricing(PathOracle):
         values = np.insert(entries.data, ends, 1.0)
         meanings = [block.path(block.arc_of[path].tolist()) for path in paths]
         owners = np.repeat(np.arange(size), lengths)
+        costs = np.bincount(owners, self.costs[arcs], minlength=size)[:size]
+        if block.has_penalties:
+            costs = costs + block.solver.penalties(starts, arcs)
         return Columns(
-            np.bincount(owners, self.costs[arcs], minlength=size)[:size],
+            costs,
             (entries.indptr + np.arange(size + 1)).astype(np.int64),
             rows,
             values,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -35,19 +35,26 @@ class Resource:
         ``Resource(..., lower={sink: 3.0}, waiting=False)``.
     start
         The value at the source.
+    penalty
+        ``(thresholds, rates)``, each a number, an array over vertices, or a mapping.  A path pays
+        ``rate * max(0, value - threshold)`` at each vertex but the source, in addition to the costs of its arcs.
+        Vertices without an entry cost nothing.  With due times the value pays for lateness; ``({sink: 0.0}, 0.5)`` is a
+        wage for the time at the sink, waiting included.
     name
         Name in messages and results.
 
     Examples
     --------
     >>> load = Resource({"a": 3.0, "b": 4.0}, upper=5.0, name="load")
+    >>> time = Resource({"a": 2.0, "b": 2.0}, upper=9.0, penalty=({"a": 2.0, "b": 3.0}, 10.0), name="time")
     """
 
-    consumption: ArrayLike | Mapping[Vertex, float]
-    upper: ArrayLike | Mapping[Vertex, float]
-    lower: ArrayLike | Mapping[Vertex, float] | None = None
+    consumption: ArrayLike | Mapping[Any, float]
+    upper: ArrayLike | Mapping[Any, float]
+    lower: ArrayLike | Mapping[Any, float] | None = None
     waiting: bool = True
     start: float = 0.0
+    penalty: tuple[ArrayLike | Mapping[Any, float], ArrayLike | Mapping[Any, float]] | None = None
     name: str = "resource"
 
 

@@ -16,6 +16,7 @@ from colgen.networks.commodities import Commodities, Unsplittable, as_commoditie
 from colgen.networks.filling import fill
 from colgen.networks.graph import Graph, Ints
 from colgen.networks.rules import Consecutive, Neighbourhoods, NoCycles, Resource, Rule, Vertex
+from colgen.networks.windows import penalty
 
 
 class Paths(ScalarBlock):  # type: ignore[misc]
@@ -259,6 +260,7 @@ def check_limits(graph: Graph, resource: Resource, ends_cycles: bool = False) ->
         raise InputError(
             f"{name}: the upper limit {upper[graph.source]:g} of the source is below the start {resource.start:g}"
         )
+    penalty(graph, resource)  # raises an error if it is none
     bounded = np.isfinite(upper).any() or (resource.lower is not None and not resource.waiting)
     if not (ends_cycles or graph.is_acyclic) and not (consumption.any() and bounded):
         what = "no finite upper limit" if consumption.any() else "no consumption"

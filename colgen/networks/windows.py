@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from colgen.core.errors import InputError
 from colgen.networks.graph import Floats, Graph, Ints, reached
 from colgen.networks.rules import Resource
 
@@ -17,7 +18,8 @@ from colgen.networks.rules import Resource
 class Limited:
     """A resource whose levels have a lower limit by waiting, and an upper limit: levels at vertices, costs of arcs.
 
-    Without waiting a lower limit is an upper limit on the negated level.
+    Without waiting a lower limit is an upper limit on the negated level.  ``threshold`` and ``rate`` are those of
+    penalties.
     """
 
     name: str
@@ -25,20 +27,44 @@ class Limited:
     lower: Floats
     upper: Floats
     start: float
+    threshold: Floats
+    rate: Floats
     negated: bool = False
 
 
 def limited(graph: Graph, resource: Resource) -> list[Limited]:
-    """Return a resource as one or two with waiting; those without an upper limit limit nothing and are left out."""
+    """Return a resource as one or two with waiting; those that limit and cost nothing are left out."""
     consumption = graph.per_arc(resource.consumption, "consumption")
     upper = graph.per_vertex(resource.upper, "upper", math.inf)
     given = -math.inf if resource.lower is None else resource.lower
     lower = graph.per_vertex(given, "lower", -math.inf)
     nothing = np.full(len(upper), -math.inf)
-    found = [Limited(resource.name, consumption, lower if resource.waiting else nothing, upper, resource.start)]
+    pays = penalty(graph, resource)
+    found = [Limited(resource.name, consumption, lower if resource.waiting else nothing, upper, resource.start, *pays)]
     if not resource.waiting:
-        found.append(Limited(resource.name, -consumption, nothing, -lower, -resource.start, True))
-    return [each for each in found if np.isfinite(each.upper).any()]
+        free = np.zeros(len(upper))
+        found.append(Limited(resource.name, -consumption, nothing, -lower, -resource.start, free, free, True))
+    return [each for each in found if np.isfinite(each.upper).any() or each.rate.any()]
+
+
+def penalty(graph: Graph, resource: Resource) -> tuple[Floats, Floats]:
+    """Return threshold and rate of a resource's penalty at each vertex; the rate is 0 where there is none."""
+    if resource.penalty is None:
+        return np.zeros(len(graph.vertices)), np.zeros(len(graph.vertices))
+    name = f"penalty of resource {resource.name!r}"
+    if not isinstance(resource.penalty, tuple) or len(resource.penalty) != 2:
+        raise InputError(f"{name}: expected a pair of thresholds and rates, not {resource.penalty!r}")
+    threshold = graph.per_vertex(resource.penalty[0], f"{name}: thresholds", math.inf)
+    rate = graph.per_vertex(resource.penalty[1], f"{name}: rates", 0.0)
+    wrong = np.flatnonzero(~((rate >= 0.0) & (rate < math.inf) & (threshold > -math.inf)))
+    if len(wrong):
+        k = int(wrong[0])
+        raise InputError(
+            f"{name}: vertex {graph.vertices[k]!r} has threshold {threshold[k]:g} and rate {rate[k]:g}, expected "
+            "numbers, and a rate of at least 0"
+        )
+    free = threshold == math.inf
+    return np.where(free, 0.0, threshold), np.where(free, 0.0, rate)
 
 
 def earliest(graph: Graph, resource: Limited, usable: Ints) -> Floats:

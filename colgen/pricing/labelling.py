@@ -105,8 +105,7 @@ class PathOracle(Pricing):
         if context.quick:
             return PricingResult()
 
-        custom = getattr(self.solver, "custom", None)
-        if custom is not None and not custom.both:  # searches are forward only
+        if getattr(self.solver, "forward_only", False):
             return PricingResult(columns, found.bound, stated)
 
         def marginals() -> PricedMarginals | None:
@@ -120,6 +119,8 @@ class PathOracle(Pricing):
     def _search(self, mode: Any, reduced: Floats, given: Mapping[str, Any], context: PricingContext) -> Any:
         """Return routes below 0; exact searches give up if cuts make them much dearer than at the root."""
         limit: dict[str, float] = {}
+        if getattr(self.solver, "has_penalties", False):
+            given = {**given, "penalty_weight": context.cost_weight}
         if mode == "exact" and given.get("rank_one") is not None and self._usual:
             limit["effort"] = max(_DEARER * self._usual, _CHEAP)
         found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **limit, **given)
@@ -131,8 +132,11 @@ class PathOracle(Pricing):
         """Return all useful paths, the cheapest for each set of vertices.
 
         ``context.slack`` bounds their reduced costs.  For ``limit`` and ``effort`` see
-        :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice.
+        :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice, and if
+        resources have penalties.
         """
+        if getattr(self.solver, "has_penalties", False):
+            return None
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
         best = self.solver.price(reduced, **given)
         if best.bound is None:
@@ -172,7 +176,7 @@ class Labelling(PathOracle):
     solver
         A labelling solver with its network, resources and neighbourhoods; see ``colgen.solvers.paths.labelling``.
     costs
-        Cost of each arc, shape (num_arcs,).  A column costs the sum over its arcs.
+        Cost of each arc, shape (num_arcs,).  A column costs the sum over its arcs, and penalties of resources.
     vertex_rows
         The row that a visit of each vertex covers once.
     arc_rows
@@ -349,8 +353,11 @@ class Labelling(PathOracle):
         values = np.bincount(inverse, np.concatenate([amount for _, amount in entries]), minlength=len(codes))
         of_columns, of_keys = np.divmod(codes, size)
         meanings = [tuple(found.route(k).tolist()) for k in range(count)]
+        costs = np.bincount(drivers, self.costs[found.arcs], minlength=count)[:count]
+        if self.solver.has_penalties:
+            costs = costs + self.solver.penalties(found.starts - np.arange(count + 1), found.arcs)
         batch = Columns(
-            np.bincount(drivers, self.costs[found.arcs], minlength=count)[:count],
+            costs,
             np.searchsorted(of_columns, np.arange(count + 1)).astype(np.int64),
             self._positions(duals)[of_keys],
             values,

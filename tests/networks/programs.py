@@ -96,3 +96,44 @@ def scheduling(seed, jobs=6, machines=2):
             ends = np.cumsum(durations[list(order)])
             sets.append((frozenset(order), costs[list(order), ends].sum()))
     return decompose(m), states, partition(sets, jobs, machines)
+
+
+def soft_windows(seed, customers=4, graphs=1, waiting=True, rules=(Elementary(),), most=np.inf):
+    """Return a model whose routes pay for lateness and for the time at the depot, and the optimum by enumeration."""
+    rng = np.random.default_rng([seed, 11])
+    n, scale = customers + 1, float(rng.choice([0.01, 1.0, 100.0]))
+    travel = rng.integers(1, 9, (n, n))
+    arcs = [(i, j) for i in range(n) for j in range(n) if i != j]
+    ready, due = rng.integers(0, 8, n) * waiting, rng.integers(2, 12, n)
+    rate = np.where(rng.random(n) < 0.7, rng.integers(1, 5, n), 0) * scale
+    wage = float(rng.integers(0, 3)) * scale
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(graphs), arcs, domain=pyo.Binary)
+    m.visit = pyo.Constraint(
+        range(1, n), rule=lambda m, v: sum(m.x[g, i, v] for g in range(graphs) for i, j in arcs if j == v) == 1
+    )
+    costs = {(g, i, j): scale * int(travel[i, j] * (1 + g) + 4 * (i == 0)) for g, i, j in m.x}
+    m.cost = pyo.Objective(expr=sum(costs[index] * m.x[index] for index in m.x))
+    best = [{} for _ in range(graphs)]
+    for g in range(graphs):
+        ends, rates = {v: int(due[v]) for v in range(1, n)}, {v: float(rate[v]) for v in range(1, n)}
+        time = Resource(
+            [int(travel[arc]) for arc in arcs], 22 - 4 * g, {v: int(ready[v]) for v in range(1, n)},
+            penalty=({**ends, 0: 0.0}, {**rates, 0: wage}), name="time",
+        )  # fmt: skip
+        flow = [m.x[g, i, j] for i, j in arcs]
+        paths = Paths(tuple(zip(*arcs, strict=True)), flow, 0, 0, resources=[time], rules=rules, count=(0, most))
+        m.add_component(f"type_{g}", paths)
+        for size in range(1, n):
+            for route in itertools.permutations(range(1, n), size):
+                at, cost = 0, 0.0
+                for i, j in itertools.pairwise((0, *route, 0)):
+                    at = max(at + travel[i, j], ready[j] if j else 0)
+                    cost += costs[g, i, j] + (rate[j] * max(0, at - due[j]) if j else wage * at)
+                    if at > 22 - 4 * g:
+                        break
+                else:
+                    key = frozenset(route)
+                    best[g][key] = min(best[g].get(key, cost), cost)
+    sets = [(set_, cost) for each in best for set_, cost in each.items()]
+    return m, partition(sets, customers, None if most == np.inf else most)

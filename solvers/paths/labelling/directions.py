@@ -188,6 +188,8 @@ def side_of(
         upper=mine.upper,
         start=mine.start,
         slack=mine.slack,
+        threshold=mine.threshold,
+        rate=mine.rate,
         critical=mine.critical,
         rule=_rule_of(mine, own.shape[1], direction.custom_start, cuts, direction.opens if relaxed else None),
         lowest=float(direction.lowest),

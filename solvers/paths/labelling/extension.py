@@ -59,6 +59,9 @@ def extend_label(
     ):
         return np.inf
     total: float = numbers[label, COST] + side.costs[arc]
+    if len(side.rate):
+        for q in range(side.consumption.shape[1]):
+            total += side.rate[head, q] * max(0.0, new_numbers[new, VALUES + q] - side.threshold[head, q])
     if side.cuts.keep.shape[1]:
         total += visit(side.cuts, side.rule.states, head, words, label, new_words, new)
     for w in range(side.own.shape[1]):

@@ -83,6 +83,10 @@ def _cheapest(
             address(ahead.vertex_data, head, 0),
         ):
             continue
+        if len(ahead.rate):  # the search is forward only, so the head is the sink
+            for q in range(resources):
+                value = max(numbers[one, VALUES + q] + consumption[arc, q], ahead.lower[head, q])
+                total += ahead.rate[head, q] * max(0.0, value - ahead.threshold[head, q])
         if ahead.cuts.keep.shape[1]:
             total += overflows(ahead.cuts, words, ahead.rule.states, one, words_back, place - 1, head)
         if len(ahead.boxes.charge):

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
+from colgen.solvers.arrays import ArrayError, as_booleans, as_float, as_floats, as_integer
 from colgen.solvers.paths.labelling import neighbourhoods as neighbour_sets
 from colgen.solvers.paths.labelling.attempts import price_exactly, price_heuristically
 from colgen.solvers.paths.labelling.boxes import BoxDuals, lay_out
@@ -19,14 +19,14 @@ from colgen.solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEf
 from colgen.solvers.paths.labelling.completions import bound_sides, completion_bounds
 from colgen.solvers.paths.labelling.custom import CustomResource
 from colgen.solvers.paths.labelling.directions import direction as direction_of
-from colgen.solvers.paths.labelling.layout import Floats
+from colgen.solvers.paths.labelling.layout import Floats, Ints
 from colgen.solvers.paths.labelling.listing import list_routes
 from colgen.solvers.paths.labelling.mirror import find_mirror, with_costs
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 from colgen.solvers.paths.labelling.network import Network, cheapest_arcs
 from colgen.solvers.paths.labelling.rank_one import RankOneDuals, fields
 from colgen.solvers.paths.labelling.requests import requests_of
-from colgen.solvers.paths.labelling.resources import Resource, bounded, limits
+from colgen.solvers.paths.labelling.resources import Resource, bounded, limits, penalties
 from colgen.solvers.paths.labelling.routes import Completion, Routes, assemble, routes_from_arcs
 from colgen.solvers.paths.labelling.rules import Rule, as_rules
 from colgen.solvers.paths.labelling.runs import join, settle_both
@@ -89,11 +89,25 @@ class Labelling:
         if len(own) > 1:
             raise ArrayError(f"resources: expected at most one CustomResource, got {len(own)}")
         self.custom = own[0] if own else None
-        self.both = direction == "both" and (self.custom is None or self.custom.both)
         if self.custom is not None:
             self.custom.check_data(network.num_arcs, network.num_vertices)
         self._limits = limits(network, tuple(each for each in resources if isinstance(each, Resource)), self.rules)
+        self.both = direction == "both" and not self.forward_only
         self._set_neighbourhoods(neighbourhoods, cycle)
+
+    @property
+    def has_penalties(self) -> bool:
+        """Whether paths pay for values of resources."""
+        return len(self._limits.rate) > 0
+
+    @property
+    def forward_only(self) -> bool:
+        """Whether paths are only extended at their end: resources have penalties, or a custom one no ``backward``."""
+        return self.has_penalties or (self.custom is not None and not self.custom.both)
+
+    def penalties(self, starts: Sequence[int] | Ints, arcs: Ints) -> Floats:
+        """Return what each path pays for its values of resources; path k has ``arcs[starts[k]:starts[k + 1]]``."""
+        return penalties(self.network, self._limits, starts, arcs)
 
     def with_neighbourhoods(self, neighbourhoods: ArrayLike | Literal["elementary"] | None) -> Labelling:
         """Return the same problem with other neighbourhoods."""
@@ -119,6 +133,7 @@ class Labelling:
         boxes: BoxDuals | None = None,
         forbidden: ArrayLike | None = None,
         mode: Mode = "exact",
+        penalty_weight: float = 1.0,
         starts: Iterable[Sequence[int]] = (),
         routes: int = 1,
         cutoff: float = math.inf,
@@ -137,6 +152,7 @@ class Labelling:
             ``"relaxed"``: keep only paths that are cheap for their consumption of the critical resource.
             ``"sparse"``: the same over the cheapest arcs of each vertex.
             ``"tabu"``: local search among elementary routes.
+        penalty_weight : factor of the resources' penalties, 0 to ignore them
         starts : routes, as vertices, from which the local search starts, in addition to routes with one vertex
         routes : most routes: the cheapest one, and others over different last arcs, with different vertex sets
         cutoff : find only routes below this cost
@@ -159,7 +175,8 @@ class Labelling:
         if not effort > 0:
             raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
         clock = Clock(expired, most=effort)
-        task = self._task(costs, usable, rank_one, boxes, clock, exact=mode == "exact")
+        weight = as_float(penalty_weight, "penalty_weight", low=0.0)
+        task = self._task(costs, usable, rank_one, boxes, clock, exact=mode == "exact")._replace(penalty_weight=weight)
         if mode == "tabu":
             found, finished, labels = tabu(task, starts, wanted, cutoff)
         else:
@@ -170,6 +187,8 @@ class Labelling:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
         classes = self.rules.classes
         made = assemble(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted, classes)
+        if self.has_penalties:
+            made.costs[:] += weight * self.penalties(made.starts - np.arange(len(made.starts)), made.arcs)
         return dataclasses.replace(made, effort=clock.spent)
 
     def completion(
@@ -191,12 +210,12 @@ class Labelling:
         Raises
         ------
         ArrayError
-            If a resource is forward only.
+            If the search is forward only.
         LabelLimitError
             If the search needs more than ``max_labels`` labels.
         """
-        if self.custom is not None and not self.custom.both:
-            raise ArrayError("completion: expected a CustomResource with backward and joins")
+        if self.forward_only:
+            raise ArrayError("completion: expected no penalties, and a CustomResource with backward and joins")
         costs, usable = self._costs(arc_costs, forbidden)
         if not cutoff > -math.inf:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
@@ -249,6 +268,8 @@ class Labelling:
         Routes
             Without a bound; ``finished`` is False if a limit was reached.
         """
+        if self.has_penalties:
+            raise ArrayError("enumerate: expected resources without penalties")
         reduced, usable = self._costs(arc_costs, forbidden)
         limit = as_integer(limit, "limit", low=0)
         compared = reduced if costs is None else as_floats(costs, "costs", shape=reduced.shape)
@@ -285,7 +306,7 @@ class Labelling:
         self._back = direction_of(
             network, matrix, bits, rules, self.custom, mine.reversed(network.sink), forwards=False, cycle=cycle
         )
-        self._mirror = find_mirror(network, mine, self.custom, rules)
+        self._mirror = None if self.has_penalties else find_mirror(network, mine, self.custom, rules)
 
     def _task(
         self, costs: Floats, usable: Mask, rank_one: RankOneDuals | None, boxes: BoxDuals | None, clock: Clock,
@@ -301,7 +322,7 @@ class Labelling:
         if len(rules.pickups):
             requests = requests_of(
                 network, rules, ahead, back, costs, usable, cuts, charged, exact=exact,
-                alike=alike or self.custom is not None, backwards=self.elementary,
+                alike=alike or self.custom is not None or self.has_penalties, backwards=self.elementary,
                 returns=not self.neighbourhoods.any(),
             )  # fmt: skip
         return Task(

@@ -71,6 +71,7 @@ class Side(NamedTuple):
     * ``numbers``: their numbers in the network.
     * ``consumption``, ``lower``, ``upper``, ``start``: resource data by arc and vertex.
     * ``slack``: how far the sum of two joined labels may exceed zero: 0 for integer data, else a rounding error.
+    * ``threshold``, ``rate``: penalties of resources by vertex, without rows if there are none.
     * ``critical``: the nondecreasing resource; labels are settled in buckets of its values.
     * ``rule``: the dominance rule.
     * ``lowest``, ``width``, ``buckets``: bucket k starts at ``lowest + k width``.
@@ -102,6 +103,8 @@ class Side(NamedTuple):
     upper: Floats
     start: Floats
     slack: Floats
+    threshold: Floats
+    rate: Floats
     critical: int
     rule: Rule
     lowest: float

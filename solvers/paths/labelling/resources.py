@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +15,7 @@ from colgen.solvers.paths.labelling.network import Network
 from colgen.solvers.paths.labelling.rules import Rules
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _ROUNDING = 2.0**-50
 """Rounding error per term of a sum of fractional consumptions, relative to the largest limit."""
@@ -32,6 +35,8 @@ class Resource:
     lower : a number, or one per vertex
     waiting : whether a value below the lower limit is raised to it; False: the path is infeasible
     start : the value at the source, before its lower limit; at most the source's upper limit
+    penalty : thresholds and rates, each a number or one per vertex, such as due times and costs per unit of lateness
+        A path pays ``rate max(0, value - threshold)`` at each vertex but the source.  The search is then forward only.
     name : used in messages
 
     Notes
@@ -48,6 +53,7 @@ class Resource:
         *,
         waiting: bool = True,
         start: float = 0.0,
+        penalty: tuple[ArrayLike, ArrayLike] | None = None,
         name: str = "resource",
     ) -> None:
         self.name, self.waiting = name, bool(waiting)
@@ -55,6 +61,11 @@ class Resource:
         self.upper: Floats = as_floats(upper, f"upper limit of {name}", finite=False)
         self.lower: Floats = as_floats(lower, f"lower limit of {name}", finite=False)
         self.start = as_float(start, f"start of {name}")
+        threshold, rate = (0.0, 0.0) if penalty is None else penalty
+        self.threshold: Floats = as_floats(threshold, f"thresholds of {name}")
+        self.rate: Floats = as_floats(rate, f"rates of {name}")
+        if (self.rate < 0).any():
+            raise ArrayError(f"rates of {name}: expected numbers of at least 0, got {self.rate.min():g}")
 
     @classmethod
     def on_vertices(cls, network: Network, consumption: ArrayLike, upper: ArrayLike, **options: Any) -> Resource:
@@ -74,6 +85,7 @@ class Limits:
     * ``lowest``, ``highest``, ``step``: range of the critical resource, and the least positive consumption of an arc.
     * ``closed``: mask of vertices that no path can visit: the window is empty, or excludes the start.
     * ``carried``: backward consumption of the last resources, loads that only requests bring and take.
+    * ``threshold``, ``rate``: of penalties by vertex, without rows if there are none.
     """
 
     consumption: Floats
@@ -88,9 +100,11 @@ class Limits:
     step: float
     closed: NDArray[np.bool_]
     carried: Floats
+    threshold: Floats
+    rate: Floats
 
     def reversed(self, sink: int) -> Limits:
-        """Return the limits of the backward direction, with negated values.
+        """Return the limits of the backward direction, with negated values and without penalties.
 
         A carried load is that of the open requests, in this direction too.
         """
@@ -112,49 +126,56 @@ class Limits:
             self.step,
             self.closed,
             self.carried,
+            self.threshold[:0],
+            self.rate[:0],
         )
 
 
 def limits(network: Network, resources: tuple[Resource, ...], rules: Rules | None = None) -> Limits:
     """Return the resources as arrays, the ordering one first; by default the number of arcs orders labels."""
     n, arcs = network.num_vertices, network.num_arcs
-    rows: list[tuple[Floats, Floats, Floats, float]] = []
-    loads: list[tuple[Floats, Floats, Floats, float]] = []
+    nothing = np.zeros(n)
+    rows: list[_Row] = []
+    loads: list[_Row] = []
     for resource in resources:
         if len(resource.consumption) != arcs:
             got = len(resource.consumption)
             raise ArrayError(f"consumption of {resource.name}: expected {arcs} numbers, one per arc, got {got}")
         upper, lower = (_per_vertex(side, resource.name, n) for side in (resource.upper, resource.lower))
         if rules is not None and _is_carried(network, resource, lower, upper, rules):
-            loads.append((resource.consumption, np.full(n, -np.inf), upper, 0.0))
+            loads.append(_Row(resource.consumption, np.full(n, -np.inf), upper, 0.0, nothing, nothing))
             continue
+        pays = _per_vertex(resource.threshold, resource.name, n), _per_vertex(resource.rate, resource.name, n)
         if resource.waiting:
-            rows.append((resource.consumption, lower, upper, max(resource.start, lower[network.source])))
+            rows.append(_Row(resource.consumption, lower, upper, max(resource.start, lower[network.source]), *pays))
             continue
         # Without waiting, a lower limit is an upper limit on the negated value.
-        nothing = np.full(n, -np.inf)
-        rows.append((resource.consumption, nothing, upper, resource.start))
+        free = np.full(n, -np.inf)
+        rows.append(_Row(resource.consumption, free, upper, resource.start, *pays))
         if (lower > -np.inf).any():
-            rows.append((-resource.consumption, nothing, -lower, -resource.start))
-    ordering = [k for k, row in enumerate(rows) if _orders(*row)]
+            rows.append(_Row(-resource.consumption, free, -lower, -resource.start, nothing, nothing))
+    ordering = [k for k, row in enumerate(rows) if _orders(row)]
     # prefer resources that every cycle consumes, then those with windows: they limit paths most
     ordering.sort(key=lambda k: (not progresses(network, rows[k][0]), bool((rows[k][1] == rows[k][1][0]).all())))
     compared = len(rows)
     if ordering:
-        consumed, lower, upper, start = rows.pop(ordering[0])
+        first = rows.pop(ordering[0])
         # Values never fall below the start; as a lower limit this also ends backward walks.
-        rows.insert(0, (consumed, np.maximum(lower, start), upper, start))
+        rows.insert(0, first._replace(lower=np.maximum(first.lower, first.start)))
     else:
-        rows.append((np.ones(arcs), np.zeros(n), np.full(n, n - 1.0), 0.0))
+        rows.append(_Row(np.ones(arcs), np.zeros(n), np.full(n, n - 1.0), 0.0, nothing, nothing))
     critical = 0 if ordering else compared
     rows += loads
     consumption, lower, upper = (np.stack([row[k] for row in rows], axis=-1) for k in range(3))
-    begin = np.array([row[3] for row in rows], dtype=np.float64)
+    threshold, rate = (np.stack([row[k] for row in rows], axis=-1) for k in (4, 5))
+    if not rate.any():
+        threshold, rate = threshold[:0], rate[:0]
+    begin = np.array([row.start for row in rows], dtype=np.float64)
     slack = np.zeros(len(rows))
     for k, row in enumerate(rows):
         finite = [side[np.isfinite(side)] for side in row[:3]]
-        if not all((side == np.rint(side)).all() for side in (*finite, np.array(row[3]))):
-            terms = len(row[1])
+        if not all((side == np.rint(side)).all() for side in (*finite, np.array(row.start))):
+            terms = len(row.lower)
             slack[k] = _ROUNDING * terms * max((np.abs(side).max(initial=0.0) for side in finite), default=0.0)
     upper = upper + slack
     closed = np.asarray((lower > upper).any(axis=1))
@@ -163,7 +184,7 @@ def limits(network: Network, resources: tuple[Resource, ...], rules: Rules | Non
     slack[len(rows) - len(loads) :] = np.inf  # paths are joined if the same requests are open
     carried = np.zeros((arcs, len(loads)))
     for k, load in enumerate(loads):
-        carried[:, k] = -_on_vertices(network, load[0])[network.tails]
+        carried[:, k] = -_on_vertices(network, load.consumption)[network.tails]
     return Limits(
         np.ascontiguousarray(consumption),
         np.ascontiguousarray(lower),
@@ -177,7 +198,33 @@ def limits(network: Network, resources: tuple[Resource, ...], rules: Rules | Non
         float(mine[mine > 0].min(initial=np.inf)),
         closed,
         carried,
+        threshold,
+        rate,
     )
+
+
+class _Row(NamedTuple):
+    """A resource with one upper limit: by arc and by vertex."""
+
+    consumption: Floats
+    lower: Floats
+    upper: Floats
+    start: float
+    threshold: Floats
+    rate: Floats
+
+
+def penalties(network: Network, mine: Limits, starts: Sequence[int] | Ints, arcs: Ints) -> Floats:
+    """Return what paths pay for their values of resources; path k has ``arcs[starts[k]:starts[k + 1]]``."""
+    paid = np.zeros(len(starts) - 1)
+    if len(mine.rate):
+        for k, (first, end) in enumerate(pairwise(starts)):
+            level = mine.start
+            for arc in arcs[first:end]:
+                head = network.heads[arc]
+                level = np.maximum(level + mine.consumption[arc], mine.lower[head])
+                paid[k] += mine.rate[head] @ np.maximum(level - mine.threshold[head], 0.0)
+    return paid
 
 
 def _on_vertices(network: Network, consumption: Floats) -> Floats:
@@ -196,6 +243,7 @@ def _is_carried(network: Network, resource: Resource, lower: Floats, upper: Floa
     others = np.delete(size, [*pickups, *deliveries])
     return bool(
         resource.start == 0
+        and not resource.rate.any()
         and (lower <= 0).all()
         and (upper == upper[0]).all()
         and (size[network.heads] == resource.consumption).all()
@@ -205,10 +253,10 @@ def _is_carried(network: Network, resource: Resource, lower: Floats, upper: Floa
     )
 
 
-def _orders(consumption: Floats, lower: Floats, upper: Floats, start: float) -> bool:
+def _orders(row: _Row) -> bool:
     """Return whether a resource never decreases and has finite limits."""
-    ends = np.isfinite(upper).all() and np.isfinite(start)
-    return bool(ends and (consumption >= 0).all() and (consumption > 0).any())
+    ends = np.isfinite(row.upper).all() and np.isfinite(row.start)
+    return bool(ends and (row.consumption >= 0).all() and (row.consumption > 0).any())
 
 
 def bounded(network: Network, mine: Limits, *, remembered: bool) -> Limits:
@@ -225,15 +273,16 @@ def bounded(network: Network, mine: Limits, *, remembered: bool) -> Limits:
         )
     n, place = network.num_vertices, mine.compared
     consumption, lower, upper = mine.consumption, mine.lower, mine.upper
-    start, slack = mine.start, mine.slack
+    start, slack, threshold, rate = mine.start, mine.slack, mine.threshold, mine.rate
     if mine.critical < place:
         consumption, lower, upper, start, slack = (
             np.insert(each, place, value, axis=-1)
             for each, value in ((consumption, 1.0), (lower, 0.0), (upper, n - 1.0), (start, 0.0), (slack, 0.0))
         )
+        threshold, rate = (np.insert(each, place, 0.0, axis=-1) for each in (threshold, rate))
     return replace(
-        mine, consumption=consumption, lower=lower, upper=upper, start=start, slack=slack, critical=place,
-        compared=place + 1, lowest=0.0, highest=n - 1.0, step=1.0,
+        mine, consumption=consumption, lower=lower, upper=upper, start=start, slack=slack, threshold=threshold,
+        rate=rate, critical=place, compared=place + 1, lowest=0.0, highest=n - 1.0, step=1.0,
     )  # fmt: skip
 
 

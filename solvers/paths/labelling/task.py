@@ -29,6 +29,7 @@ class Task(NamedTuple):
     * ``mirror``: the symmetry of network and costs, or None.
     * ``both``: whether routes are joined from paths of both directions.
     * ``usable``: mask of usable arcs.
+    * ``penalty_weight``: factor of the resources' penalties.
     """
 
     network: Network
@@ -46,6 +47,7 @@ class Task(NamedTuple):
     cuts: Fields
     boxes: Boxes
     clock: Clock
+    penalty_weight: float = 1.0
 
     def side(self, direction: Direction, *, relaxed: bool = False) -> Side:
         """Return a direction with arc costs, in the form of the kernels."""
@@ -55,9 +57,10 @@ class Task(NamedTuple):
             costs = costs + (requests.ahead[network.heads] if forwards else requests.back[network.tails])
             free = requests.free_ahead if forwards else requests.free_back
             ignored = np.bitwise_or.reduce(requests.bits * free[:, None].astype(np.uint64), axis=0)
-        return side_of(
+        side = side_of(
             direction, network, self.custom, costs, self.usable, self.cuts, self.boxes, ignored, relaxed=relaxed
         )
+        return side if self.penalty_weight == 1.0 else side._replace(rate=self.penalty_weight * side.rate)
 
     @property
     def functions(self) -> tuple[Functions, Functions]:
