@@ -17,11 +17,12 @@ from colgen.core.errors import InputError
 from colgen.model.rows import Rows
 from colgen.networks.clipping import clipped
 from colgen.networks.expanded import expand
-from colgen.networks.graph import Floats, Graph, Ints, levels, reached
+from colgen.networks.graph import Floats, Graph, Ints, reached
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from colgen.networks.statement import Paths
 from colgen.networks.windows import penalty
 from colgen.solvers.arrays import ArrayError
+from colgen.solvers.graphs.topological import levels
 from colgen.solvers.paths import labelling
 from colgen.solvers.paths.acyclic import Acyclic, States
 

@@ -16,9 +16,10 @@ from colgen.core.sense import Sense
 from colgen.model.rows import Rows, compile_model, free_variables
 from colgen.networks.commodity_rows import write_conservation
 from colgen.networks.expanded import Expanded, expand
-from colgen.networks.graph import Floats, Graph, Ints, levels
+from colgen.networks.graph import Floats, Graph, Ints
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from colgen.networks.windows import Limited, earliest, latest, limited
+from colgen.solvers.graphs.topological import levels
 
 _COPIES = 12
 """Most paths that have a flow each."""

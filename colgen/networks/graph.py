@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import InputError
 from colgen.networks.rules import Vertex
+from colgen.solvers.graphs.topological import topological_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,7 +97,7 @@ class Graph:
     @cached_property
     def is_acyclic(self) -> bool:
         """Whether the graph has no directed cycle."""
-        return levels(len(self.vertices), self.tails, self.heads) is not None
+        return topological_ranks(len(self.vertices), self.tails, self.heads) is not None
 
     @cached_property
     def has_parallel_arcs(self) -> bool:
@@ -118,25 +119,6 @@ class Graph:
         if isinstance(values, Mapping):
             return self.per_vertex(values, name, 0.0)[self.heads]
         return _array(values, name, (len(self.tails),), "arc")
-
-
-def levels(count: int, tails: Ints, heads: Ints) -> Ints | None:
-    """Return the greatest number of arcs on a walk to each vertex, or None if there is a cycle."""
-    order = np.argsort(tails, kind="stable")
-    starts = np.searchsorted(tails[order], np.arange(count + 1))
-    targets = heads[order]
-    left = np.bincount(heads, minlength=count)
-    level = np.zeros(count, dtype=np.int64)
-    layer, done, number = np.flatnonzero(left == 0), 0, 0
-    while len(layer):
-        level[layer] = number
-        done, number = done + len(layer), number + 1
-        sizes = starts[layer + 1] - starts[layer]
-        places = np.repeat(starts[layer] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        ended, times = np.unique(targets[places], return_counts=True)
-        left[ended] -= times
-        layer = ended[left[ended] == 0]
-    return level if done == count else None
 
 
 def reached(count: int, tails: Ints, heads: Ints, start: int) -> NDArray[np.bool_]:

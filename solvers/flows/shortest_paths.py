@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_indices, as_integer
+from colgen.solvers.graphs.topological import topological_ranks
 from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
@@ -52,53 +53,13 @@ def shortest_paths(
     ends = as_indices(heads, "heads", upper=count, shape=begins.shape)
     lowest = np.finfo(np.float64).min
     prices = as_floats(costs, "costs", shape=(None, len(begins)), low=lowest, finite=False)
-    place = find_order(begins, ends, count)
+    place = topological_ranks(count, begins, ends)
     order = np.arange(len(begins)) if place is None else np.argsort(place[begins], kind="stable")
     lengths, found = np.empty(len(prices)), np.zeros(prices.shape, dtype=np.bool_)
     at = _search_each(begins, ends, prices, order, start, end, np.empty(count), lengths, found)
     if at < len(prices):
         raise ArrayError(f"costs: expected no circuit of negative cost, but costs {at} have one")
     return lengths, found
-
-
-def find_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
-    """Return the position of each node in a topological order, or None if there is a circuit."""
-    place = np.zeros(nodes, dtype=np.int64)
-    return place if _places(tails, heads, place) else None
-
-
-@njit(cache=True, nogil=True)
-def _places(tails, heads, place):  # type: ignore[no-untyped-def]
-    """Write a topological order of the nodes into ``place``.  Return whether it exists."""
-    nodes = len(place)
-    waiting = np.zeros(nodes, dtype=np.int64)
-    for a in range(len(tails)):
-        waiting[heads[a]] += 1
-    starts = np.zeros(nodes + 1, dtype=np.int64)
-    for a in range(len(tails)):
-        starts[tails[a] + 1] += 1
-    for v in range(nodes):
-        starts[v + 1] += starts[v]
-    out, fill = np.empty(len(tails), dtype=np.int64), starts.copy()
-    for a in range(len(tails)):
-        out[fill[tails[a]]] = a
-        fill[tails[a]] += 1
-    queue, count, done = np.empty(nodes, dtype=np.int64), 0, 0
-    for v in range(nodes):
-        if waiting[v] == 0:
-            queue[count] = v
-            count += 1
-    while done < count:
-        v = queue[done]
-        place[v] = done
-        done += 1
-        for k in range(starts[v], starts[v + 1]):
-            u = heads[out[k]]
-            waiting[u] -= 1
-            if waiting[u] == 0:
-                queue[count] = u
-                count += 1
-    return done == nodes
 
 
 @njit(cache=True, no_cpython_wrapper=True)

@@ -1,10 +1,9 @@
-"""Graphs as arrays: names and numbers of vertices, levels, and what bad input gets."""
+"""Graphs as arrays: names and numbers of vertices, and what bad input gets."""
 
-import numpy as np
 import pytest
 
 from colgen import InputError
-from colgen.networks.graph import Graph, levels
+from colgen.networks.graph import Graph
 
 
 def test_vertices_are_sorted_integers_or_in_order_of_appearance():
@@ -36,17 +35,3 @@ def test_an_invalid_graph_is_refused(graph, message):
 def test_parallel_arcs_need_no_keys():
     assert Graph(([0, 0, 1], [1, 1, 2]), 0, 2).has_parallel_arcs
     assert not Graph(([0, 0, 1], [1, 2, 2]), 0, 2).has_parallel_arcs
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_level_of_a_vertex_is_its_longest_walk(seed):
-    rng = np.random.default_rng(seed)
-    count = 30
-    tails, heads = rng.integers(0, count, (2, 60))
-    forward = tails < heads
-    tails, heads = tails[forward], heads[forward]
-    expected = np.zeros(count, dtype=int)
-    for _ in range(count):
-        np.maximum.at(expected, heads, expected[tails] + 1)
-    assert levels(count, tails, heads).tolist() == expected.tolist()
-    assert levels(3, np.array([0, 1, 2]), np.array([1, 2, 0])) is None

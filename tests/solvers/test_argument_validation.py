@@ -348,7 +348,8 @@ STRUCTURES = {
     "eisner_grandsibling.best_of_parts",  # takes validated scores
     "eisner_sums.projective_sums",  # takes validated parts
     "matrix_tree.sample_trees",  # takes a generator; tree_sums validates the scores
-    "shortest_paths.find_order",  # takes arcs of a block
+    "topological.levels",  # takes the arcs of a graph
+    "topological.topological_ranks",  # takes the arcs of a graph
     "weak_duality.least_by_duals",  # takes data of programs
     "proximal.proximal_point",  # takes points of subproblems
     "integer_labels.best_scores",  # takes validated forests

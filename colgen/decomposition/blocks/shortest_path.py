@@ -23,7 +23,8 @@ from colgen.decomposition.blocks.unimodular import Unimodular, whole_sides
 from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.structure import in_units, signs_of_rows
 from colgen.decomposition.reading.subproblems import Subproblem
-from colgen.solvers.flows.shortest_paths import find_order, search
+from colgen.solvers.flows.shortest_paths import search
+from colgen.solvers.graphs.topological import topological_ranks
 from colgen.solvers.linear.highs import LPStatus, Stopped
 from colgen.solvers.linear.recosted import Points
 from colgen.solvers.linear.weak_duality import least_by_duals
@@ -132,7 +133,7 @@ def shortest_path_of(sub: Subproblem) -> ShortestPath | None:
     owners = np.repeat(np.arange(len(counts)), counts)
     out = signs[columns.indices] * columns.data > 0.0
     tails[owners[out]], heads[owners[~out]] = columns.indices[out], columns.indices[~out]
-    place = find_order(tails, heads, nodes + 1)
+    place = topological_ranks(nodes + 1, tails, heads)
     if place is None and not np.isfinite(sub.upper).all():
         return None
     return ShortestPath(sub, tails, heads, supply + 0.0, place)

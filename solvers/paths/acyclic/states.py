@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_indices, as_integer, as_integers
+from colgen.solvers.graphs.topological import topological_ranks
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.paths.labelling.network import Network
 
@@ -67,7 +68,7 @@ class States:
             raise ArrayError("arcs: expected states entered only by arcs that stay, or only by others")
         extra = np.broadcast_to(as_floats(costs, "costs"), tail.shape)
         rank = topological_ranks(len(vertex), tail, head)
-        if not len(rank):
+        if rank is None:
             raise ArrayError("tails, heads: expected no cycle of states")
         order = np.lexsort((rank[tail], rank[head]))
         place = np.argsort(rank, kind="stable")
@@ -180,42 +181,6 @@ class States:
             arc, extra = np.append(arc, np.full(stays, -1)), np.append(extra, np.zeros(stays))
             vertices = np.append(vertices, vertices[:-1])
         return cls(network, vertices, tails, heads, arc, extra, source=network.source, sink=sink)
-
-
-@njit(cache=True, nogil=True)
-def topological_ranks(count: int, tails: Ints, heads: Ints) -> Ints:
-    """Return the place of each vertex in a topological order; empty if there is a cycle."""
-    entering = np.zeros(count, dtype=np.int64)
-    first = np.zeros(count + 2, dtype=np.int64)
-    for arc in range(len(tails)):
-        entering[heads[arc]] += 1
-        first[tails[arc] + 2] += 1
-    for vertex in range(count):
-        first[vertex + 2] += first[vertex + 1]
-    leaving = np.empty(len(tails), dtype=np.int64)
-    for arc in range(len(tails)):
-        leaving[first[tails[arc] + 1]] = heads[arc]
-        first[tails[arc] + 1] += 1
-    queue, done, end = np.empty(count, dtype=np.int64), 0, 0
-    for vertex in range(count):
-        if entering[vertex] == 0:
-            queue[end] = vertex
-            end += 1
-    while done < end:
-        vertex = queue[done]
-        done += 1
-        for k in range(first[vertex], first[vertex + 1]):
-            head = leaving[k]
-            entering[head] -= 1
-            if entering[head] == 0:
-                queue[end] = head
-                end += 1
-    if end < count:
-        return np.empty(0, dtype=np.int64)
-    ranks = np.empty(count, dtype=np.int64)
-    for place in range(count):
-        ranks[queue[place]] = place
-    return ranks
 
 
 @njit(cache=True, nogil=True)

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen.solvers.arrays import ArrayError
-from colgen.solvers.flows.shortest_paths import find_order, search
+from colgen.solvers.flows.shortest_paths import search
 from colgen.solvers.flows.shortest_paths import shortest_paths as shortest_path_each
+from colgen.solvers.graphs.topological import topological_ranks
 
 NODES = 5
 
@@ -27,7 +28,7 @@ def networks(draw):
 def shortest_paths(tails, heads, costs, nodes, source, sink, most):
     """Return the paths, and the potentials or None."""
     tails, heads, costs = np.array(tails), np.array(heads), np.array(costs)
-    place = find_order(tails, heads, nodes)
+    place = topological_ranks(nodes, tails, heads)
     order = np.arange(len(tails)) if place is None else np.argsort(place[tails], kind="stable")
     potentials, found = np.zeros(nodes), np.zeros((most, len(tails)), dtype=bool)
     count = search(tails, heads, costs, order, source, sink, potentials, found)
