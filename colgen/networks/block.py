@@ -22,9 +22,9 @@ from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourh
 from colgen.networks.statement import Paths
 from colgen.networks.windows import penalty
 from colgen.solvers.arrays import ArrayError
-from colgen.solvers.graphs.topological import levels
 from colgen.solvers.paths import labelling
 from colgen.solvers.paths.acyclic import Acyclic, States
+from colgen.solvers.topological import levels
 
 _ROUNDING = 1e-9
 """Relative tolerance for limits of resources of given paths, as in :class:`colgen.solvers.paths.labelling.Resource`."""

@@ -19,7 +19,7 @@ from colgen.networks.expanded import Expanded, expand
 from colgen.networks.graph import Floats, Graph, Ints
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 from colgen.networks.windows import Limited, earliest, latest, limited
-from colgen.solvers.graphs.topological import levels
+from colgen.solvers.topological import levels
 
 _COPIES = 12
 """Most paths that have a flow each."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import InputError
 from colgen.networks.rules import Vertex
-from colgen.solvers.graphs.topological import topological_ranks
+from colgen.solvers.topological import topological_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

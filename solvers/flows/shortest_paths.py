@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_indices, as_integer
-from colgen.solvers.graphs.topological import topological_ranks
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.topological import topological_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

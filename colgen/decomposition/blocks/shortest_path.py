@@ -24,10 +24,10 @@ from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.reading.structure import in_units, signs_of_rows
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.solvers.flows.shortest_paths import search
-from colgen.solvers.graphs.topological import topological_ranks
 from colgen.solvers.linear.highs import LPStatus, Stopped
 from colgen.solvers.linear.recosted import Points
 from colgen.solvers.linear.weak_duality import least_by_duals
+from colgen.solvers.topological import topological_ranks
 
 _PATHS = 4
 """Maximum number of points per call."""

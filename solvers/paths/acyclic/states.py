@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_indices, as_integer, as_integers
-from colgen.solvers.graphs.topological import topological_ranks
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.topological import topological_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

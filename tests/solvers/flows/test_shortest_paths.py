@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.flows.shortest_paths import search
 from colgen.solvers.flows.shortest_paths import shortest_paths as shortest_path_each
-from colgen.solvers.graphs.topological import topological_ranks
+from colgen.solvers.topological import topological_ranks
 
 NODES = 5
 

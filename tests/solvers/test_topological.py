@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colgen.solvers.graphs.topological import levels, topological_ranks
+from colgen.solvers.topological import levels, topological_ranks
 
 
 @pytest.mark.parametrize("seed", range(20))
