@@ -15,6 +15,7 @@ from colgen.jax import FenchelYoung, LogPartition, Marginals, SparseMAP, Structu
 from colgen.learning import (  # noqa: E402
     Chains,
     EnumeratedStructures,
+    Matchings,
     ProjectiveTrees,
     Trees,
     fenchel_young,
@@ -30,9 +31,10 @@ MODELS = {
     "trees": (Trees(), [(4, 4)], [-1, 0, 1, 1]),
     "one root": (Trees(single_root=True), [(4, 4)], [-1, 2, 0, 2]),
     "siblings": (ProjectiveTrees("siblings"), [(4, 4), (4, 4, 4)], [-1, 0, 1, 1]),
+    "matchings": (Matchings(), [(3, 4)], [2, 0, 3]),
 }
 CLUSTERINGS = (Clusterings(), [(4, 4)], [0, 0, 1, 0])
-LENGTHS = {"chains": [4, 2, 3], "stepwise": [4, 2, 3], "trees": [3, 1, 2], "one root": [3, 1, 2], "siblings": [3, 1, 2]}
+LENGTHS = {name: [4, 2, 3] if name in ("chains", "stepwise") else [3, 1, 2] for name in MODELS}
 LOSSES = {
     "hinge": (StructuredHinge, hinge, {}),
     "no margin": (StructuredHinge, hinge, {"margin": "none"}),

@@ -13,6 +13,7 @@ from colgen.learning import (  # noqa: E402
     EnumeratedStructures,
     GraphPaths,
     Knapsacks,
+    Matchings,
     MonotoneChains,
     ProjectiveTrees,
     Segmentations,
@@ -49,11 +50,12 @@ SHAPES = {
     "segmentations": (Segmentations(), [(2, 3, 2, 2), (2, 2)]),
     "constituents": (Constituents(), [(2, 3, 3, 2)]),
     "alignments": (Alignments(), [(2, 3, 3, 3)]),
+    "matchings": (Matchings(), [(2, 3, 4)]),
     "monotone chains": (MonotoneChains(), [(2, 3, 2), (2, 3, 3)]),
     "projective trees": (ProjectiveTrees(), [(2, 4, 4)]),
     "siblings": (ProjectiveTrees("siblings"), [(2, 4, 4), (2, 4, 4, 4)]),
 }
-DERIVED = ("segmentations", "constituents", "alignments", "monotone chains")
+DERIVED = ("segmentations", "constituents", "alignments", "matchings", "monotone chains")
 LABELLED = [name for name in SHAPES if name not in DERIVED]
 """Structures given by labels or heads, one per position."""
 
@@ -92,7 +94,8 @@ def test_gradients_with_holes(layer, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "axes"), [("segmentations", (0,)), ("constituents", (0, 1)), ("monotone chains", (0,))]
+    ("name", "axes"),
+    [("segmentations", (0,)), ("constituents", (0, 1)), ("matchings", (0,)), ("monotone chains", (0,))],
 )
 def test_derivations_with_holes_are_those_of_the_existing_positions(name, axes):
     model, shapes = SHAPES[name]
@@ -274,6 +277,20 @@ def test_threads_do_not_change_results(name):
             value.square().sum().backward()
             found.append([value.detach().numpy(), *(s.grad.numpy() for s in scores)])
         assert all(map(np.array_equal, *found))
+
+
+@pytest.mark.parametrize("loss", [StructuredHinge, FenchelYoung])
+def test_gold_matchings_are_the_columns_of_rows(loss):
+    (scores,) = drawn([(2, 3, 4)])
+    gold, layer = torch.tensor([[3, 0, 1], [2, 1, 9]]), loss(Matchings(), reduction="none")
+    found = layer(scores, gold=gold, lengths=LENGTHS)
+    for k, length in enumerate(LENGTHS.tolist()):
+        alone = layer(scores[k : k + 1, :length], gold=gold[k : k + 1, :length])
+        assert found[k].item() == pytest.approx(alone.item())
+    holes = layer(scores, gold=torch.tensor([[9, 0, 1], [2, 9, 3]]), mask=HOLES)
+    alone = layer(scores[:1, 1:], gold=torch.tensor([[0, 1]]))
+    assert holes[0].item() == pytest.approx(alone.item())
+    assert torch.autograd.gradcheck(lambda theta: layer(theta, gold=gold, lengths=LENGTHS), [scores])
 
 
 def test_the_page_prints_what_it_shows():

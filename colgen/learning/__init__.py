@@ -2,7 +2,7 @@
 
 from colgen.learning.constrained import Constrained, constrained_best
 from colgen.learning.constraints import Constraint, Parts, at_least, at_most, cannot_link, equal, must_link
-from colgen.learning.derivations import Alignments, Constituents, MonotoneChains, Segmentations, k_best
+from colgen.learning.derivations import Alignments, Constituents, Matchings, MonotoneChains, Segmentations, k_best
 from colgen.learning.examples import Example, LinearExample
 from colgen.learning.interpolation import Interpolated, interpolated
 from colgen.learning.losses import (
@@ -47,6 +47,7 @@ __all__ = [
     "Segmentations",
     "Constituents",
     "Alignments",
+    "Matchings",
     "MonotoneChains",
     "PricedStructures",
     "EnumeratedStructures",

@@ -93,7 +93,8 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     model
         :class:`~colgen.learning.Chains`, :class:`~colgen.learning.Trees`, :class:`~colgen.learning.ProjectiveTrees`,
         :class:`~colgen.learning.Segmentations`, :class:`~colgen.learning.Constituents`,
-        :class:`~colgen.learning.Alignments` or :class:`~colgen.learning.MonotoneChains`.
+        :class:`~colgen.learning.Alignments`, :class:`~colgen.learning.Matchings` or
+        :class:`~colgen.learning.MonotoneChains`.
     scores
         Its arrays of scores; -inf forbids a part.
 
@@ -116,7 +117,7 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
         else:
             raise InputError(
                 "expected a model with sums over its structures (Chains, Trees, ProjectiveTrees, Segmentations, "
-                f"Constituents, Alignments, MonotoneChains), not {type(model).__name__}"
+                f"Constituents, Alignments, Matchings, MonotoneChains), not {type(model).__name__}"
             )
     except ArrayError as error:
         raise InputError(str(error)) from None

@@ -1,4 +1,4 @@
-"""Hypergraphs of segmentations, constituents, projective trees, alignments and chains, cached by size.
+"""Hypergraphs of segmentations, constituents, projective trees, alignments, chains and matchings, cached by size.
 
 Places of scores refer to the arrays given in each docstring, flattened and in sequence.
 """
@@ -6,11 +6,12 @@ Places of scores refer to the arrays given in each docstring, flattened and in s
 from __future__ import annotations
 
 from functools import lru_cache
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.arrays import as_integer
+from colgen.solvers.arrays import ArrayError, as_integer
 from colgen.solvers.derivations.hypergraph import Hypergraph
 from colgen.solvers.kernel_cache import njit
 
@@ -18,6 +19,9 @@ Ints = NDArray[np.int64]
 
 _CACHED = 128
 """Hypergraphs kept per kind; sentences of a corpus have fewer lengths."""
+
+_STEPS = 2_500_000
+"""Maximum number of edges of a hypergraph of matchings: 18 rows and columns have 2,359,296 edges (80 MB)."""
 
 
 def segmentations(tokens: int, longest: int, labels: int) -> Hypergraph:
@@ -61,6 +65,23 @@ def labellings(tokens: int, labels: int, stepwise: bool = False) -> Hypergraph:
     return _labellings(as_integer(tokens, "tokens", low=1), as_integer(labels, "labels", low=1), bool(stepwise))
 
 
+def matchings(rows: int, columns: int) -> Hypergraph:
+    """Return matchings of each row to a column of its own, at least as many columns as rows; scores (rows, columns).
+
+    A vertex is the set of columns of the first rows, so that the number of edges grows as columns · 2^(columns - 1) for
+    as many rows.  An ArrayError is raised above 2,500,000 edges.
+    """
+    rows = as_integer(rows, "rows", low=1)
+    columns = as_integer(columns, "columns", low=rows)
+    steps = sum(i * comb(columns, i) for i in range(1, rows + 1)) + comb(columns, rows)
+    if steps > _STEPS:
+        raise ArrayError(
+            f"sums over matchings of {rows} rows and {columns} columns take {steps:,} steps, expected at most "
+            f"{_STEPS:,}, such as 18 rows and columns; best, k_best and sparsemap have no such limit"
+        )
+    return _matchings(rows, columns)
+
+
 @lru_cache(_CACHED)
 def _segmentations(tokens: int, longest: int, labels: int) -> Hypergraph:
     return Hypergraph.from_edges(
@@ -92,6 +113,24 @@ def _monotone_chains(frames: int, states: int) -> Hypergraph:
 def _labellings(tokens: int, labels: int, stepwise: bool) -> Hypergraph:
     parts = tokens * labels + (tokens if stepwise else 1) * labels * labels
     return Hypergraph.from_edges(_build_labellings(tokens, labels, stepwise), parts)
+
+
+@lru_cache(4)  # the others are small
+def _matchings(rows: int, columns: int) -> Hypergraph:
+    """Vertices by size of the set, then by the number whose bits are its members; the goal joins the last sets."""
+    sets, bits, edges, offset = np.zeros(1, np.int64), np.int64(1) << np.arange(columns), [], 0
+    for i in range(rows):
+        grown = np.unique(sets[:, np.newaxis] | bits)
+        grown = grown[np.isin(grown, sets, assume_unique=True, invert=True)]
+        member, column = np.nonzero(grown[:, np.newaxis] & bits)
+        tails = offset + np.searchsorted(sets, grown[member] ^ bits[column]) if i else np.full(len(member), -1)
+        edges.append((np.full(len(grown), i + 1), tails, i * columns + column))
+        offset, sets = offset + len(sets) if i else 0, grown
+    ends = offset + np.arange(len(sets))
+    edges.append((np.array([len(ends)]), ends, np.full(len(ends), -1)))
+    counts, first, place = (np.concatenate(column) for column in zip(*edges, strict=True))
+    start = np.concatenate([[0], np.cumsum(counts)])
+    return Hypergraph.from_edges((start, first, np.full(len(first), -1), place), rows * columns)
 
 
 @njit(cache=True, no_cpython_wrapper=True)

@@ -1,4 +1,4 @@
-"""Segmentations, constituents, alignments and monotone chains compared with lists of all structures."""
+"""Segmentations, constituents, alignments, matchings and monotone chains compared with lists of all structures."""
 
 import itertools
 
@@ -10,6 +10,7 @@ from colgen.learning import (
     Alignments,
     Chains,
     Constituents,
+    Matchings,
     MonotoneChains,
     ProjectiveTrees,
     Segmentations,
@@ -88,6 +89,10 @@ def chains(frames, states):
     return found
 
 
+def matchings(rows, columns):
+    return [Matchings.structure(np.array(x), columns) for x in itertools.permutations(range(columns), rows)]
+
+
 CASES = {
     "segmentations": (Segmentations(), [(4, 3, 2), (2, 2)], segmentations(4, 3, 2)),
     "longer than the chain": (Segmentations(), [(3, 5, 2), (2, 2)], segmentations(3, 5, 2)),
@@ -104,6 +109,10 @@ CASES = {
     "one word with a head": (derived(ProjectiveTrees()), [(2, 2)], trees(1, False)),
     "monotone chains": (MonotoneChains(), [(5, 4), (5, 3)], chains(5, 4)),
     "fewer frames than states": (MonotoneChains(), [(3, 5), (6, 3)], chains(3, 5)),
+    "matchings": (Matchings(), [(4, 4)], matchings(4, 4)),
+    "more columns than rows": (Matchings(), [(3, 5)], matchings(3, 5)),
+    "one row": (Matchings(), [(1, 3)], matchings(1, 3)),
+    "one pair": (Matchings(), [(1, 1)], matchings(1, 1)),
     "one state": (MonotoneChains(), [(3, 1), (2, 3)], chains(3, 1)),
 }
 
@@ -215,6 +224,60 @@ def test_alignments_count_edits():
     assert best_structure(Alignments(), [theta]).score((theta,)) == -5.0
 
 
+def test_matchings_with_equal_scores_are_found_once_each():
+    for shape, count in (((4, 4), 24), ((2, 4), 12)):
+        found = k_best(Matchings(), 100, [np.zeros(shape)])
+        assert len({s.key for s in found}) == len(found) == count
+        assert marginals(Matchings(), np.zeros(shape)).log_partition == pytest.approx(np.log(count), abs=1e-12)
+
+
+def test_rows_stay_alone_in_columns_of_their_own():
+    scores, alone = drawn([(3, 3), (3,)], 0)
+    own = np.where(np.eye(3, dtype=bool), alone[:, np.newaxis], -np.inf)
+    values = [
+        sum(alone[i] if x is None else scores[i, x] for i, x in enumerate(chosen))
+        for chosen in itertools.product([None, 0, 1, 2], repeat=3)
+        if len(set(used := [x for x in chosen if x is not None])) == len(used)
+    ]
+    found = marginals(Matchings(), np.hstack([scores, own]))
+    assert found.log_partition == pytest.approx(np.logaddexp.reduce(values), abs=1e-9)
+
+
+def test_large_matchings_are_decoded_but_not_summed():
+    scores = drawn([(40, 40)], 0)[0]
+    ranked = k_best(Matchings(), 5, [scores.T[:, ::-1]])  # not contiguous
+    values = [s.score((np.ascontiguousarray(scores.T[:, ::-1]),)) for s in ranked]
+    assert values == sorted(values, reverse=True)
+    assert best_structure(Matchings(), [scores]).score((scores,)) == pytest.approx(values[0], abs=1e-9)
+    assert sparsemap(Matchings(), scores).marginals.sum(axis=1) == pytest.approx(np.ones(40))
+    for call in (
+        lambda: marginals(Matchings(), scores),
+        lambda: batch_sums(batch_of(Matchings(), [scores[np.newaxis]])),
+        lambda: fenchel_young(Matchings(), np.arange(40), scores, regularization="gibbs"),
+    ):
+        with pytest.raises(InputError, match=r"sums over matchings of 40 rows and 40 columns .*18 rows and columns"):
+            call()
+    assert marginals(Matchings(), np.zeros((4, 58))).entropy == pytest.approx(np.log(58 * 57 * 56 * 55))
+
+
+def test_penalties_hide_no_scores():
+    """Rows and columns that may not meet often have scores such as -1e30 instead of -inf."""
+    for seed in range(20):
+        (scores,) = drawn([(5, 5)], seed, 0.3)
+        best = Matchings().best(scores)
+        if best is not None:
+            masked = np.where(np.isneginf(scores), -1e30, scores)
+            for found in k_best(Matchings(), 1, [masked]):
+                assert found.score((masked,)) == pytest.approx(structure_from(best, [scores]).score((scores,)))
+
+
+def test_columns_invert_structures():
+    scores = drawn([(3, 5)], 0)[0]
+    found = Matchings.columns(best_structure(Matchings(), [scores]), 5)
+    assert scores[range(3), found].sum() == max(scores[range(3), x].sum() for x in itertools.permutations(range(5), 3))
+    assert Matchings.columns(Matchings().from_labels([4, 0, 1], scores), 5).tolist() == [4, 0, 1]
+
+
 @pytest.mark.parametrize("labels", [[1, 2], [1, 1], [2], []])
 def test_transcripts_have_the_paths_that_collapse_to_them(labels):
     scores = drawn([(5, 3)], 0)[0]
@@ -249,6 +312,10 @@ def test_losses_and_sparse_means_accept_these_oracles():
         (Alignments(), [np.zeros((3, 2, 2))], r"expected the shape \(rows \+ 1, columns \+ 1, 3\)"),
         (MonotoneChains(), [np.zeros((3, 2)), np.zeros((2, 3))], r"moves: expected the shape \(3, 3\)"),
         (MonotoneChains(), [np.zeros((3, 2))], "expected an array for each of scores, moves"),
+        (Matchings(), [np.zeros((3, 2))], r"expected the shape \(rows, columns\)"),
+        (Matchings(), [np.zeros((0, 2))], r"expected the shape \(rows, columns\)"),
+        (Matchings(), [np.zeros((2, 2)), np.zeros(2)], "expected an array for each of scores"),
+        (Matchings(), [np.full((4, 4), 1e308)], "scores: expected numbers of at most"),
         (Constituents(), [np.full((4, 4), 1e308)], "scores: expected numbers of at most"),
         (Constituents(), [np.full((4, 4), np.nan)], "scores"),
     ],
@@ -270,6 +337,10 @@ def test_wrong_scores_are_refused(model, scores, message):
         (lambda: Constituents.structure([(0, 2, 0), (0, 1, 0), (1, 2, 0), (0, 0, 0), (1, 1, 0)], 3), "binary tree"),
         (lambda: Alignments.structure([0, 0], 2, 1), "lead to"),
         (lambda: MonotoneChains.structure([0, 3], 4), "advance by at most 2"),
+        (lambda: Matchings().from_labels([0, 0], np.zeros((2, 3))), "a different column for each row"),
+        (lambda: Matchings().from_labels([0, 3], np.zeros((2, 3))), "gold: expected 2 numbers from 0 to 2"),
+        (lambda: Matchings.columns(np.array([0, 1]), 3), "positions: expected the places"),
+        (lambda: Matchings().k_best(0, np.zeros((2, 2))), "k: expected"),
         (lambda: Alignments().k_best(0, np.zeros((2, 2, 3))), "k: expected"),
     ],
 )
@@ -279,7 +350,9 @@ def test_invalid_structures_are_refused(call, message):
 
 
 @pytest.mark.parametrize("lengths", [None, [3, 1, 3], [2, 3, 1]])
-@pytest.mark.parametrize("name", ["segmentations", "constituents", "labelled constituents", "alignments", "one state"])
+@pytest.mark.parametrize(
+    "name", ["segmentations", "constituents", "labelled constituents", "alignments", "matchings", "one state"]
+)
 def test_batches_are_their_instances(name, lengths):
     model, shapes, _ = CASES[name]
     rng = np.random.default_rng(0)
