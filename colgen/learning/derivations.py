@@ -168,8 +168,8 @@ def k_best(oracle: Any, k: int, scores: Sequence[Any]) -> list[Structure]:
     Parameters
     ----------
     oracle
-        :class:`~colgen.learning.Chains`, :class:`~colgen.learning.ProjectiveTrees` without other parts, or an oracle of
-        this module.
+        :class:`~colgen.learning.Chains`, :class:`~colgen.learning.ProjectiveTrees` without other parts, or an oracle
+        with a method ``k_best(k, *scores)``, such as those of this module and :class:`~colgen.learning.Trees`.
     k
         Number of structures, at least 1.
     scores
@@ -181,11 +181,11 @@ def k_best(oracle: Any, k: int, scores: Sequence[Any]) -> list[Structure]:
         If k or scores are invalid, or the oracle is another one.
     """
     theta = scores_for(oracle, scores)
-    model = _Labellings() if isinstance(oracle, Chains) else derived(oracle)
-    if model is None:
+    model = _Labellings() if isinstance(oracle, Chains) else derived(oracle) or oracle
+    if not hasattr(model, "k_best"):
         raise InputError(
-            "expected an oracle with k best structures (Chains, ProjectiveTrees without parts, Segmentations, "
-            f"Constituents, Alignments, Matchings, MonotoneChains), not {type(oracle).__name__}"
+            "expected Chains, ProjectiveTrees without parts, or an oracle with a method k_best(k, *scores), not "
+            f"{type(oracle).__name__}"
         )
     return [structure_from(places, theta) for places in model.k_best(k, *theta)]
 

@@ -32,6 +32,7 @@ from colgen.pricing.oracles import Best, NoStructure, OraclePricing, PricingCont
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 from colgen.solvers.chains.viterbi import viterbi
 from colgen.solvers.trees.arborescence import arborescence
+from colgen.solvers.trees.arborescence_k_best import k_best_arborescences
 from colgen.solvers.trees.batches import best_trees
 from colgen.solvers.trees.beliefs import Beliefs, tree_beliefs
 
@@ -346,6 +347,14 @@ class Trees:
         """Return a tree of largest score by the algorithm of Chu, Liu and Edmonds."""
         found = arborescence(scores, single_root=self.single_root)
         return None if found is None else self.structure(found[0])
+
+    def k_best(self, k: int, scores: Floats) -> list[tuple[Ints]]:
+        """Return the k trees of largest score, best first, or all that are allowed if there are fewer."""
+        try:
+            ranked = k_best_arborescences(scores, k, single_root=self.single_root)
+        except ArrayError as error:
+            raise InputError(str(error)) from None
+        return [self.structure(heads) for heads, _ in ranked]
 
     def check(self, *arrays: Floats) -> None:
         check_tree_shapes(self, arrays, ())

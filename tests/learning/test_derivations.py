@@ -400,8 +400,33 @@ def test_k_best_begins_with_the_best():
 
 
 def test_k_best_refuses_other_oracles():
-    for oracle, scores in ((Trees(), [(3, 3)]), (ProjectiveTrees("siblings"), [(3, 3), (3, 3, 3)])):
-        with pytest.raises(InputError, match=r"expected an oracle with k best structures .*not "):
-            k_best(oracle, 2, drawn(scores, 0))
-    with pytest.raises(InputError, match="k: expected"):
-        k_best(Chains(), 0, drawn([(2, 2), (2, 2)], 0))
+    with pytest.raises(InputError, match=r"an oracle with a method k_best\(k, \*scores\), not ProjectiveTrees"):
+        k_best(ProjectiveTrees("siblings"), 2, drawn([(3, 3), (3, 3, 3)], 0))
+    for oracle, shapes in ((Chains(), [(2, 2), (2, 2)]), (Trees(), [(3, 3)]), (Matchings(), [(2, 2)])):
+        with pytest.raises(InputError, match="k: expected"):
+            k_best(oracle, 0, drawn(shapes, 0))
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("forbidden", [0.0, 0.3])
+def test_k_best_trees(single_root, forbidden):
+    """All maps of words to heads without cycles, arcs may cross."""
+    every = []
+    for heads in itertools.product(range(5), repeat=4):
+        above = np.array([0, *heads])
+        reached = above[above[above[above]]]
+        if not reached.any() and (not single_root or heads.count(0) == 1):
+            every.append(np.array([-1, *heads]))
+    assert len(every) == (64 if single_root else 125)
+    for seed in range(6):
+        scores = drawn([(5, 5)], seed, forbidden)
+        if seed > 2:
+            scores = [np.round(scores[0])]  # many ties
+        values = np.array([scores[0][heads[1:], range(1, 5)].sum() for heads in every])
+        order = np.sort(values[values > -np.inf])[::-1]
+        for k in (1, 6, 1000):
+            found = k_best(Trees(single_root=single_root), k, scores)
+            assert [s.score(scores) for s in found] == pytest.approx(order[:k], abs=1e-9)
+            assert len({s.key for s in found}) == len(found)
+            kinds = {tuple(Trees.heads(s)) for s in found}
+            assert kinds <= {tuple(heads) for heads in every}

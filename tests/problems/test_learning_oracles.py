@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.learning.reference import nearest_mean, partitions, trees
 from colgen.core.errors import InputError
-from colgen.learning import ProjectiveTrees, best_structure, fenchel_young, sparsemap
+from colgen.learning import ProjectiveTrees, best_structure, fenchel_young, k_best, sparsemap
 from colgen.learning.batches import batch_of
 from colgen.problems.grandparent_parsing import parse
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees
@@ -70,6 +70,48 @@ def test_the_parser_and_the_losses_have_one_order_of_axes(parts, projective, sin
         assert alone == found[k]
         listed = parse(own[0], **dict(zip(parts, own[1:], strict=True)), projective=projective, k=2)
         assert listed[0].score >= found[k].score - 1e-9  # with any number of roots
+
+
+@pytest.mark.parametrize("items", [1, 2, 5])
+@pytest.mark.parametrize("forbidden", [0.0, 0.2])
+@pytest.mark.usefixtures("way")
+def test_k_best_clusterings_are_the_best_of_all(items, forbidden):
+    every = [Clusterings.structure(np.array(labels)) for labels in partitions(items)]
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=(items, items))  # not symmetric
+        if seed > 1:
+            scores = np.round(scores)  # many ties
+        scores[rng.random(scores.shape) < forbidden] = -np.inf
+        values = np.array([value(structure, [scores]) for structure in every])
+        order = np.sort(values[values > -np.inf])[::-1]
+        for k in (1, 5, 100):
+            found = k_best(Clusterings(), k, [scores])
+            assert [s.score((scores,)) for s in found] == pytest.approx(order[:k], abs=1e-9)
+            assert len({s.key for s in found}) == len(found)
+            for one in found:
+                Clusterings.labels(one, items)  # the pairs of a clustering
+
+
+def test_k_best_clusterings_of_more_items_than_subsets_allow():
+    scores = np.random.default_rng(0).normal(size=(14, 14))
+    found = k_best(Clusterings(), 3, [scores])
+    assert found[0].key == best_structure(Clusterings(), [scores]).key
+    values = [s.score((scores,)) for s in found]
+    assert values == sorted(values, reverse=True)
+    assert len({s.key for s in found}) == 3
+    first = Clusterings.labels(found[0], 14)
+    for item in range(14):  # no clustering that moves one item is better than the second best
+        for other in range(int(first.max()) + 2):
+            moved = first.copy()
+            moved[item] = other
+            places = Clusterings.structure(moved)
+            if not np.array_equal(places[0], found[0].parts[0][0]):
+                assert value(places, [scores]) <= values[1] + 1e-9
+    with pytest.raises(InputError, match="k: expected"):
+        k_best(Clusterings(), 0, [scores])
+    with pytest.raises(InputError, match="method k_best"):
+        k_best(SecondOrderTrees("siblings"), 2, [np.zeros((3, 3)), np.zeros((3, 3, 3))])
 
 
 def test_sibling_parts_are_head_sibling_modifier():

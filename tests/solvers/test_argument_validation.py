@@ -50,6 +50,7 @@ SAMPLES = {
     "arborescence.arborescence": {"weights": ARCS},
     "arborescence.reduced_costs": {"weights": ARCS},
     "arborescence.check_weights": {"weights": ARCS},
+    "arborescence_k_best.k_best_arborescences": {"weights": ARCS, "k": 2},
     "batches.best_trees": {
         "arcs": ARCS[np.newaxis],
         "lengths": np.array([2]),
