@@ -98,7 +98,7 @@ def _least(problem: Any, point: CheckedPoint, state: CheckerState, stated: Fract
     bits = [(divisor, sum(1 << row for row in weights), dual) for divisor, weights, dual in point.cuts]
     if any(weight > 1 for _, weights, _ in point.cuts for weight in weights.values()):
         raise WrongError("a cut over listed columns names a row twice")
-    for rows, cost in state.listed.items():
+    for rows, cost in state.listed[problem.number].items():
         earned = sum(dual for row, dual in enumerate(point.duals) if rows >> row & 1)
         earned += sum(dual * ((rows & some).bit_count() // divisor) for divisor, some, dual in bits)
         least.append(point.unit * cost - earned)
@@ -191,12 +191,16 @@ def check_fixing(program: Program, state: CheckerState, fix: Any, objective: Fra
     # A larger bound (without a step also an equal one) is no better than the objective.
     enough, count = unit * (objective - (program.step or 0)), 0
     if what == "columns":
-        state.listed = program.pricing[0].within(point.duals, point.unit, enough - total + results[0][0])
-        if integer(fix["left"]) != len(state.listed):
-            raise WrongError(f"{len(state.listed)} columns are left, not {fix['left']}")
+        state.listed = tuple(
+            problem.within(point.duals, point.unit, enough - total + _share(program, problem, least))
+            for problem, (least, _) in zip(program.pricing, results, strict=True)
+        )
+        left = sum(map(len, state.listed))
+        if integer(fix["left"]) != left:
+            raise WrongError(f"{left} columns are left, not {fix['left']}")
         return 0
     for problem, (least, items) in zip(program.pricing, results, strict=True):
-        own = least if least < 0 else least * min(program.uses[problem.number][0] or 0, 1)
+        own = _share(program, problem, least)
         needed = point.unit * problem.cost - (enough - total + own)
         # A column must earn at least this, and more without a step.
         earns = operator.gt if program.step is None else operator.ge
@@ -213,17 +217,21 @@ def check_fixing(program: Program, state: CheckerState, fix: Any, objective: Fra
     return count
 
 
+def _share(program: Program, problem: Any, least: Fraction) -> Fraction:
+    """Return the part of a bound that is due to one column in use."""
+    return least if least < 0 else least * min(program.uses[problem.number][0] or 0, 1)
+
+
 def _through(
     program: Program, problem: Any, state: CheckerState, what: str, point: CheckedPoint
 ) -> tuple[Fraction, Any]:
     """Return the least reduced cost and, for knapsacks, the maximum earnings of columns with a piece at each position.
 
-    Columns can be listed only if there is one pricing problem, every solution uses one of its columns, and no list or
-    cut exists yet.
+    Columns can be listed only if no list or cut exists yet.
     """
     if what != "columns" and isinstance(problem, KnapsackPricing):
         return problem.through(point.duals, point.unit, point.counts, state)
-    listed = what == "columns" and hasattr(problem, "within") and len(program.pricing) == 1
-    if not listed or (program.uses[0][0] or 0) < 1 or state.listed is not None or point.cuts:
+    listed = what == "columns" and hasattr(problem, "within")
+    if not listed or state.listed is not None or point.cuts:
         raise WrongError(f"{what} cannot be fixed in this pricing problem")
     return problem.least(point.duals, point.unit, point.counts, state), ()

@@ -11,7 +11,7 @@ from typing import Any
 
 from colgen.certificate import checker_blocks, checker_models
 from colgen.certificate.checker_files import UnreadError, record_of
-from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, integer
+from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, exact, fields, integer
 
 _SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "coreference": "clusterings"}
 """Kinds of instances that ask for the best single column, and the kind of their pricing problem."""
@@ -19,7 +19,7 @@ _SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "
 
 def formulates(kind: str) -> bool:
     """Return whether the checker makes the formulation for a kind of instances itself."""
-    return kind in _SINGLE or kind == "compact" or kind in _KINDS
+    return kind in _SINGLE or kind in ("compact", "networks") or kind in _KINDS
 
 
 def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
@@ -30,6 +30,8 @@ def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
         return _program([], [{**instance, "kind": _SINGLE[kind], "uses": [1, 1]}], None, "maximize")
     if kind == "compact":
         return checker_blocks.formulation(instance)
+    if kind == "networks":
+        return _networks(instance)
     return _KINDS[kind][0](instance) if kind in _KINDS else None
 
 
@@ -102,6 +104,25 @@ def _routes(instance: dict[str, Any]) -> dict[str, Any]:
     fewest = max(-(-sum(demands) // capacity), 1)
     routes = {**instance, "kind": "routes", "uses": [fewest, instance["vehicles"]]}
     return _program([[1, 1] for _ in range(count)], [routes], f"1/{instance['ticks']}")
+
+
+def _networks(instance: dict[str, Any]) -> dict[str, Any]:
+    """Cover each row once by paths of several graphs.  Each path covers a row where their number has no limit."""
+    fields(instance, ("kind", "rows", "graphs"), ("name",))
+    if not 1 <= integer(instance["rows"]) <= TABLE_LIMIT >> 4:
+        raise WrongError(f"expected at least one row, and at most {TABLE_LIMIT >> 4:,}")
+    pricing, costs = [], list[Fraction]()
+    for graph in instance["graphs"]:
+        low, high = graph["uses"]
+        if high is None:
+            if any(graph["rows"][integer(v)] is None for u, v, _ in graph["arcs"] if u == graph["source"]):
+                raise WrongError("expected a limit on the number of paths that may cover no row")
+            high = instance["rows"]
+        pricing.append({**graph, "kind": "network", "uses": [low, high]})
+        costs += [exact(cost) for *_, cost in graph["arcs"]]
+    over = math.lcm(*(cost.denominator for cost in costs))
+    step = Fraction(math.gcd(*(int(cost * over) for cost in costs)) or 1, over)
+    return _program([[1, 1] for _ in range(instance["rows"])], pricing, str(step))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ class CheckerState:
     bounds: dict[tuple[int, int], tuple[Any, Any]] = field(default_factory=dict)  # of integer variables of a block
     without: tuple[Place, ...] = ()  # boxes without points
     pairs: tuple[tuple[int, int, bool], ...] = ()  # (vertex, vertex, together)
-    listed: Mapping[int, Fraction] | None = None  # rows, as bits, and cost of all remaining columns
+    listed: tuple[Mapping[int, Fraction], ...] | None = None  # remaining columns by problem: rows, as bits, and cost
     closed: frozenset[tuple[int, int]] = frozenset()  # forbidden arcs (head, modifier)
     given: Any = None  # data of the claim besides dual values
     trusted: bool = False  # some decision is trusted

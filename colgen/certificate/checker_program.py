@@ -12,6 +12,7 @@ from colgen.certificate.checker_blocks import BlockPricing
 from colgen.certificate.checker_chains import Labellings
 from colgen.certificate.checker_clusters import Clusterings
 from colgen.certificate.checker_graphs import StableSets
+from colgen.certificate.checker_networks import NetworkPaths
 from colgen.certificate.checker_paths import Paths
 from colgen.certificate.checker_pricing import (
     CheckerState,
@@ -35,6 +36,7 @@ KINDS: dict[str, Any] = {
     "routes": Routes,
     "trees": TreePricing,
     "paths": Paths,
+    "network": NetworkPaths,
     "clusterings": Clusterings,
     "block": BlockPricing,
     "trusted": Trusted,
@@ -192,9 +194,8 @@ class Program:
         """Split on whether two rows that are covered once, or two items, are in one set or cluster, or in two."""
         u, v = (integer(x) for x in split["pair"])
         clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)
-        if len(self.pricing) != 1 or not (
-            clusters or isinstance(self.pricing[0], StableSets) or state.listed is not None
-        ):
+        stable = len(self.pricing) == 1 and isinstance(self.pricing[0], StableSets)
+        if not (clusters or stable or state.listed is not None):
             raise WrongError("the split refers to parts that do not exist")
         if clusters and self.uses[0][1] != 1:
             raise WrongError("the children do not cover the node: several clusterings may differ")
@@ -208,8 +209,8 @@ class Program:
         together, apart = state.copy(), state.copy()
         if state.listed is not None:
             both = 1 << u | 1 << v
-            together.listed = {rows: cost for rows, cost in state.listed.items() if rows & both in (0, both)}
-            apart.listed = {rows: cost for rows, cost in state.listed.items() if rows & both != both}
+            together.listed = tuple({r: c for r, c in each.items() if r & both in (0, both)} for each in state.listed)
+            apart.listed = tuple({r: c for r, c in each.items() if r & both != both} for each in state.listed)
         together.pairs, apart.pairs = (*state.pairs, (u, v, True)), (*state.pairs, (u, v, False))
         return [together, apart]
 

@@ -94,16 +94,16 @@ class BlockCertifier(Certifier):
         coefficients = matrix.data
         entries = [
             [
-                [int(v), _exact(a)]
+                [int(v), exact_decimal(a)]
                 for v, a in zip(matrix.indices[i:j].tolist(), coefficients[i:j].tolist(), strict=True)
                 if a
             ]
             for i, j in zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
         ]
-        sides = zip(map(_side, row_lower.tolist()), map(_side, row_upper.tolist()), entries, strict=True)
+        sides = zip(map(exact_side, row_lower.tolist()), map(exact_side, row_upper.tolist()), entries, strict=True)
         rows = [list(row) for row in sides]
         variables = [
-            [_exact(cost), _side(low), _side(high), is_whole]
+            [exact_decimal(cost), exact_side(low), exact_side(high), is_whole]
             for cost, low, high, is_whole in zip(
                 (f.costs / units).tolist(), lower.tolist(), upper.tolist(), f.integer.tolist(), strict=True
             )
@@ -116,7 +116,7 @@ class BlockCertifier(Certifier):
             "kind": "compact",
             "name": self.name,
             "sense": f.sense.name.lower(),
-            "offset": _exact(f.offset),
+            "offset": exact_decimal(f.offset),
             "variables": variables,
             "rows": rows,
             "linking": linking,
@@ -443,15 +443,16 @@ def _scale_to_integers(values: Sequence[float], size: Fraction) -> Iterator[tupl
                 yield [int(over * each) for each in near], over
 
 
-def _exact(value: float) -> int | str:
+def exact_decimal(value: float) -> int | str:
     """Return the decimal number that the model states: 0.1 is exactly 1/10."""
     if value.is_integer() and abs(value) < EXACT:
         return int(value)
     return as_exact(Fraction(repr(value)))
 
 
-def _side(value: float) -> int | str | None:
-    return None if math.isinf(value) else _exact(value)
+def exact_side(value: float) -> int | str | None:
+    """Return a side as the decimal number that the model states, None for an infinite one."""
+    return None if math.isinf(value) else exact_decimal(value)
 
 
 def _as_integer(value: float) -> int | None:

@@ -26,6 +26,7 @@ from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values, require_sum
 from colgen.decomposition.decomposed import Decomposed
 from colgen.decomposition.multicommodity import FlowModel
+from colgen.decomposition.network_certificates import NetworkCertifier, can_certify
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, PyomoSource
 from colgen.decomposition.reading.identical_blocks import subproblems
 from colgen.decomposition.splitting import Splitting
@@ -310,7 +311,20 @@ class NetworkModel(Decomposed):
         return super().warm_start(budget) if self.splitting.subproblems else WarmStart()
 
     def certifier(self) -> Certifier:
-        return Problem.certifier(self)
+        """Return a certifier of models whose paths partition rows and have resources and visits as their only rules."""
+        f, linking = self.compact.formulation, self.splitting.linking
+        once = bool((f.row_lower[linking] == 1.0).all() and (f.row_upper[linking] == 1.0).all())
+        listed = self._all_integer and self._lists_paths and len(self.visits.rows) == len(linking)
+        if not (once and listed and not f.offset and not len(self.splitting.static)):
+            return Problem.certifier(self)
+        if not all(map(can_certify, self.blocks)):
+            return Problem.certifier(self)
+        return NetworkCertifier(
+            self.compact.source.name, self.blocks, self.visits.of_vertex, self._keys, self._without_cuts
+        )
+
+    def _without_cuts(self) -> Problem:
+        return _WithoutCuts(self.splitting, self.compact)
 
     # --- paths and answers -------------------------------------------------------------------------------------------
 
@@ -428,6 +442,13 @@ class NetworkModel(Decomposed):
         if not 0 <= number < len(self.blocks) or self.blocks[number].fault(arcs):
             return None
         return self.oracles[number].encode(self.blocks[number].path(arcs))
+
+
+class _WithoutCuts(NetworkModel):
+    """The model without cuts."""
+
+    def separation(self) -> Sequence[Separation]:
+        return ()
 
 
 def network_model(

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import pytest
 
-from colgen.certificate import checker_routes
+from colgen.certificate import checker_networks, checker_routes
 from colgen.certificate.checker import check
 from colgen.certificate.checker_bounds import bound_of, bound_of_uses, check_fixing, point_of
 from colgen.certificate.checker_pricing import CheckerState, WrongError, holds
@@ -76,13 +76,64 @@ def routes(chance, n):
     }, [list(route) for size in range(1, n + 1) for route in itertools.permutations(range(1, n + 1), size)]
 
 
+def network(chance, n):
+    vertices = n + 2 + (chance.random() < 0.4)  # the last may be another place of a row, or of none
+    rows = [None, *range(n), None, *[chance.choice([None, chance.randrange(n)])] * (vertices - n - 2)]
+    sink, cyclic = n + 1, chance.random() < 0.7
+    ends = [
+        (u, v)
+        for u, v in itertools.permutations(range(vertices), 2)
+        if v != 0 and u != sink and chance.random() < 0.8 and (cyclic or u < v or v == sink)
+    ]
+    resources = [
+        {
+            "start": chance.choice([0, 0, 1]),
+            "lower": [chance.choice([None, 0, chance.randint(0, 4)]) for _ in range(vertices)],
+            "upper": [chance.choice([None, *[chance.randint(2, 9)] * 4]) for _ in range(vertices)],
+            "consumption": [chance.choice([-1, 0, 1, 2, "1/2", 3]) for _ in ends],
+        }
+        for _ in range(chance.randint(0, 2))
+    ]
+    if chance.random() < 0.6:
+        resources.append(
+            {
+                "start": 0,
+                "lower": [0] * vertices,
+                "upper": [chance.randint(3, 7)] * vertices,
+                "consumption": [chance.randint(1, 3) for _ in ends],
+            }
+        )
+    paths = [[]]
+    found = []
+    while paths:
+        path = paths.pop()
+        at = ends[path[-1]][1] if path else 0
+        if at == sink:
+            found.append(path)
+            continue
+        seen = {0, *(ends[arc][1] for arc in path)}
+        paths += [[*path, arc] for arc, (u, v) in enumerate(ends) if u == at and v not in seen]
+    return {
+        "kind": "network",
+        "uses": [chance.randint(0, 1), chance.choice([1, 2, n])],
+        "source": 0,
+        "sink": sink,
+        "rows": rows,
+        "arcs": [[u, v, chance.choice([-2, 0, 1, 2, 3, "1/2"])] for u, v in ends],
+        "resources": resources,
+    }, found
+
+
 class Drawn:
     """A program, its columns, all its answers, and a tree; ``answers`` are objectives with columns by problem."""
 
     def __init__(self, seed):
         self.chance = chance = random.Random(seed)
-        kinds = chance.choice([[knapsack], [knapsack, knapsack], [knapsack, block], [block], [stable_sets], [routes]])
-        alone = kinds[0] in (stable_sets, routes)
+        kinds = chance.choice(
+            [[knapsack], [knapsack, knapsack], [knapsack, block], [block], [stable_sets], [routes], [network],
+             [network, network]]
+        )  # fmt: skip
+        alone = kinds[0] in (stable_sets, routes, network)
         n = chance.randint(2, 3) if alone else chance.randint(1, 2)
         rows = [[1, 1] if alone else list(chance.choice(ROWS)) for _ in range(n)]
         pricing, structures = zip(*(kind(chance, n) for kind in kinds), strict=True)
@@ -181,18 +232,13 @@ class Drawn:
                 return all(holds(structure[v], (low, high)) for v, low, high in box)
 
         else:
-            first = data["kind"] == "routes"
-            u, v = chance.sample(range(len(self.data["rows"])), 2)
-            split, most = {"pair": [u, v]}, 0
-
-            def number(structure):
-                return not {u + first, v + first} <= set(structure)
-
-        pairs = "pair" in split
+            pair = chance.sample(range(len(self.data["rows"])), 2)
+            split = {"pair": pair}
 
         def belongs(answer):
-            counts = [number(structure) for structure, *_ in answer[1][k]]
-            return int(all(counts)) if pairs else int(sum(counts) > most)
+            if "pair" in split:
+                return int(not any(set(pair) <= set(entries) for some in answer[1] for *_, entries in some))
+            return int(sum(number(structure) for structure, *_ in answer[1][k]) > most)
 
         for children in chance.choice([(1, 2), (2,)]):
             try:
@@ -236,16 +282,16 @@ class Drawn:
     def worth(self, state, told, unit):
         """What dual values come to, and the least reduced costs, as the checker finds them."""
         point, least = point_of(self.program, state, told, unit), []
-        for problem in self.program.pricing:
+        for k, problem in enumerate(self.program.pricing):
             arguments = point.duals, point.unit, point.counts, state
             if state.listed is not None:
                 some = {
-                    frozenset(k for k in range(len(point.duals)) if rows >> k & 1): cost
-                    for rows, cost in state.listed.items()
+                    frozenset(row for row in range(len(point.duals)) if rows >> row & 1): cost
+                    for rows, cost in state.listed[k].items()
                 }
                 paid = [
                     point.unit * cost
-                    - sum(point.duals[k] for k in rows)
+                    - sum(point.duals[row] for row in rows)
                     - sum(dual * (len(rows & set(weights)) // q) for q, weights, dual in point.cuts)
                     for rows, cost in some.items()
                 ]
@@ -260,7 +306,8 @@ class Drawn:
 
     def fix(self, node, state):
         """A fixing below the node; whether there is one."""
-        what = "columns" if self.data["pricing"][0]["kind"] == "routes" else self.chance.choice(["positions", "items"])
+        listed = self.data["pricing"][0]["kind"] in ("routes", "network")
+        what = "columns" if listed else self.chance.choice(["positions", "items"])
         claim, _ = self.claim(state, 1) or (None, None)
         if claim is None:
             return False
@@ -295,9 +342,10 @@ def _lists(record):
     return [_lists(each) if isinstance(each, tuple) else each for each in record]
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(500))
 def test_what_is_accepted_is_true_of_all_answers(seed, monkeypatch):
-    monkeypatch.setattr(checker_routes, "NEAR", 1 + seed % 3)  # so that few customers have neighbourhoods
+    for checker in (checker_routes, checker_networks):
+        monkeypatch.setattr(checker, "NEAR", 1 + seed % 3)  # so that neighbourhoods are small
     drawn = Drawn(seed)
     verdict = check(drawn.certificate())
     best = drawn.answers[0][0] * drawn.program.sign if drawn.answers else None

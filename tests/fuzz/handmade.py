@@ -40,6 +40,22 @@ CUSTOMERS: Record = {
 TIMED: Record = {**CUSTOMERS, "windows": [[0, 100], [0, 10], [0, 20]], "service": [0, 1, 1]}
 """The same with time windows: arrival at 1 at time 3, at 2 at 9, at the depot at 14."""
 
+NETWORK: Record = {
+    "kind": "networks",
+    "rows": 2,
+    "graphs": [
+        {
+            "uses": [0, None],
+            "source": 0,
+            "sink": 3,
+            "rows": [None, 0, 1, None],
+            "arcs": [[0, 1, 3], [0, 2, 4], [1, 2, 5], [2, 1, 5], [1, 3, 3], [2, 3, 4]],
+            "resources": [{"start": 0, "lower": [0] * 4, "upper": [2] * 4, "consumption": [1, 1, 1, 1, 0, 0]}],
+        }
+    ],
+}
+"""One path over both inner vertices: 12; two paths: 14."""
+
 CHAIN: Record = {
     "kind": "chain_map",
     "denominator": 2,
@@ -230,6 +246,7 @@ CERTIFICATES: dict[str, list[Record]] = {
             claim([6, 6], [0], 12, node=2, cuts=[{"cut": [2, [0, 1]], "dual": 0}]),
         ],
     ),
+    "networks": certificate(NETWORK, 12, [[0, 1, [0, 2, 5]]], [claim([6, 6], [0], 12)]),
     "chain_map": certificate(CHAIN, 2, [[0, 1, [0, 1]]], [claim([], [-2], 2)]),
     "trees": certificate(TREE, 7, [[0, 1, [0, 1]]], [claim([], [-7], 7, potentials=_SHARES)]),
     "trees, tree": certificate(

@@ -3,7 +3,6 @@
 import dataclasses
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from colgen import Record, solve
@@ -66,7 +65,7 @@ def test_a_suboptimal_answer_is_not_proved_optimal():
 
 
 def test_instances_with_too_many_customers_are_trusted(tmp_path, monkeypatch):
-    monkeypatch.setattr("colgen.problems.vehicle_routing.proof._LABELS", 10)
+    monkeypatch.setattr("colgen.certificate.listing._LABELS", 10)
     _, lines = certified(random(0, customers=8), tmp_path / "proof.jsonl")
     assert check(lines).claims.trusted
 
@@ -82,15 +81,3 @@ def test_customers_without_demand_are_not_visited_in_cycles(tmp_path):
     _, lines = certified(instance, tmp_path / "proof.jsonl")
     verdict = check(lines)
     assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
-
-
-@pytest.mark.parametrize("goal", [0, 37])
-@pytest.mark.parametrize("rows", [[], [[0, 2]]])
-def test_lists_of_too_few_routes_hold_no_better_solution(rows, goal):
-    instance = random(1, customers=8)
-    sets = np.zeros((len(rows), 8), dtype=np.int64)
-    for row, members in zip(sets, rows, strict=True):
-        row[members] = 1
-    certifier = VehicleRouting(instance).certifier()
-    found = certifier._bound_node(sets, np.full(len(rows), 9), Fraction(goal))
-    assert certifier._round_up(found.total) >= goal
