@@ -15,6 +15,7 @@ from colgen.jax import FenchelYoung, LogPartition, Marginals, SparseMAP, Structu
 from colgen.learning import (  # noqa: E402
     Chains,
     EnumeratedStructures,
+    LabelledTrees,
     Matchings,
     ProjectiveTrees,
     Trees,
@@ -25,6 +26,8 @@ from colgen.learning import (  # noqa: E402
 )
 from colgen.problems.learning_oracles import Clusterings  # noqa: E402
 
+LABELLED = np.zeros((4, 4, 2))  # gold trees with labels are given by their parts
+LABELLED[0, 1, 1] = LABELLED[1, 2, 0] = LABELLED[1, 3, 1] = 1.0
 MODELS = {
     "chains": (Chains(), [(4, 3), (3, 3)], [0, 2, 1, 1]),
     "stepwise": (Chains(), [(4, 3), (4, 3, 3)], [0, 2, 1, 1]),
@@ -32,6 +35,7 @@ MODELS = {
     "one root": (Trees(single_root=True), [(4, 4)], [-1, 2, 0, 2]),
     "siblings": (ProjectiveTrees("siblings"), [(4, 4), (4, 4, 4)], [-1, 0, 1, 1]),
     "matchings": (Matchings(), [(3, 4)], [2, 0, 3]),
+    "labelled trees": (LabelledTrees(Trees()), [(4, 4, 2)], LABELLED),
 }
 CLUSTERINGS = (Clusterings(), [(4, 4)], [0, 0, 1, 0])
 LENGTHS = {name: [4, 2, 3] if name in ("chains", "stepwise") else [3, 1, 2] for name in MODELS}

@@ -13,6 +13,7 @@ from colgen.learning import (  # noqa: E402
     EnumeratedStructures,
     GraphPaths,
     Knapsacks,
+    LabelledTrees,
     Matchings,
     MonotoneChains,
     ProjectiveTrees,
@@ -54,9 +55,19 @@ SHAPES = {
     "monotone chains": (MonotoneChains(), [(2, 3, 2), (2, 3, 3)]),
     "projective trees": (ProjectiveTrees(), [(2, 4, 4)]),
     "siblings": (ProjectiveTrees("siblings"), [(2, 4, 4), (2, 4, 4, 4)]),
+    "labelled trees": (LabelledTrees(Trees()), [(2, 4, 4, 2)]),
+    "labelled siblings": (LabelledTrees(ProjectiveTrees("siblings")), [(2, 4, 4, 2), (2, 4, 4, 4)]),
 }
-DERIVED = ("segmentations", "constituents", "alignments", "matchings", "monotone chains")
-LABELLED = [name for name in SHAPES if name not in DERIVED]
+BY_PARTS = (
+    "segmentations",
+    "constituents",
+    "alignments",
+    "matchings",
+    "monotone chains",
+    "labelled trees",
+    "labelled siblings",
+)
+LABELLED = [name for name in SHAPES if name not in BY_PARTS]
 """Structures given by labels or heads, one per position."""
 
 
@@ -291,6 +302,18 @@ def test_gold_matchings_are_the_columns_of_rows(loss):
     alone = layer(scores[:1, 1:], gold=torch.tensor([[0, 1]]))
     assert holes[0].item() == pytest.approx(alone.item())
     assert torch.autograd.gradcheck(lambda theta: layer(theta, gold=gold, lengths=LENGTHS), [scores])
+
+
+@pytest.mark.parametrize("loss", [StructuredHinge, FenchelYoung])
+@pytest.mark.parametrize("base", [Trees(), ProjectiveTrees("siblings"), SecondOrderTrees("siblings")])
+def test_losses_of_labelled_trees(loss, base):
+    model, layer = LabelledTrees(base), loss(LabelledTrees(base), reduction="none")
+    scores = drawn([(2, 4, 4, 2), (2, 4, 4, 4)][: 1 + len(getattr(base, "parts", ()))])
+    gold = [model.structure([0, 2, 0, 1], [0, 1, 0, 1], 2), model.structure([0, 0, 1], [0, 1, 1], 2)]
+    found = layer(*scores, gold=gold, lengths=LENGTHS)
+    alone = layer(*(s[1:, :3, :3, : 2 if k == 0 else 3] for k, s in enumerate(scores)), gold=gold[1:])
+    assert found[1].item() == pytest.approx(alone.item())
+    assert torch.autograd.gradcheck(lambda *s: layer(*s, gold=gold, lengths=LENGTHS), scores)
 
 
 def test_the_page_prints_what_it_shows():

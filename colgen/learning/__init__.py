@@ -5,6 +5,7 @@ from colgen.learning.constraints import Constraint, Parts, at_least, at_most, ca
 from colgen.learning.derivations import Alignments, Constituents, Matchings, MonotoneChains, Segmentations, k_best
 from colgen.learning.examples import Example, LinearExample
 from colgen.learning.interpolation import Interpolated, interpolated
+from colgen.learning.labelled import LabelledTrees
 from colgen.learning.losses import (
     Loss,
     Violator,
@@ -44,6 +45,7 @@ __all__ = [
     "Chains",
     "Trees",
     "ProjectiveTrees",
+    "LabelledTrees",
     "Segmentations",
     "Constituents",
     "Alignments",

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.workers import shares
 from colgen.learning.derivations import DerivedStructures, derived, in_shapes, joined_rows
+from colgen.learning.labelled import LabelledTrees, LabelShares
 from colgen.learning.marginals import Summed, marginals
 from colgen.learning.oracles import (
     Chains,
@@ -284,6 +285,8 @@ def batch_sums(batch: Batch) -> BatchSums:
         return _in_parallel(batch)
     model, derivations = batch.oracle, derived(batch.oracle)
     try:
+        if isinstance(model, LabelledTrees):
+            return _labelled_trees(batch, model)
         if isinstance(model, Chains) and len(batch.arrays) == 2 and batch.shared[1]:
             found = _chains(batch)
         elif isinstance(model, Trees) and len(batch.arrays) == 1 and batch.mask is None:
@@ -351,6 +354,18 @@ def _trees(batch: Batch, model: Trees) -> BatchSums:
         return (tree_tangents(scores, by_arcs, batch.lengths, single_root=model.single_root),)
 
     return BatchSums(log_partition, (means,), tangent)
+
+
+def _labelled_trees(batch: Batch, model: LabelledTrees) -> BatchSums:
+    """Sum over trees without labels, in which an arc has the sum over its labels."""
+    scores, *others = batch.arrays
+    labels = LabelShares.of(scores)
+    trees = batch_sums(dataclasses.replace(batch, oracle=model.trees, arrays=(labels.arcs, *others)))
+
+    def tangent(by_arcs: Floats, *by: Floats) -> tuple[Floats, ...]:
+        return labels.tangent(trees.means[0], by_arcs, lambda mean: trees.tangent(mean, *by))
+
+    return BatchSums(trees.log_partition, (labels.means(trees.means[0]), *trees.means[1:]), tangent)
 
 
 def _derivations(batch: Batch, model: DerivedStructures) -> BatchSums:
@@ -423,7 +438,7 @@ def _lengths(
     """Return the lengths of the instances, and a mask if their positions are not the first ones."""
     if lengths is None and mask is None:
         return None, None
-    longest = first.shape[1] - (1 if isinstance(oracle, (Trees, SecondOrder)) else 0)
+    longest = first.shape[1] - (1 if isinstance(oracle, (Trees, SecondOrder, LabelledTrees)) else 0)
     try:
         if lengths is not None:
             if mask is not None:

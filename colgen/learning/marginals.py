@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
 from colgen.learning.derivations import DerivedStructures, derived, in_shapes, joined, separated
+from colgen.learning.labelled import LabelledTrees, LabelShares
 from colgen.learning.oracles import (
     Chains,
     ProjectiveTrees,
+    SecondOrder,
     Structure,
     Trees,
     check_derivatives,
@@ -34,7 +36,7 @@ from colgen.solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tange
 
 Floats: TypeAlias = NDArray[np.float64]
 
-Summed: TypeAlias = Chains | Trees | ProjectiveTrees | DerivedStructures
+Summed: TypeAlias = Chains | Trees | ProjectiveTrees | LabelledTrees | DerivedStructures
 """Models with sums over their structures."""
 
 
@@ -92,9 +94,9 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     ----------
     model
         :class:`~colgen.learning.Chains`, :class:`~colgen.learning.Trees`, :class:`~colgen.learning.ProjectiveTrees`,
-        :class:`~colgen.learning.Segmentations`, :class:`~colgen.learning.Constituents`,
-        :class:`~colgen.learning.Alignments`, :class:`~colgen.learning.Matchings` or
-        :class:`~colgen.learning.MonotoneChains`.
+        :class:`~colgen.learning.LabelledTrees` of these, :class:`~colgen.learning.Segmentations`,
+        :class:`~colgen.learning.Constituents`, :class:`~colgen.learning.Alignments`,
+        :class:`~colgen.learning.Matchings` or :class:`~colgen.learning.MonotoneChains`.
     scores
         Its arrays of scores; -inf forbids a part.
 
@@ -105,25 +107,47 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     """
     theta = scores_for(model, scores)
     try:
-        derivations = derived(model)
-        if derivations is not None:
-            found = _of_derivations(derivations, *theta)
-        elif isinstance(model, Chains):
-            found = _of_chain(*theta)
-        elif isinstance(model, Trees):
-            found = _of_trees(model, *theta)
-        elif isinstance(model, ProjectiveTrees):
-            found = _of_projective_trees(model, *theta)
-        else:
-            raise InputError(
-                "expected a model with sums over its structures (Chains, Trees, ProjectiveTrees, Segmentations, "
-                f"Constituents, Alignments, Matchings, MonotoneChains), not {type(model).__name__}"
-            )
+        found = _distribution(model, *theta)
     except ArrayError as error:
         raise InputError(str(error)) from None
     if found.log_partition == -np.inf:
         raise InputError("every structure is forbidden by scores of -inf")
     return found
+
+
+def _distribution(model: Summed | SecondOrder, *theta: Floats) -> StructureMarginals:
+    derivations = derived(model)
+    if derivations is not None:
+        return _of_derivations(derivations, *theta)
+    if isinstance(model, Chains):
+        return _of_chain(*theta)
+    if isinstance(model, Trees):
+        return _of_trees(model, *theta)
+    if isinstance(model, ProjectiveTrees):
+        return _of_projective_trees(model, *theta)
+    if isinstance(model, LabelledTrees):
+        return _of_labelled_trees(model, *theta)
+    raise InputError(
+        "expected a model with sums over its structures (Chains, Trees, ProjectiveTrees, LabelledTrees, Segmentations, "
+        f"Constituents, Alignments, Matchings, MonotoneChains), not {type(model).__name__}"
+    )
+
+
+def _of_labelled_trees(model: LabelledTrees, scores: Floats, *others: Floats) -> StructureMarginals:
+    labels = LabelShares.of(scores)
+    trees = _distribution(model.trees, labels.arcs, *others)
+
+    def tangent(by_arcs: Floats, *by: Floats) -> tuple[Floats, ...]:
+        return labels.tangent(trees.means[0], by_arcs, lambda mean: trees._tangent(mean, *by))
+
+    def draw(generator: np.random.Generator) -> tuple[Any, ...]:
+        arcs, *parts = trees._draw(generator)
+        own = scores.reshape(-1, scores.shape[2])[arcs]
+        drawn = (own + generator.gumbel(size=own.shape)).argmax(axis=1)  # never a forbidden label
+        return arcs * scores.shape[2] + drawn, *parts
+
+    means = labels.means(trees.means[0]), *trees.means[1:]
+    return StructureMarginals(trees.log_partition, means, (scores, *others), tangent, draw)
 
 
 def _of_chain(scores: Floats, transitions: Floats) -> StructureMarginals:
