@@ -10,10 +10,17 @@ from fractions import Fraction
 from typing import Any
 
 from colgen.certificate import checker_blocks, checker_models
+from colgen.certificate.checker_derivations import DERIVED
 from colgen.certificate.checker_files import UnreadError, record_of
 from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, exact, fields, integer
 
-_SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "coreference": "clusterings"}
+_SINGLE = {
+    "chain_map": "labellings",
+    "trees": "trees",
+    "title_path": "paths",
+    "coreference": "clusterings",
+    **{kind: kind for kind in DERIVED},
+}
 """Kinds of instances that ask for the best single column, and the kind of their pricing problem."""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from colgen.certificate.checker_blocks import BlockPricing
 from colgen.certificate.checker_chains import Labellings
 from colgen.certificate.checker_clusters import Clusterings
+from colgen.certificate.checker_derivations import DERIVED
 from colgen.certificate.checker_graphs import StableSets
 from colgen.certificate.checker_networks import NetworkPaths
 from colgen.certificate.checker_paths import Paths
@@ -38,6 +39,7 @@ KINDS: dict[str, Any] = {
     "paths": Paths,
     "network": NetworkPaths,
     "clusterings": Clusterings,
+    **DERIVED,
     "block": BlockPricing,
     "trusted": Trusted,
 }

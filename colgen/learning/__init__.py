@@ -1,5 +1,6 @@
 """Learning with structure oracles: sparse means, marginals, losses and trainers."""
 
+from colgen.learning.certified import certified_best
 from colgen.learning.constrained import Constrained, constrained_best
 from colgen.learning.constraints import Constraint, Parts, at_least, at_most, cannot_link, equal, must_link
 from colgen.learning.derivations import Alignments, Constituents, Matchings, MonotoneChains, Segmentations, k_best
@@ -42,6 +43,7 @@ __all__ = [
     "Structure",
     "best_structure",
     "k_best",
+    "certified_best",
     "Chains",
     "Trees",
     "ProjectiveTrees",

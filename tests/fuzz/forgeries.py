@@ -207,7 +207,8 @@ def _general_changes(records: list[Record]) -> Iterator[tuple[str, Change]]:
     yield "an answer that the end does not have", put(None, 3, "answer")
 
 
-_MAXIMISED = ("chain_map", "trees", "title_path", "coreference")
+_DERIVED = ("segmentations", "constituents", "alignments", "monotone chains")
+_MAXIMISED = ("chain_map", "trees", "title_path", "coreference", *_DERIVED)
 
 
 def _more(number: Any) -> Any:
@@ -526,6 +527,80 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a reason that nothing reads", leaf(1, "potentials", "more")),
         ("scores over 0", instance(0, "denominator")),
         ("a heavier way", instance(4, "weights", 1, 2)),
+    ],
+    "segmentations": [
+        ("a derivation that ends early", answer([1, 1, 0, 0], "columns", 0, 2)),
+        ("a derivation of no edges", answer([], "columns", 0, 2)),
+        ("an edge after the last", answer([1, 1, 0, 0, 0, 0], "columns", 0, 2)),
+        ("an edge that is not there", answer([1, 1, 0, 0, 1], "columns", 0, 2)),
+        ("an edge from behind", answer([-1, 1, 0, 0, 0], "columns", 0, 2)),
+        ("an edge that is true", answer([True, 1, 0, 0, 0], "columns", 0, 2)),
+        ("another derivation", answer([1, 0, 0], "columns", 0, 2)),
+        ("a forbidden part", instance(None, "transitions", 0, 1)),
+        ("a potential below an edge", leaf(-1, "potentials", "vertices", 5)),
+        (
+            "a potential of the goal below an edge",
+            both(
+                leaf(3, "potentials", "vertices", 8),
+                leaf([-3], "least"),
+                leaf(3, "bound"),
+                put(None, 3, "answer"),
+                end(objective=None, bound=3, proves="bound"),
+            ),
+        ),
+        ("a vertex without a potential", leaf(None, "potentials", "vertices", 7)),
+        ("a first vertex without a potential", leaf(None, "potentials", "vertices", 0)),
+        (
+            "a goal without a potential",
+            both(
+                instance([[[None] * 2] * 2] * 2, "segments"),
+                leaf([0, 0, *[None] * 7], "potentials", "vertices"),
+                put(None, 3, "answer"),
+                end(objective=None, proves="bound"),
+            ),
+        ),
+        ("a potential less", leaf(GONE, "potentials", "vertices", 0)),
+        ("a potential more", leaf([0, 0, 0, 1, 0, 1, 0, 2, 4, 4], "potentials", "vertices")),
+        ("a potential of a half", leaf("1/2", "potentials", "vertices", 0)),
+        ("a potential that is true", leaf(True, "potentials", "vertices", 0)),
+        ("potentials from behind", leaf([4, 4, 2, 0, 1, 0, 1, 0, 0], "potentials", "vertices")),
+        ("no potentials", leaf(GONE, "potentials")),
+        ("a reason that nothing reads", leaf(1, "potentials", "more")),
+        ("a better segment", instance(5, "segments", 0, 1, 1)),
+        ("a segment that ends within the chain and scores more", instance(5, "segments", 1, 0, 0)),
+        ("a label less", instance([1], "segments", 0, 0)),
+        ("a length less", instance([[1, 0]], "segments", 0)),
+        ("transitions of too few labels", instance([[0, -1]], "transitions")),
+        ("a score that is true", instance(True, "segments", 0, 0, 0)),
+        ("a score as a text", instance("1", "segments", 0, 0, 0)),
+        ("no tokens", instance([], "segments")),
+        ("scores over 0", instance(0, "denominator")),
+        ("scores over a negative denominator", instance(-1, "denominator")),
+    ],
+    "constituents": [
+        ("a word without its label", answer([1, 0, 0], "columns", 0, 2)),
+        ("a larger span", instance(7, "spans", 0, 1, 1)),
+        ("a forbidden span", instance(None, "spans", 0, 1, 1)),
+        ("a span less", instance([[1, 0]], "spans", 0)),
+        ("a division that costs", leaf(3, "potentials", "vertices", 2)),
+        ("a word without a potential", leaf(None, "potentials", "vertices", 1)),
+    ],
+    "alignments": [
+        ("a path that ends early", answer([0], "columns", 0, 2)),
+        ("a path from outside of the lattice", answer([1, 2, 0], "columns", 0, 2)),
+        ("a larger step", instance(8, "steps", 1, 0, 1)),
+        ("a forbidden step", instance(None, "steps", 1, 1, 0)),
+        ("a cell of two steps", instance([4, -1], "steps", 1, 1)),
+        ("a cell below its step", leaf(1, "potentials", "vertices", 2)),
+    ],
+    "monotone chains": [
+        ("a chain that ends early", answer([0, 0, 1, 0], "columns", 0, 2)),
+        ("a larger state", instance(9, "states", 0, 1)),
+        ("a larger move", instance(9, "moves", 2, 2)),
+        ("a forbidden move", instance(None, "moves", 2, 1)),
+        ("moves of a state less", put(GONE, 1, "instance", "moves", 2)),
+        ("a frame less", put(GONE, 1, "instance", "states", 1)),
+        ("a state below its frame", leaf(1, "potentials", "vertices", 2)),
     ],
     "coreference": [
         ("an item in no cluster", answer([[0, 1]], "columns", 0, 2)),

@@ -99,6 +99,36 @@ PATH: Record = {
 MENTIONS: Record = {"kind": "coreference", "denominator": 1, "scores": [[0, 3, -4], [3, 0, 2], [-4, 2, 0]]}
 """The optimum clusters 0 with 1 and scores 3; all three together score 1."""
 
+SEGMENTS: Record = {
+    "kind": "segmentations",
+    "denominator": 1,
+    "segments": [[[1, 0], [2, 3]], [[0, 4], [None, None]]],
+    "transitions": [[0, -1], [1, -2]],
+}
+"""Segments of one token with labels 0 and 1 score 1 - 1 + 4; one segment of two tokens scores at most 3."""
+
+SPANS: Record = {
+    "kind": "constituents",
+    "denominator": 1,
+    "spans": [[[1, 0], [0, 2]], [[None, None], [3, 1]]],
+}
+"""Two words of label 0 and a span of label 1 score 1 + 3 + 2."""
+
+STEPS: Record = {
+    "kind": "alignments",
+    "denominator": 1,
+    "steps": [[[None] * 3, [None, None, 1]], [[None, 2, None], [4, -1, 1]]],
+}
+"""The pair scores 4; row first 2 + 1, column first 1 - 1."""
+
+FRAMES: Record = {
+    "kind": "monotone chains",
+    "denominator": 1,
+    "states": [[1, 0], [0, 2]],
+    "moves": [[0, 1, None], [0, 0, 0], [None, 0, -1]],
+}
+"""States 0, 1 score 1 + 1 + 2 with their moves; 0, 0 scores 1, and 1, 1 scores 2."""
+
 MODEL: Record = {
     "kind": "compact",
     "sense": "minimize",
@@ -181,6 +211,10 @@ _PI = [[0, 0, 0], [0, 0, 2], [0, 0, 0]]
 _WORDS = {"words": [2, 6], "sets": [], "root": 0}
 _TRIANGLE = {"over": 1, "triangles": [[0, 2, 1, 2]]}
 _WALKS = {"most": 4, "penalties": [0, 0], "remembered": [0, 1]}
+_SEGMENTED = {"vertices": [0, 0, 1, 0, 1, 0, 2, 4, 4]}
+_LABELLED = {"vertices": [1, 3, 4, 6]}
+_ALIGNED = {"vertices": [0, 1, 2, 4]}
+_MOVED = {"vertices": [1, 0, 2, 0, 2, 2, 2, 4, 4]}
 _UP = {"within": [0, [[0, 1, None]]], "at_most": 1}
 TREE_OF_BLOCK = [{"split": [0, 0]}, {"over": 1, "duals": [[0, 3]]}, {"over": 2, "duals": [[0, 6]]}]
 
@@ -277,6 +311,10 @@ CERTIFICATES: dict[str, list[Record]] = {
             claim([], [-3], 3, node=2, potentials={"over": 1, "triangles": []}),
         ],
     ),
+    "segmentations": certificate(SEGMENTS, 4, [[0, 1, [1, 1, 0, 0, 0]]], [claim([], [-4], 4, potentials=_SEGMENTED)]),
+    "constituents": certificate(SPANS, 6, [[0, 1, [1, 0, 0, 0]]], [claim([], [-6], 6, potentials=_LABELLED)]),
+    "alignments": certificate(STEPS, 4, [[0, 1, [0, 0]]], [claim([], [-4], 4, potentials=_ALIGNED)]),
+    "monotone chains": certificate(FRAMES, 4, [[0, 1, [0, 0, 1, 0, 0]]], [claim([], [-4], 4, potentials=_MOVED)]),
     "compact": certificate(MODEL, 11, [[0, 2, [2]], [1, 1, [1]]], [claim([3], [-2, 0], 11)]),
     "compact, tree": certificate(
         MODEL,
