@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import time
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +17,7 @@ from colgen.master.dual_bound import factor, increases
 from colgen.master.statement import restricted_master
 from colgen.pricing.oracles import PricedMarginals, Pricing, PricingResult
 from tests.assignment import Assignment, Knapsack, assignment, pairs
+from tests.zoo import Partitioning
 
 
 class Telling(Knapsack):
@@ -188,3 +190,15 @@ def test_a_fixing_that_runs_out_of_memory_is_skipped():
         assert result.objective == plain.objective
         notes += result.notes
     assert any("Exhausted" in note and "skipped" in note for note in notes)
+
+
+class Slow(Reduction):
+    def reduce(self, context):
+        time.sleep(0.05)
+        return ()
+
+
+def test_the_time_of_fixing_has_a_name():
+    seconds = dict(solve(Partitioning(size=9, seed=4, cuts=False), method=Method(reductions=(Slow(),))).seconds)
+    assert seconds["fixing"] >= 0.05
+    assert sum(seconds[name] for name in seconds.keys() - {"total"}) <= seconds["total"] + 1e-3

@@ -244,6 +244,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
             outcome = None
         latest = [*([] if priced.exact else latest), *(row.key for row in rows)]
         added = _add(master, priced, rows) if outcome is None else 0
+        rounds.lap(MASTER)
         reason = rounds.write(
             solved.phase,
             solved.objective,
@@ -258,7 +259,8 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
             return dataclasses.replace(ended, unfinished=True) if unfinished else ended
         stale, nodes = parts.settings.clean_up_after, master.node
         if stale is not None and nodes is not None and progress.has_progressed(context.scale):
-            nodes.remove_stale(stale)
+            with run.stage("master"):
+                nodes.remove_stale(stale)
         parts.between(node, solved)
 
 

@@ -218,8 +218,10 @@ class Result(Generic[Answer]):
     columns_generated, rows_generated
         Numbers of columns from the oracles and of rows from the separations, over the entire run.
     seconds
-        Time by stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``compiling``, ``other`` and
-        ``total``. Compiling or loading numba's kernels, on the first call of each, is counted in no other stage.
+        Time by stage: ``master``, ``pricing``, ``separation``, ``bounding`` (the rest of the bounding method),
+        ``rounding``, ``fixing``, ``enumeration``, ``branching``, ``heuristics``, ``checkpoint``, ``setup``,
+        ``compiling``, ``other`` and ``total``. Compiling or loading numba's kernels, on the first call of each, is
+        counted in no other stage.
     certificate
         Dual values that prove the root's bound, if the master has row names.
     bound_source

@@ -137,7 +137,8 @@ class BranchAndPrice(Relaxation):
     def evaluate(self, node: Node) -> Evaluation:
         self.bounds.estimate_scale()
         mine = node.start is not None and node.start.seat == self.seat
-        switch(self.master, node.decisions, node.start.basis if mine else None)
+        with self.run.stage("master"):
+            switch(self.master, node.decisions, node.start.basis if mine else None)
         relaxed = self.bounds.relax(node, between=None if self.search.relaxation_only else self.heuristics.between)
         check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
         self._learn(node, relaxed)

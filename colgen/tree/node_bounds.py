@@ -123,9 +123,10 @@ class NodeBounds:
             node.start and node.start.bounding,
             known[2] if known is not None and known[0] == node.number and known[1] is self._duals else None,
         )
-        bounded = require_result(
-            self.bounding.bound(state, parts), f"{type(self.bounding).__name__}.bound()", "a Bounded"
-        )
+        with self.run.stage("bounding"):
+            bounded = require_result(
+                self.bounding.bound(state, parts), f"{type(self.bounding).__name__}.bound()", "a Bounded"
+            )
         if not bounded.proved:
             bounded = self._prove(state, bounded)
         if bounded.duals is not None:
@@ -179,7 +180,8 @@ class NodeBounds:
         if self.search.rounding is None or relaxed.duals is None or not run.grazes(bound):
             return bound
         try:
-            found = self.search.rounding(bound, relaxed.duals, self.pricing_context(node))
+            with run.stage("rounding"):
+                found = self.search.rounding(bound, relaxed.duals, self.pricing_context(node))
             sharp = require_result(found, "Method.rounding", "a bound")
         except OutOfBudget:
             return bound
@@ -197,14 +199,15 @@ class NodeBounds:
             context = self.reduction_context(node, relaxed)
             found: list[Decision] = []
             for reduction in self.search.reductions:
-                with skip_on_failure(self.run, type(reduction).__name__, node):
+                with self.run.stage("fixing"), skip_on_failure(self.run, type(reduction).__name__, node):
                     name = f"{type(reduction).__name__}.reduce()"
                     found += require_result(reduction.reduce(context), name, "decisions, () for none")
             if not found:
                 break
             self.record_proof(node.number, context.duals, context.bound, fixes=True)
             node = dataclasses.replace(node, path=node.path.below(found))
-            switch(self.master, node.decisions)
+            with self.run.stage("master"):
+                switch(self.master, node.decisions)
             again = self.relax(node, round_early=False)
             if self.master.sense.is_better(relaxed.bound, again.bound):
                 relaxed = again

@@ -33,8 +33,8 @@ def read(
         Number of customers to keep, from the first; Solomon's instances with 25 and 50 customers are built this way.
     vehicles
         Maximum number of routes.  ``"file"``: the limit in the file, if any.  ``"name"``: the number k in a name like
-        A-n32-k5.  In the sets A, B, E, F, M and P this number is a limit; in set X it is the smallest number of routes
-        that the demands allow.  Or a number.
+        A-n32-k5.  In the sets A, B, E, F, M and P this number is a limit.  In set X it is the smallest number of routes
+        that the demands allow, so that there is no limit.  Or a number.
 
     Raises
     ------
@@ -68,12 +68,14 @@ def _limit_vehicles(instance: RoutingInstance, vehicles: str | int) -> RoutingIn
             if named:
                 source += f", the {named.group(1)} in its name is not taken as a limit"
     elif vehicles == "name":
-        if not named or not re.match("[ABEFMP]-n", name):
+        if not named or not re.match("[ABEFMPX]-n", name):
             raise InputError(
-                f"vehicles=name: expected a name as of the sets A, B, E, F, M and P, like A-n32-k5, not {name[:40]!r}"
-                + (": in set X the number is the least, not the most" if name.startswith("X-n") else "")
+                "vehicles=name: expected a name as of the sets A, B, E, F, M, P and X, like A-n32-k5, not "
+                f"{name[:40]!r}"
             )
         most, source = int(named.group(1)), f"the number in the name {name}"
+        if name.startswith("X"):
+            most, source = None, f"the {most} in the name {name} is the least number of routes that the demands allow"
     elif isinstance(vehicles, int):
         most, source = vehicles, f"vehicles={vehicles}" + ("" if stated is None else f", the file states {stated}")
     else:
