@@ -14,8 +14,9 @@ Source: S. P. Fekete, J. Schepers, *New classes of fast lower bounds for bin pac
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
+
+import numpy as np
 
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Stock
 
@@ -28,26 +29,32 @@ _TRIED = 200
 
 def dual_feasible(instance: CuttingStockInstance) -> list[Fraction]:
     """Return the items' dual values by the dual-feasible function with the best bound, at least the material bound."""
-    roll, widths, demands = instance.roll, instance.widths, instance.demands
-    best, values = _total(widths, demands, roll), [Fraction(width, roll) for width in widths]
-    narrow = sorted({width for width in widths if 2 * width < roll})
-    for small in narrow[:: len(narrow) // _TRIED + 1]:  # ε is a little more
-        rounded = [roll if width >= roll - small else width if width > small else 0 for width in widths]
-        if (total := _total(rounded, demands, roll)) > best:
-            best, values = total, [Fraction(part, roll) for part in rounded]
-    for k in range(1, _MULTIPLES + 1):
-        # In units of 1 / (k C).
-        parts = [divmod(width * (k + 1), roll) for width in widths]
-        rounded = [
-            quotient * roll if rest else width * k for width, (quotient, rest) in zip(widths, parts, strict=True)
-        ]
-        if (total := _total(rounded, demands, k * roll)) > best:
-            best, values = total, [Fraction(part, k * roll) for part in rounded]
-    return values
+    values, unit = _best_function(instance)
+    return [Fraction(value, unit) for value in values]
 
 
-def _total(values: Sequence[int], demands: Sequence[int], unit: int) -> Fraction:
-    return Fraction(sum(value * demand for value, demand in zip(values, demands, strict=True)), unit)
+def _best_function(instance: CuttingStockInstance) -> tuple[list[int], int]:
+    """Return the values of the best function, one per item, and the unit that they are counted in."""
+    roll, pieces = instance.roll, sum(instance.demands)
+    exact = np.int64 if _MULTIPLES * (_MULTIPLES + 1) * roll * pieces < 2**62 else object  # then Python's integers
+    widths, demands = np.array(instance.widths, dtype=exact), np.array(instance.demands, dtype=exact)
+    # In units of 1 / C.  The first function is the identity.
+    narrow = np.unique(widths[2 * widths < roll])
+    ends = np.concatenate([[0], narrow[:: len(narrow) // _TRIED + 1]])[:, None]  # ε is a little more
+    rounded = np.where(widths >= roll - ends, roll, np.where(widths > ends, widths, 0))
+    rounded[0] = widths
+    totals = rounded @ demands
+    first = int(totals.argmax())
+    # In units of 1 / (k C).
+    multiples = np.arange(1, _MULTIPLES + 1).astype(exact)[:, None]
+    longer = widths * (multiples + 1)
+    below = longer // roll * roll
+    parts = np.where(below < longer, below, widths * multiples)
+    best, values, unit = int(totals[first]), rounded[first], 1
+    for k, total in enumerate((parts @ demands).tolist(), start=1):
+        if total * unit > best * k:
+            best, values, unit = total, parts[k - 1], k
+    return values.tolist(), unit * roll
 
 
 def material_duals(instance: CuttingStockInstance, stock: Stock) -> tuple[list[float], dict[int, float]]:
@@ -58,7 +65,8 @@ def material_duals(instance: CuttingStockInstance, stock: Stock) -> tuple[list[f
     With one unlimited kind, dual-feasible functions may prove more.
     """
     if stock.widths == (instance.roll,) and math.isinf(stock.limits[0]):
-        return [stock.costs[0] * float(value) for value in dual_feasible(instance)], {}
+        values, one = _best_function(instance)
+        return [stock.costs[0] * (value / one) for value in values], {}
     left = sum(w * d for w, d in zip(instance.widths, instance.demands, strict=True))
     unit = 0.0
     for k in sorted(range(len(stock.widths)), key=lambda k: Fraction(stock.costs[k]) / stock.widths[k]):

@@ -233,52 +233,79 @@ def filled(net: PackingNetwork, least: int) -> PackingNetwork:
 def _lay_items(widths, copies, capacity, begin, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
     """Add items from ``begin`` on until more than ``portion`` states are made.  Return (items done, states, positions).
 
-    For each item, the states reached without it and those reached by its pieces are merged in increasing order.
-    ``positions`` are those of the new arcs.
+    For each item, its new sums of widths are merged into the states.  ``positions`` are those of the new arcs.
     """
     positions = np.empty(1024, np.int64)
-    count, spent = 0, 0
-    i = begin
-    while i < len(widths) and spent <= portion:
-        w, b = widths[i], copies[i]
-        first_arc[i + 1] = first_arc[i]
-        if b > 0:
-            n, first = len(states), count
-            merged = np.empty(2 * n + 16, np.int64)
-            num_pieces = np.empty(2 * n + 16, np.int64)  # number of the item's pieces up to each arc's end
-            size, a, q = 0, 0, first
-            while a < n or q < count:
-                copies_here = 0
-                if q == count or (a < n and states[a] <= positions[q] + w):
-                    p = states[a]
-                    if q < count and positions[q] + w == p:
-                        q += 1
-                    a += 1
-                else:
-                    p = positions[q] + w
-                    copies_here = num_pieces[q - first]
-                    q += 1
-                if size == len(merged):
-                    merged = _enlarge(merged)
-                    if size > most:
-                        break
-                merged[size] = p
-                size += 1
-                if copies_here < b and p + w <= capacity:
-                    if count == len(positions):
-                        positions = _enlarge(positions)
-                    if count - first == len(num_pieces):
-                        num_pieces = _enlarge(num_pieces)
-                    positions[count] = p
-                    num_pieces[count - first] = copies_here + 1
-                    count += 1
-            states = merged[:size].copy()
-            spent += size
-            first_arc[i + 1] = first_arc[i] + count - first
-            if size > most:
-                return i + 1, states, positions[:count].copy()
+    sums, num_pieces = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    n, count, spent, i = len(states), 0, 0, begin
+    while i < len(widths) and spent <= portion and n <= most:
+        first, at = count, (0, 0, 0, 0)
+        while copies[i] > 0:
+            count, at, is_done = _lay_item(
+                widths[i], copies[i], capacity, states[:n], sums, num_pieces, positions, count, at, most
+            )
+            if is_done:
+                break
+            if count == len(positions):
+                positions = _enlarge(positions)
+            else:
+                sums, num_pieces = _enlarge(sums), _enlarge(num_pieces)
+        size = at[0]
+        while n + size > len(states):
+            states = _enlarge(states)
+        _insert(sums[:size], states, n)
+        n += size
+        spent += n
         i += 1
-    return i, states, positions[:count].copy()
+        first_arc[i] = first_arc[i - 1] + count - first
+    return i, states[:n].copy(), positions[:count].copy()
+
+
+@njit(cache=True, borrows=True)
+def _lay_item(w, b, capacity, states, sums, num_pieces, positions, count, at, most):  # type: ignore[no-untyped-def]
+    """Append the positions of an item's arcs, and its new sums with the number of its pieces in each.
+
+    Return the number of positions, where to continue, and whether the item is done; otherwise an array is full.
+    """
+    size, a, q, head = at
+    n = len(states)
+    while n + size <= most:
+        if q < size and (a == n or sums[q] < states[a]):
+            p, before = sums[q], num_pieces[q]
+        elif a < n:
+            p, before = states[a], 0
+        else:
+            break
+        if p + w > capacity:
+            break
+        if before < b:
+            if count == len(positions) or size == len(sums):
+                return count, (size, a, q, head), False
+            positions[count] = p
+            count += 1
+            while head < n and states[head] < p + w:
+                head += 1
+            if head == n or states[head] > p + w:
+                sums[size], num_pieces[size] = p + w, before + 1
+                size += 1
+        if before > 0:
+            q += 1
+        else:
+            a += 1
+    return count, (size, a, q, head), True
+
+
+@njit(cache=True, borrows=True)
+def _insert(sums, states, n):  # type: ignore[no-untyped-def]
+    """Merge other sums into the first ``n`` states, in increasing order."""
+    a, q = n - 1, len(sums) - 1
+    while q >= 0:
+        if a >= 0 and states[a] > sums[q]:
+            states[a + q + 1] = states[a]
+            a -= 1
+        else:
+            states[a + q + 1] = sums[q]
+            q -= 1
 
 
 @njit(cache=True, no_cpython_wrapper=True)

@@ -29,6 +29,16 @@ def test_functions_of_both_families_exceed_the_material_bound():
     assert (thirds.material_bound, math.ceil(dual_feasible(thirds)[0] * 10)) == (4, 5)
 
 
+@pytest.mark.parametrize("seed", seeds(20))
+def test_values_do_not_depend_on_the_unit_of_width(seed):
+    instance = tiny(np.random.default_rng(seed), roll=40)
+    unit = 2**53 // instance.roll  # sums of products exceed 64 bits
+    fine = CuttingStockInstance(
+        unit * instance.roll, tuple(unit * width for width in instance.widths), instance.demands
+    )
+    assert dual_feasible(fine) == dual_feasible(instance)
+
+
 def test_wide_pieces_are_proved_in_one_round():
     runs = [solve(CuttingStock(bin_packing(300, seed, widths=(300, 900)))) for seed in range(8)]
     assert all(run.is_optimal for run in runs)
