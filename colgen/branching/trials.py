@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from colgen.bounding.column_generation import column_generation
 from colgen.bounding.protocol import Bounded, NodeState, Outcome, Parts
+from colgen.core.columns import Key
 from colgen.core.decision import Decision
+from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterStatus, switch
@@ -53,6 +55,10 @@ class Trials:
         """The gain that prunes a child; infinite without an incumbent."""
         run = self._parts.run
         return max(run.sense.sign * (run.objective - self.objective), self.least)
+
+    def dual_value(self, key: Key) -> float:
+        """Return the dual value of a row at which the node's bound was proved; 0 if unknown."""
+        return self._node.duals.get(key) if isinstance(self._node.duals, Duals) else 0.0
 
     @property
     def is_over(self) -> bool:
