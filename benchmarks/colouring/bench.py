@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import median
 
 from benchmarks.harness import BenchOptions, check_agreement, run_engine
@@ -20,6 +22,7 @@ _RANDOM = 20
 
 _DIMACS = {"DSJC125.1": 5, "DSJC125.5": 17, "DSJC125.9": 44}
 _HARD = "DSJC250.9"
+_TABLE, _MINUTE = "dimacs.csv", 60.0
 
 
 def graphs(options: BenchOptions) -> Iterator[tuple[ColouringInstance, int | None]]:
@@ -65,4 +68,24 @@ def bench_colouring(options: BenchOptions) -> Sequence[Figure]:
             Figure("bound_dsjc250_9", run.bound, "colours", 1, f"after {_LIMIT:g} s"),
             Figure("seconds_dsjc250_9", run.seconds, "s", 1, "processor time; " + result.termination.value),
         ]
+    if not options.quick and options.data is not None and (options.data / _TABLE).exists():
+        figures += dimacs_proved(options, options.data / _TABLE)
     return figures
+
+
+def dimacs_proved(options: BenchOptions, table: Path) -> list[Figure]:
+    """Return how many of DIMACS's graphs are proved in a minute each, and how many answers or bounds are wrong."""
+    with table.open(newline="") as file:
+        known = {row["instance"]: (int(row["best_colours"]), int(row["best_bound"])) for row in csv.DictReader(file)}
+    proved, wrong, seconds = 0, 0, []
+    for name, (colours, least) in known.items():
+        run, _ = run_engine(Colouring(read(table.parent / f"{name}.col")), _MINUTE, name=name)
+        options.say(str(run))
+        proved += run.proved
+        wrong += run.objective < least or run.bound > colours or (run.proved and run.objective > colours)
+        seconds.append(run.seconds)
+    return [
+        Figure("dimacs_proved", proved, "graphs", len(known), f"within {_MINUTE:g} s each"),
+        Figure("dimacs_wrong", wrong, "graphs", len(known), "against published colourings and bounds"),
+        Figure("dimacs_median_seconds", median(seconds), "s", len(known), "processor time"),
+    ]

@@ -13,9 +13,11 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.enumeration import Enumerated, Enumeration
 from colgen.fixing import ReductionContext
 from colgen.problems.colouring.heuristics import classes
+from colgen.problems.colouring.lower_bounds import CLIQUES
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.zykov import VERTEX, Zykov, round_up
 from colgen.solvers.graphs.fewest_colours import fewest_colours
+from colgen.solvers.graphs.mycielskian import mycielskian_bound
 from colgen.solvers.graphs.stable_listing import maximal
 from colgen.solvers.graphs.stable_set import heaviest
 
@@ -28,9 +30,10 @@ _NEAR, _FAR = 1 << 17, 1 << 24
 
 
 class StableSetEnumeration(Enumeration):
-    """Searches for a best colouring vertex by vertex, then lists maximal stable sets by reduced cost.
+    """Bounds by Mycielskians, then searches for a best colouring, then lists maximal stable sets by reduced cost.
 
-    The search (:mod:`colgen.solvers.graphs.fewest_colours`) does not use stable sets.  It is fast on some graphs with
+    Embedded Mycielskians (:mod:`colgen.solvers.graphs.mycielskian`) need more colours than the relaxation proves.  The
+    search (:mod:`colgen.solvers.graphs.fewest_colours`) does not use stable sets.  It is fast on some graphs with
     weak relaxations: Mycielski's graph with 47 vertices needs six colours, its relaxation has value 3.6.  The node
     limit is larger if the bound lacks more than one colour, as lists would be long.  If the search finds no improving
     colouring, no stable set can be part of one.
@@ -81,10 +84,11 @@ class StableSetEnumeration(Enumeration):
         if not graph.possible.all():
             return None  # neighbours are merged: the node is infeasible, which the lists prove
         most = math.floor(context.target + TOLERANCES.integrality)
+        expired = lambda: context.budget.expired  # noqa: E731
+        if mycielskian_bound(graph.adjacency, most + 1, cliques=CLIQUES, expired=expired)[0] > most:
+            return Enumerated(())
         lacks_one = math.ceil(context.bound - TOLERANCES.integrality) >= most
-        found = fewest_colours(
-            graph.adjacency, most, nodes=_NEAR if lacks_one else _FAR, expired=lambda: context.budget.expired
-        )
+        found = fewest_colours(graph.adjacency, most, nodes=_NEAR if lacks_one else _FAR, expired=expired)
         if not found.finished:
             return None
         if found.colours is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import LazyModule
 from colgen.problems.colouring.instance import ColouringInstance
+from colgen.problems.colouring.zykov import COLOURS
 from colgen.solvers.graphs.colouring import dsatur
 
 if TYPE_CHECKING:
@@ -17,14 +18,16 @@ else:
     pyo = LazyModule("pyomo.environ")
 
 
-def master(vertices: Sequence[int], *, once: bool = False) -> Rows:
+def master(vertices: Sequence[int], *, once: bool = False, fewest: int = 0) -> Rows:
     """Return the rows of the stable set formulation, with artificial variables ``uncoloured``.
 
-    ``once``: each vertex is covered exactly once.
+    ``once``: each vertex is covered exactly once.  ``fewest``: a proved number of colours, which becomes a row.
     """
     rows = Rows(Sense.MINIMIZE, objective="colours")
     uncoloured = rows.add_variables("uncoloured", vertices, artificial=True)
     rows.add_entries(rows.add_rows("vertex", vertices, lower=1.0, upper=1.0 if once else math.inf), uncoloured, 1.0)
+    if fewest:
+        rows.add_rows(COLOURS, [None], lower=float(fewest))
     return rows
 
 

@@ -33,15 +33,19 @@ from colgen.problems.colouring.critical import find_critical
 from colgen.problems.colouring.enumeration import StableSetEnumeration
 from colgen.problems.colouring.heuristics import Recolouring, as_solution, classes, colourings
 from colgen.problems.colouring.instance import ColouringInstance
+from colgen.problems.colouring.lower_bounds import fewest_colours_proved
 from colgen.problems.colouring.model import master
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.proof import ColouringCertifier
 from colgen.problems.colouring.reduction import Reduced, reduce_graph
-from colgen.problems.colouring.zykov import VERTEX, maximal
+from colgen.problems.colouring.zykov import COLOURS, VERTEX, maximal
 
 _MOVES = 2_000
 """Moves per vertex of the first tabu searches."""
 
+
+_LARGE = 50
+"""More vertices than this: combinatorial bounds are tried first.  Relaxations of smaller graphs take milliseconds."""
 
 _SPARSE = 0.2
 """Below this density stable sets are large and hard to bound, and few vertices may need all colours."""
@@ -78,7 +82,7 @@ class Colouring(Problem[list[int]]):
         return StableSetOracle(kept.tolist(), self.instance.adjacency[np.ix_(kept, kept)], closed=not self.cuts)
 
     def master(self) -> Rows:
-        return master(self.reduced.kept.tolist(), once=self.cuts)
+        return master(self.reduced.kept.tolist(), once=self.cuts, fewest=self.oracle.fewest)
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
@@ -105,7 +109,13 @@ class Colouring(Problem[list[int]]):
         oracle.known = float(found[-1].max()) + 1.0
         # Duals of 1 on a clique, and 0 elsewhere, prove the size of the clique as a bound.
         duals = {VERTEX: [float(v in clique) for v in oracle.vertices]}
-        if oracle.known > len(clique) and oracle.adjacency.mean() < _SPARSE:
+        if oracle.known > len(clique) and len(oracle.vertices) > _LARGE and type(self).master is Colouring.master:
+            members = np.flatnonzero([v in clique for v in oracle.vertices])
+            fewest = fewest_colours_proved(oracle.adjacency, members, int(oracle.known), lambda: budget.expired)
+            if fewest > len(clique):
+                oracle.fewest = fewest
+                duals = {VERTEX: [0.0] * len(oracle.vertices), COLOURS: [1.0]}
+        if max(oracle.fewest, len(clique)) < oracle.known and oracle.adjacency.mean() < _SPARSE:
             duals = self._critical_duals(budget) or duals
         return WarmStart(duals, (as_solution(found[-1], oracle),), self._columns(found))
 
@@ -117,10 +127,9 @@ class Colouring(Problem[list[int]]):
             return None
         edges = np.argwhere(np.triu(oracle.adjacency[np.ix_(part, part)]))
         inner = Colouring(ColouringInstance(len(part), tuple((int(u), int(v)) for u, v in edges)))
-        certificate = solve(
-            inner, stop=[TimeLimit(budget.seconds_left), NodeLimit(1)], method=Method(heuristics=())
-        ).certificate
-        if certificate is None:
+        found = solve(inner, stop=[TimeLimit(budget.seconds_left), NodeLimit(1)], method=Method(heuristics=()))
+        certificate = found.certificate
+        if certificate is None or found.dual_bound < len(self.reduced.clique):
             return None
         values = [0.0] * len(oracle.vertices)
         for place, vertex in enumerate(part.tolist()):

@@ -51,6 +51,10 @@ SAMPLES = {
     "arborescence.reduced_costs": {"weights": ARCS},
     "arborescence.check_weights": {"weights": ARCS},
     "arborescence_k_best.k_best_arborescences": {"weights": ARCS, "k": 2},
+    "contraction.needs_more": GRAPH | {"clique": np.array([0]), "colours": 2},
+    "frontier_colouring.is_colourable": GRAPH | {"colours": 2},
+    "mycielskian.extend_by_mycielskians": GRAPH | {"clique": np.array([0])},
+    "mycielskian.mycielskian_bound": GRAPH | {"enough": 3},
     "batches.best_trees": {
         "arcs": ARCS[np.newaxis],
         "lengths": np.array([2]),
@@ -354,6 +358,7 @@ STRUCTURES = {
     "eisner_grandsibling.best_of_parts",  # takes validated scores
     "eisner_sums.projective_sums",  # takes validated parts
     "matrix_tree.sample_trees",  # takes a generator; tree_sums validates the scores
+    "mycielskian.grow_clique",  # takes a validated graph
     "topological.levels",  # takes the arcs of a graph
     "topological.topological_ranks",  # takes the arcs of a graph
     "weak_duality.least_by_duals",  # takes data of programs
