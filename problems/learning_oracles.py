@@ -181,3 +181,14 @@ class SecondOrderTrees(SecondOrder):
         if not found.is_optimal:
             raise InputError(f"SecondOrderTrees.best: the search stopped without a proof: {found.termination.value}")
         return self.structure(np.array([-1, *found.heads]))
+
+    def k_best(self, k: int, scores: Floats, *others: Floats) -> list[tuple[Ints, ...]]:
+        """Return the k trees of largest score, best first, or all that are allowed if there are fewer."""
+        given: dict[str, Any] = dict(zip(self.parts, others, strict=True))
+        found = parse(scores, **given, single_root=self.single_root, k=k)
+        for tree in found:
+            if not tree.is_optimal:
+                raise InputError(
+                    f"SecondOrderTrees.k_best: the search stopped without a proof: {tree.termination.value}"
+                )
+        return [self.structure(np.array([-1, *tree.heads])) for tree in found]

@@ -53,11 +53,13 @@ def k_best_choices(best: Best, k: int) -> list[tuple[float, Ints]]:
     return sorted(found, key=lambda pair: -pair[0])  # values that differ by rounding may come in another order
 
 
-def k_best_of_scores(scores: ArrayLike, best: Callable[[Floats], Ints | None], k: int) -> list[tuple[float, Ints]]:
-    """Return the k best structures, as :func:`k_best_choices`, whose value is the sum of the scores of their options.
+def k_best_of_scores(
+    scores: ArrayLike, best: Callable[[Floats], tuple[float, Ints] | None], k: int
+) -> list[tuple[float, Ints]]:
+    """Return the k best structures, as :func:`k_best_choices`, whose options have scores: -inf forbids an option.
 
-    ``scores`` have the shape (positions, options), -inf forbids an option.  ``best`` is called with scores of which
-    more are -inf, and returns the options of a best structure, or None if all are forbidden.
+    ``scores`` have the shape (positions, options).  ``best`` is called with scores of which more are -inf.  It returns
+    the value and the options of a best structure, or None if all are forbidden.
     """
     theta: Floats = as_floats(scores, "scores", shape=("positions", "options"), minus_infinity=True)
     every = np.arange(len(theta))
@@ -68,7 +70,6 @@ def k_best_of_scores(scores: ArrayLike, best: Callable[[Floats], Ints | None], k
         own[fixed, prefix] = theta[fixed, prefix]
         if excluded:
             own[len(prefix), list(excluded)] = -np.inf
-        chosen = best(own)
-        return None if chosen is None else (float(theta[every, chosen].sum()), chosen)
+        return best(own)
 
     return k_best_choices(restricted, k)

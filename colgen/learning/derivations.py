@@ -168,8 +168,8 @@ def k_best(oracle: Any, k: int, scores: Sequence[Any]) -> list[Structure]:
     Parameters
     ----------
     oracle
-        :class:`~colgen.learning.Chains`, :class:`~colgen.learning.ProjectiveTrees` without other parts, or an oracle
-        with a method ``k_best(k, *scores)``, such as those of this module and :class:`~colgen.learning.Trees`.
+        :class:`~colgen.learning.Chains`, or an oracle with a method ``k_best(k, *scores)``, such as those of trees and
+        of this module.
     k
         Number of structures, at least 1.
     scores
@@ -183,10 +183,7 @@ def k_best(oracle: Any, k: int, scores: Sequence[Any]) -> list[Structure]:
     theta = scores_for(oracle, scores)
     model = _Labellings() if isinstance(oracle, Chains) else derived(oracle) or oracle
     if not hasattr(model, "k_best"):
-        raise InputError(
-            "expected Chains, ProjectiveTrees without parts, or an oracle with a method k_best(k, *scores), not "
-            f"{type(oracle).__name__}"
-        )
+        raise InputError(f"expected Chains, or an oracle with a method k_best(k, *scores), not {type(oracle).__name__}")
     return [structure_from(places, theta) for places in model.k_best(k, *theta)]
 
 

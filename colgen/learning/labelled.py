@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import InputError
+from colgen.learning.derivations import k_best
 from colgen.learning.oracles import SecondOrder, Trees, at_each_position, check_heads, check_labels, first_places
+from colgen.solvers.ranking import k_best_of_scores
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -63,6 +65,12 @@ class LabelShares:
         return self.means(first) + self.means(arcs) * (along - mean[..., np.newaxis]), *others
 
 
+def _best_labels(scores: Floats) -> tuple[float, Ints] | None:
+    """Return the sum and the numbers of the best labels, None if all labels of an arc are forbidden."""
+    most = scores.max(axis=1)
+    return None if np.isneginf(most).any() else (float(most.sum()), scores.argmax(axis=1))
+
+
 class LabelledTrees:
     """Dependency trees with labels: scores of arcs have the shape (N, N, labels), by head, modifier and label.
 
@@ -86,12 +94,24 @@ class LabelledTrees:
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """Return a tree of largest score, in which each arc has its best label."""
-        trees: Any = self.trees
-        found = trees.best(scores.max(axis=2), *others)
+        found = self.trees.best(scores.max(axis=2), *others)
         if found is None:
             return None
         arcs, *parts = found
         return arcs * scores.shape[2] + scores.argmax(axis=2).ravel()[arcs], *parts
+
+    def k_best(self, k: int, scores: Floats, *others: Floats) -> list[tuple[Ints, ...]]:
+        """Return the k labelled trees of largest score, best first, or all that are allowed if there are fewer.
+
+        They have the heads of the k best trees with best labels: a tree behind these loses to each of them.
+        """
+        count, ranked = scores.shape[2], list[tuple[float, tuple[Ints, ...]]]()
+        for tree in k_best(self.trees, k, (scores.max(axis=2), *others)):
+            arcs, *parts = (places for places, _ in tree.parts)
+            rest = sum(float(theta.ravel()[places].sum()) for theta, places in zip(others, parts, strict=True))
+            labels = k_best_of_scores(scores.reshape(-1, count)[arcs], _best_labels, k)
+            ranked += [(rest + value, (arcs * count + own, *parts)) for value, own in labels]
+        return [places for _, places in sorted(ranked, key=lambda pair: -pair[0])[:k]]
 
     def check(self, *arrays: Floats) -> None:
         shape = arrays[0].shape

@@ -31,6 +31,7 @@ from colgen.core.sense import Sense
 from colgen.pricing.oracles import Best, NoStructure, OraclePricing, PricingContext
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 from colgen.solvers.chains.viterbi import viterbi
+from colgen.solvers.ranking import k_best_of_scores
 from colgen.solvers.trees.arborescence import arborescence
 from colgen.solvers.trees.arborescence_k_best import k_best_arborescences
 from colgen.solvers.trees.batches import best_trees
@@ -430,6 +431,30 @@ class SecondOrder:
         return *Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
 
     heads = staticmethod(Trees.heads)
+
+    def k_best(self, k: int, scores: Floats, *others: Floats) -> list[tuple[Ints, ...]]:
+        """Return the k trees of largest score, best first, or all that are allowed if there are fewer."""
+        arcs = scores.copy()
+
+        def best(by_head: Floats) -> tuple[float, Ints] | None:
+            arcs[:, 1:] = by_head.T
+            found = self.best(arcs, *others)
+            if found is None:
+                return None
+            value = sum(
+                float(theta.ravel()[places].sum()) for theta, places in zip((arcs, *others), found, strict=True)
+            )
+            return value, self.heads(found)[1:]
+
+        try:
+            ranked = k_best_of_scores(np.ascontiguousarray(scores[:, 1:].T), best, k)
+        except ArrayError as error:
+            raise InputError(str(error)) from None
+        return [self.structure(np.concatenate([[-1], heads])) for _, heads in ranked]
+
+    def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
+        """Return a tree of largest score, or None if there is none."""
+        raise NotImplementedError
 
     def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
         """Return approximate sums over all trees with grandchildren, by loopy belief propagation."""

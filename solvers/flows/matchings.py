@@ -35,9 +35,7 @@ def best_matching(scores: ArrayLike) -> tuple[float, Ints] | None:
     ArrayError
         If the scores are invalid or their sum may overflow.
     """
-    theta = _checked(scores)
-    chosen = _best(theta)
-    return None if chosen is None else (float(theta[np.arange(len(theta)), chosen].sum()), chosen)
+    return _best(_checked(scores))
 
 
 def k_best_matchings(scores: ArrayLike, k: int) -> list[tuple[float, Ints]]:
@@ -62,17 +60,17 @@ def _checked(scores: ArrayLike) -> Floats:
     return theta
 
 
-def _best(theta: Floats) -> Ints | None:
+def _best(theta: Floats) -> tuple[float, Ints] | None:
     from scipy.optimize import linear_sum_assignment  # a slow import
 
     given = np.ldexp(theta, -64) if _magnitude(theta) > _SCALED else theta
     try:
-        _, chosen = linear_sum_assignment(given, maximize=True)
+        rows, chosen = linear_sum_assignment(given, maximize=True)
     except ValueError as error:
         if "infeasible" in str(error):
             return None
         raise
-    return np.asarray(chosen, np.int64)
+    return float(theta[rows, chosen].sum()), np.asarray(chosen, np.int64)
 
 
 def _magnitude(theta: Floats) -> float:

@@ -25,11 +25,12 @@ def k_best_arborescences(weights: ArrayLike, k: int, *, single_root: bool = Fals
     Arguments and heads as for :func:`~colgen.solvers.trees.arborescence.arborescence`.
     """
     w = check_weights(weights)
+    words = np.arange(len(w) - 1)
 
-    def best(by_head: Floats) -> Ints | None:
+    def best(by_head: Floats) -> tuple[float, Ints] | None:
         w[:, 1:] = by_head.T
         heads, _, _, feasible = solve_arborescence(w, single_root)
-        return heads[1:] if feasible else None
+        return (float(by_head[words, heads[1:]].sum()), heads[1:]) if feasible else None
 
     ranked = k_best_of_scores(np.ascontiguousarray(w[:, 1:].T), best, k)
     return [(np.concatenate([[-1], heads]), weight) for weight, heads in ranked]

@@ -10,6 +10,7 @@ from colgen.learning import (
     Alignments,
     Chains,
     Constituents,
+    EnumeratedStructures,
     Matchings,
     MonotoneChains,
     ProjectiveTrees,
@@ -400,9 +401,14 @@ def test_k_best_begins_with_the_best():
 
 
 def test_k_best_refuses_other_oracles():
-    with pytest.raises(InputError, match=r"an oracle with a method k_best\(k, \*scores\), not ProjectiveTrees"):
-        k_best(ProjectiveTrees("siblings"), 2, drawn([(3, 3), (3, 3, 3)], 0))
-    for oracle, shapes in ((Chains(), [(2, 2), (2, 2)]), (Trees(), [(3, 3)]), (Matchings(), [(2, 2)])):
+    with pytest.raises(InputError, match=r"an oracle with a method k_best\(k, \*scores\), not EnumeratedStructures"):
+        k_best(EnumeratedStructures([np.ones(2)]), 2, drawn([(2,)], 0))
+    for oracle, shapes in (
+        (Chains(), [(2, 2), (2, 2)]),
+        (Trees(), [(3, 3)]),
+        (Matchings(), [(2, 2)]),
+        (ProjectiveTrees("siblings"), [(3, 3), (3, 3, 3)]),
+    ):
         with pytest.raises(InputError, match="k: expected"):
             k_best(oracle, 0, drawn(shapes, 0))
 
@@ -430,3 +436,23 @@ def test_k_best_trees(single_root, forbidden):
             assert len({s.key for s in found}) == len(found)
             kinds = {tuple(Trees.heads(s)) for s in found}
             assert kinds <= {tuple(heads) for heads in every}
+
+
+@pytest.mark.parametrize("parts", [("siblings",), ("grandchildren", "siblings")])
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("forbidden", [0.0, 0.2])
+def test_k_best_projective_trees_with_parts(parts, single_root, forbidden):
+    oracle = ProjectiveTrees(*parts, single_root=single_root)
+    shapes = [(5, 5), *[(5, 5, 5)] * len(parts)]
+    every = [oracle.structure(Trees.heads(found)) for found in trees(4, single_root)]
+    columns = matrix(shapes, every)
+    for seed in range(4):
+        scores = drawn(shapes, seed, forbidden)
+        if seed > 1:
+            scores = [np.round(theta) for theta in scores]  # many ties
+        values = np.array([flat(scores)[a > 0.0] @ a[a > 0.0] for a in columns.T])
+        order = np.sort(values[values > -np.inf])[::-1]
+        for k in (1, 5, 1000):
+            found = k_best(oracle, k, scores)
+            assert [s.score(scores) for s in found] == pytest.approx(order[:k], abs=1e-9)
+            assert len({s.key for s in found}) == len(found)

@@ -15,6 +15,7 @@ from colgen.learning import (
     best_structure,
     fenchel_young,
     hinge,
+    k_best,
     marginals,
     sparsemap,
 )
@@ -80,6 +81,23 @@ def test_best_trees_are_the_best_of_all(name, forbidden):
                 best_structure(model, scores)
         else:
             assert best_structure(model, scores).score(scores) == pytest.approx(values.max(), abs=1e-9)
+
+
+@pytest.mark.parametrize("forbidden", [0.0, 0.25])
+@pytest.mark.parametrize("name", DECODED)
+def test_k_best_trees_are_the_best_of_all(name, forbidden):
+    base = DECODED[name]
+    columns = every(base)
+    for seed in range(3):
+        scores = drawn(base, seed, forbidden)
+        if seed > 1:
+            scores = [np.round(theta) for theta in scores]  # many ties
+        values = values_of(columns, scores)
+        order = np.sort(values[values > -np.inf])[::-1]
+        for k in (1, 4, 20):
+            found = k_best(LabelledTrees(base), k, scores)
+            assert [one.score(scores) for one in found] == pytest.approx(order[:k], abs=1e-9)
+            assert len({one.key for one in found}) == len(found)
 
 
 @pytest.mark.parametrize("forbidden", [0.0, 0.25])

@@ -73,7 +73,7 @@ SAMPLES = {
     "matchings.best_matching": {"scores": THETA.T},
     "matchings.k_best_matchings": {"scores": THETA.T, "k": 3},
     "ranking.k_best_choices": {"best": lambda prefix, excluded: None, "k": 2},
-    "ranking.k_best_of_scores": {"scores": THETA, "best": lambda theta: np.argmax(theta, axis=1), "k": 2},
+    "ranking.k_best_of_scores": {"scores": THETA, "best": lambda theta: (1.0, np.argmax(theta, axis=1)), "k": 2},
     "graphs.monotone_chains": {"frames": 3, "states": 2},
     "graphs.projective_trees": {"words": 3, "single_root": True},
     "graphs.labellings": {"tokens": 3, "labels": 2, "stepwise": True},

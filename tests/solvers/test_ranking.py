@@ -36,7 +36,8 @@ def test_scores_of_positions():
     scores = np.where(rng.random((3, 4)) < 0.3, -np.inf, rng.normal(size=(3, 4)))
 
     def best(theta):
-        return None if np.isneginf(theta.max(axis=1)).any() else theta.argmax(axis=1)
+        most = theta.max(axis=1)
+        return None if np.isneginf(most).any() else (most.sum(), theta.argmax(axis=1))
 
     every = [sum(scores[i, x] for i, x in enumerate(word)) for word in itertools.product(range(4), repeat=3)]
     expected = sorted((value for value in every if value > -np.inf), reverse=True)
