@@ -19,7 +19,7 @@ _SINGLE = {
     "trees": "trees",
     "title_path": "paths",
     "coreference": "clusterings",
-    **{kind: kind for kind in DERIVED},
+    **{kind: kind for kind in (*DERIVED, "matchings")},
 }
 """Kinds of instances that ask for the best single column, and the kind of their pricing problem."""
 

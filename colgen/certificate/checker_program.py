@@ -13,6 +13,7 @@ from colgen.certificate.checker_chains import Labellings
 from colgen.certificate.checker_clusters import Clusterings
 from colgen.certificate.checker_derivations import DERIVED
 from colgen.certificate.checker_graphs import StableSets
+from colgen.certificate.checker_matchings import Matchings
 from colgen.certificate.checker_networks import NetworkPaths
 from colgen.certificate.checker_paths import Paths
 from colgen.certificate.checker_pricing import (
@@ -40,6 +41,7 @@ KINDS: dict[str, Any] = {
     "network": NetworkPaths,
     "clusterings": Clusterings,
     **DERIVED,
+    "matchings": Matchings,
     "block": BlockPricing,
     "trusted": Trusted,
 }

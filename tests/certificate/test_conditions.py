@@ -105,6 +105,15 @@ CONDITIONS = {
     "constituents: a division that costs": "vertex 2 is worth 4, more than its potential 3",
     "alignments: a cell below its step": "vertex 2 is worth 2, more than its potential 1",
     "monotone chains: a state below its frame": "vertex 2 is worth 2, more than its potential 1",
+    # Matchings
+    "matchings: a column of two rows": "a column is matched twice",
+    "matchings: a row without a column": "expected one of 3 columns for each of 2 rows",
+    "matchings: a column from behind": "expected one of 3 columns for each of 2 rows",
+    "matchings: a forbidden pair": "a pair is forbidden",
+    "matchings: a pair above its potentials": "row 0 and column 1 score 2, more than their potentials 1",
+    "matchings: a negative potential of a column, paid by rows": "nonnegative potentials of columns",
+    "matchings: a potential of a row less": "potentials of 2 rows and 3 columns",
+    "matchings: a potential of a column more": "potentials of 2 rows and 3 columns",
     # Triangles
     "coreference: a negative triangle": "nonnegative dual values",
     "coreference: a triangle of two items": "expected triangles",

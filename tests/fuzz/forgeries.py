@@ -207,7 +207,7 @@ def _general_changes(records: list[Record]) -> Iterator[tuple[str, Change]]:
     yield "an answer that the end does not have", put(None, 3, "answer")
 
 
-_DERIVED = ("segmentations", "constituents", "alignments", "monotone chains")
+_DERIVED = ("segmentations", "constituents", "alignments", "monotone chains", "matchings")
 _MAXIMISED = ("chain_map", "trees", "title_path", "coreference", *_DERIVED)
 
 
@@ -601,6 +601,34 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("moves of a state less", put(GONE, 1, "instance", "moves", 2)),
         ("a frame less", put(GONE, 1, "instance", "states", 1)),
         ("a state below its frame", leaf(1, "potentials", "vertices", 2)),
+    ],
+    "matchings": [
+        ("a row without a column", answer([1], "columns", 0, 2)),
+        ("a row more", answer([1, 0, 2], "columns", 0, 2)),
+        ("a column of two rows", answer([0, 0], "columns", 0, 2)),
+        ("a column that is not there", answer([1, 3], "columns", 0, 2)),
+        ("a column from behind", answer([1, -3], "columns", 0, 2)),
+        ("a column that is true", answer([True, 0], "columns", 0, 2)),
+        ("another matching", answer([0, 2], "columns", 0, 2)),
+        ("a forbidden pair", instance(None, "pairs", 0, 1)),
+        ("a better pair", instance(9, "pairs", 1, 1)),
+        ("a row of fewer columns", instance([4, 0], "pairs", 1)),
+        ("a score that is true", instance(True, "pairs", 0, 0)),
+        ("no rows", instance([], "pairs")),
+        ("a pair above its potentials", both(leaf(1, "potentials", "rows", 0), leaf(4, "potentials", "columns", 0))),
+        ("a negative potential of a column", leaf([-1, 0, 0], "potentials", "columns")),
+        (
+            "a negative potential of a column, paid by rows",
+            both(leaf(2, "potentials", "rows", 1), leaf(-1, "potentials", "columns", 2)),
+        ),
+        ("a potential of a row less", leaf([2], "potentials", "rows")),
+        ("a potential of a column more", leaf([3, 0, 0, 0], "potentials", "columns")),
+        ("a potential that is true", leaf(True, "potentials", "rows", 1)),
+        ("a potential that is not there", leaf(None, "potentials", "columns", 1)),
+        ("no potentials of columns", leaf(GONE, "potentials", "columns")),
+        ("no potentials", leaf(GONE, "potentials")),
+        ("a reason that nothing reads", leaf(1, "potentials", "more")),
+        ("scores over 0", instance(0, "denominator")),
     ],
     "coreference": [
         ("an item in no cluster", answer([[0, 1]], "columns", 0, 2)),

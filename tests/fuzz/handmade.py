@@ -129,6 +129,9 @@ FRAMES: Record = {
 }
 """States 0, 1 score 1 + 1 + 2 with their moves; 0, 0 scores 1, and 1, 1 scores 2."""
 
+COUPLES: Record = {"kind": "matchings", "denominator": 1, "pairs": [[3, 2, None], [4, 0, 1]]}
+"""Row 0 with column 1 and row 1 with column 0 score 2 + 4."""
+
 MODEL: Record = {
     "kind": "compact",
     "sense": "minimize",
@@ -215,6 +218,7 @@ _SEGMENTED = {"vertices": [0, 0, 1, 0, 1, 0, 2, 4, 4]}
 _LABELLED = {"vertices": [1, 3, 4, 6]}
 _ALIGNED = {"vertices": [0, 1, 2, 4]}
 _MOVED = {"vertices": [1, 0, 2, 0, 2, 2, 2, 4, 4]}
+_COUPLED = {"rows": [2, 1], "columns": [3, 0, 0]}
 _UP = {"within": [0, [[0, 1, None]]], "at_most": 1}
 TREE_OF_BLOCK = [{"split": [0, 0]}, {"over": 1, "duals": [[0, 3]]}, {"over": 2, "duals": [[0, 6]]}]
 
@@ -315,6 +319,7 @@ CERTIFICATES: dict[str, list[Record]] = {
     "constituents": certificate(SPANS, 6, [[0, 1, [1, 0, 0, 0]]], [claim([], [-6], 6, potentials=_LABELLED)]),
     "alignments": certificate(STEPS, 4, [[0, 1, [0, 0]]], [claim([], [-4], 4, potentials=_ALIGNED)]),
     "monotone chains": certificate(FRAMES, 4, [[0, 1, [0, 0, 1, 0, 0]]], [claim([], [-4], 4, potentials=_MOVED)]),
+    "matchings": certificate(COUPLES, 6, [[0, 1, [1, 0]]], [claim([], [-6], 6, potentials=_COUPLED)]),
     "compact": certificate(MODEL, 11, [[0, 2, [2]], [1, 1, [1]]], [claim([3], [-2, 0], 11)]),
     "compact, tree": certificate(
         MODEL,

@@ -1,5 +1,6 @@
 """Best structures with certificates: against lists of all structures, and checked by the checker alone."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from colgen.learning import (
     Alignments,
     Chains,
     Constituents,
+    Matchings,
     MonotoneChains,
     Segmentations,
     best_structure,
@@ -27,6 +29,9 @@ CASES = {
     "alignments": (Alignments(), [(4, 3, 3)]),
     "nothing to align": (Alignments(), [(1, 1, 3)]),
     "monotone chains": (MonotoneChains(), [(5, 4), (5, 3)]),
+    "matchings": (Matchings(), [(5, 5)]),
+    "more columns than rows": (Matchings(), [(3, 6)]),
+    "one pair": (Matchings(), [(1, 1)]),
     "one state": (MonotoneChains(), [(3, 1), (2, 3)]),
 }
 
@@ -77,12 +82,28 @@ def test_rounding_does_not_decide(tmp_path):
         assert check(lines_of(str(tmp_path / "proof.jsonl"))).objective == 10**16 + 1
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5)])
+def test_matchings_with_ties_and_forbidden_pairs(shape, tmp_path):
+    rng, rows = np.random.default_rng(0), np.arange(shape[0])
+    for _ in range(30):
+        scores = np.where(rng.random(shape) < 0.4, -np.inf, rng.integers(-2, 3, size=shape))
+        best = max(scores[rows, list(x)].sum() for x in itertools.permutations(range(shape[1]), shape[0]))
+        if best == -np.inf:
+            with pytest.raises(InputError, match="every structure is forbidden"):
+                certified_best(Matchings(), [scores], tmp_path / "proof.jsonl")
+        else:
+            assert certified_best(Matchings(), [scores], tmp_path / "proof.jsonl").score((scores,)) == best
+            assert check(lines_of(str(tmp_path / "proof.jsonl"))).bound == best
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e290])
 @pytest.mark.parametrize("name", CASES)
 def test_scores_of_any_size(name, scale, tmp_path):
     oracle, shapes = CASES[name]
     scores = [scale * theta for theta in drawn(shapes, 3)]
     scores[0].ravel()[0] = 1.0  # beside tiny ones, or large ones
+    if scores[0].shape[1] > 1:
+        scores[0].ravel()[1] = -np.inf
     found = certified_best(oracle, scores, tmp_path / "proof.jsonl")
     verdict = check(lines_of(str(tmp_path / "proof.jsonl")))
     assert verdict.proves == "optimal"
