@@ -121,7 +121,7 @@ def constrained_figures(data: Path, share: float, say: Say) -> list[Figure]:
     return [
         Figure("constrained_illegal", illegal, "", count, f"{broken} with illegal spans without rules"),
         Figure("constrained_proved", 100.0 * sum(f.proved for _, f in results) / count, "%", count, "of the sentences"),
-        Figure("constrained_searched", len(searched), "", count, "by column generation; the others by Viterbi"),
+        Figure("constrained_searched", len(searched), "", count, "with a violated constraint; the others by Viterbi"),
         Figure(
             "constrained_seconds_over_unconstrained",
             median(ratios),

@@ -1,7 +1,8 @@
 """Best structures under linear constraints over their parts, by column generation with proofs.
 
 Constraints that only forbid parts become scores of -inf. If the best structures at these scores satisfy the others,
-they are optimal. Otherwise a restricted master combines structures: one row per structure that sums its columns to 1,
+they are optimal. Violated constraints that count few labels of chains are enforced by dynamic programs over labels and
+counts. Otherwise a restricted master combines structures: one row per structure that sums its columns to 1,
 and one row per constraint. The oracles price columns at their scores minus the dual values of the constraints. Branch
 and bound on parts closes the remaining gap. The same relaxation is solved by AD3 (Martins et al., 2015), without
 columns and without the proof.
@@ -31,6 +32,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.heuristics import RestrictedMIP
 from colgen.learning.constraints import Constraint, PlacedConstraint, counts_of, place
+from colgen.learning.counting import counted_labels
 from colgen.learning.oracles import Structure, StructureOracle, decode, find_best, scores_for, structure_from
 from colgen.method import Method
 from colgen.model.rows import Rows
@@ -66,7 +68,8 @@ class Constrained:
     proved
         Whether the structures are proved optimal.
     columns
-        Number of structures that the oracles generated; 0 if the best structures satisfy the constraints.
+        Number of structures that the oracles or dynamic programs generated; 0 if the best structures satisfy the
+        constraints.
     """
 
     structures: Found
@@ -109,12 +112,12 @@ def constrained_best(
     """
     real(time_limit, "time_limit", low=0.0, finite=False)
     problem = ConstrainedStructures(structures, constraints)
-    if problem.satisfied(problem.best):
+    if not problem.violated(problem.best):
         total = problem.score(problem.best)
         return Constrained(problem.best, total, total, True)
-    linked = best_with_one_link(problem) if time_limit else None
-    if linked is not None:
-        found, bound, columns = linked
+    quick = (best_counted(problem) or best_with_one_link(problem)) if time_limit else None
+    if quick is not None:
+        found, bound, columns = quick
         return Constrained(found, problem.score(found), bound, True, columns)
     result = solve(problem, time_limit=time_limit)
     if result.termination is Termination.INFEASIBLE:
@@ -126,13 +129,35 @@ def constrained_best(
     return Constrained(found, objective, bound, proved, result.columns_generated)
 
 
+def best_counted(problem: ConstrainedStructures) -> tuple[Found, float, int] | None:
+    """Return optimal structures, their score and the number of generated structures, by counting labels of chains.
+
+    Constraints are enforced once they are violated, so structures that satisfy all are optimal. None if a violated
+    constraint is not over the labels of one chain, if counts have too many states, or if no labels satisfy it.
+    """
+    found, enforced, columns = dict(problem.best), list[PlacedConstraint](), 0
+    while violated := problem.violated(found):
+        if any(len(link.terms) != 1 for link in violated):
+            return None
+        enforced += violated
+        for name in {link.terms[0][0] for link in violated}:
+            labels = counted_labels(
+                problem.oracles[name], problem.scores[name], [link for link in enforced if link.terms[0][0] == name]
+            )
+            if labels is None:
+                return None
+            found[name] = structure_from(labels, problem.scores[name])
+            columns += 1
+    return found, problem.score(found), columns
+
+
 def best_with_one_link(problem: ConstrainedStructures) -> tuple[Found, float, int] | None:
     """Return optimal structures, their bound and the number of priced structures if one dual value proves them.
 
     This is column generation with one row, whose linear program is the intersection of two lines: it needs no solver.
     None if the best structures violate several constraints, or if the relaxation is fractional.
     """
-    violated = [link for link in problem.links if not problem.satisfied(problem.best, [link])]
+    violated = problem.violated(problem.best)
     if len(violated) > 1:
         return None
     link = violated[0]
@@ -150,7 +175,7 @@ def best_with_one_link(problem: ConstrainedStructures) -> tuple[Found, float, in
             least = inside[1] + reward * (inside[2] - side)
             if value <= least + TOLERANCES.pruning * (abs(least) + abs(inside[1])):  # the relaxation is solved
                 gap = max(value, least) - inside[1]
-                optimal = gap <= TOLERANCES.pruning * abs(inside[1]) and problem.satisfied(inside[0])
+                optimal = gap <= TOLERANCES.pruning * abs(inside[1]) and not problem.violated(inside[0])
                 return (inside[0], inside[1], columns) if optimal else None
         if (point[2] - side) * (side - start) >= 0.0:
             inside = point
@@ -216,10 +241,10 @@ class ConstrainedStructures(Problem[Found]):
             arrays[k].ravel()[places] = -np.inf
             self.scores[name] = tuple(arrays)
 
-    def satisfied(self, found: Found, links: Sequence[PlacedConstraint] | None = None) -> bool:
-        """Whether structures satisfy constraints, by default all."""
+    def violated(self, found: Found) -> list[PlacedConstraint]:
+        """Return the constraints that structures violate."""
         counts = counts_of(found, self._linked, self.shapes)
-        return all(link.allows(counts) for link in (self.links if links is None else links))
+        return [link for link in self.links if not link.allows(counts)]
 
     def amount(self, found: Found, link: PlacedConstraint) -> float:
         """Return the sum of a constraint over the parts of structures."""
@@ -283,7 +308,7 @@ class ConstrainedStructures(Problem[Found]):
             raise InfeasibleAnswerError(f"expected the structures {list(self.oracles)}, got {list(answer)}")
         for name, structure in answer.items():
             structure_from(structure, self.scores[name], name)
-        if not self.satisfied(answer):
+        if self.violated(answer):
             raise InfeasibleAnswerError("the structures violate a constraint")
         return self.score(answer) / self.unit
 

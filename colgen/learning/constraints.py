@@ -129,10 +129,11 @@ class PlacedConstraint:
 
     def allows(self, counts: Mapping[tuple[str, int], Floats]) -> bool:
         """Whether structures satisfy the constraint, within the rounding error of the sum."""
-        return self.lower - self._slack <= self.activity(counts) <= self.upper + self._slack
+        return self.lower - self.slack <= self.activity(counts) <= self.upper + self.slack
 
     @cached_property
-    def _slack(self) -> float:
+    def slack(self) -> float:
+        """Rounding error of the sum that is tolerated."""
         return 1e-9 * max((float(np.abs(own).max(initial=0.0)) for *_, own in self.terms), default=0.0)
 
     @cached_property

@@ -181,10 +181,11 @@ def test_items_are_linked():
 def test_one_violated_constraint_needs_no_linear_program_unless_its_relaxation_is_fractional(monkeypatch):
     calls = []
     monkeypatch.setattr(constrained, "solve", lambda *args, **named: calls.append(1) or solve(*args, **named))
-    found = constrained_best(TAGS, [at_least(Parts("tags", np.s_[:, 1]), 2)])
-    assert (found.objective, found.bound, found.proved, calls) == (3.5, 3.5, True, [])
-    found = constrained_best(TAGS, [at_most(Parts("tags", np.s_[:, 0]), 2)])
-    assert (found.objective, found.bound, found.proved, calls) == (5.0, 5.0, True, [])
+    scores = np.array([[0.0, 3.0, 3.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    found = constrained_best({"tree": (Trees(), scores)}, [at_most(Parts("tree", (0, [1, 2])), 1)])
+    assert (found.objective, found.bound, found.proved, calls) == (4.0, 4.0, True, [])
+    found = constrained_best(TAGS, [Constraint([(Parts("tags", (0, 0), array=1), 1.0)], -1.0, 0.0)])
+    assert (found.objective, found.bound, found.proved, calls) == (4.5, 4.5, True, [])
     choice = {"choice": (EnumeratedStructures(np.eye(3)), np.array([3.0, 1.0, 2.5]))}
     fractional = Constraint([(Parts("choice", 1), 1.0), (Parts("choice", 2), 3.0)], 1.0, 2.0)
     found = constrained_best(choice, [fractional])  # half of the first and half of the last satisfy the constraint

@@ -47,6 +47,13 @@ CONFLICTING = {
 VISITS = {"starts": np.array([0, 2, 3]), "visits": np.array([0, 1, 2])}
 
 SAMPLES = {
+    "automaton.accepted_labelling": {
+        "scores": THETA,
+        "transitions": TAU[0],
+        "symbols": np.array([[0, 1], [1, 0], [0, 0]]),
+        "moves": np.array([[0, 1], [1, -1]]),
+        "accepted": np.array([False, True]),
+    },
     "arborescence.arborescence": {"weights": ARCS},
     "arborescence.reduced_costs": {"weights": ARCS},
     "arborescence.check_weights": {"weights": ARCS},
