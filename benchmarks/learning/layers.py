@@ -60,7 +60,7 @@ def _step(function: Callable[..., Any], scores: list[Any]) -> Callable[[], tuple
             tensor.grad = None
         value = function(*scores)
         value.sum().backward()
-        return value.detach().numpy(), [tensor.grad.numpy().copy() for tensor in scores]
+        return value.detach().numpy(), [tensor.grad.numpy() for tensor in scores]
 
     return run
 

@@ -14,7 +14,7 @@ from colgen.core.errors import InputError
 from colgen.solvers.arrays import ArrayError, as_numbers
 from colgen.solvers.chains.magnitudes import largest
 from colgen.solvers.chains.tree_domains import exchange
-from colgen.solvers.chains.vectors import padded
+from colgen.solvers.vectors import padded
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.chains.vectors import row_argmax, row_least
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.vectors import row_argmax, row_least
 
 
 def largest(array: NDArray[Any]) -> float:

@@ -43,7 +43,9 @@ from numpy.typing import NDArray
 from colgen.solvers.arrays import as_floats
 from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
 from colgen.solvers.chains.magnitudes import largest
-from colgen.solvers.chains.vectors import (
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded, inner
+from colgen.solvers.vectors import (
     WIDTH,
     above,
     any_above,
@@ -55,8 +57,6 @@ from colgen.solvers.chains.vectors import (
     row_max,
     sum_rows,
 )
-from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]

@@ -21,8 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_integer
 from colgen.solvers.chains.magnitudes import largest
+from colgen.solvers.exponentials import exponential
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import int64
+from colgen.solvers.kernels import inner, int64, quick
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -298,6 +299,27 @@ def derivation_sums(graph: Hypergraph, scores: ArrayLike) -> DerivationSums:
     return DerivationSums(log_partition, means, graph, shares)
 
 
+@quick
+def _sum(values: Floats) -> float:
+    total = 0.0
+    for e in range(len(values)):
+        total += values[e]
+    return total
+
+
+@inner
+def _to_shares(values: Floats, most: float) -> float:
+    """Replace logarithms by exponentials divided by their sum.  Return the logarithm of the sum."""
+    for e in range(len(values)):
+        values[e] = exponential(values[e] - most)
+    total = _sum(values)
+    factor = 1.0 / total if total > 0.0 else 0.0  # not zero, but divisions that may fail are no vector instructions
+    for e in range(len(values)):
+        values[e] *= factor
+    logarithm: float = most + np.log(total)
+    return logarithm
+
+
 @njit(cache=True, nogil=True)
 def _inside(graph: Hypergraph, scores: Floats, shares: Floats, log_partition: Floats) -> None:
     start, first, second, place, _, _ = graph
@@ -307,7 +329,8 @@ def _inside(graph: Hypergraph, scores: Floats, shares: Floats, log_partition: Fl
         own, share = scores[k], shares[k]
         for v in range(size):
             most = -np.inf
-            for e in range(start[v], start[v + 1]):
+            begin, end = start[v], start[v + 1]
+            for e in range(begin, end):
                 value = own[place[e]] if place[e] >= 0 else 0.0
                 if first[e] >= 0:
                     value += inside[first[e]]
@@ -315,18 +338,12 @@ def _inside(graph: Hypergraph, scores: Floats, shares: Floats, log_partition: Fl
                     value += inside[second[e]]
                 share[e] = value
                 most = max(most, value)
-            if start[v + 1] - start[v] == 1 or most == -np.inf:
-                for e in range(start[v], start[v + 1]):
+            if end - begin == 1 or most == -np.inf:
+                for e in range(begin, end):
                     share[e] = 1.0 if most > -np.inf else 0.0
                 inside[v] = most
                 continue
-            total = 0.0
-            for e in range(start[v], start[v + 1]):
-                share[e] = np.exp(share[e] - most)
-                total += share[e]
-            for e in range(start[v], start[v + 1]):
-                share[e] /= total
-            inside[v] = most + np.log(total)
+            inside[v] = _to_shares(share[begin:end], most)
         log_partition[k] = inside[size - 1]
 
 

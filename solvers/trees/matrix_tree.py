@@ -28,8 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_floats, as_integers
+from colgen.solvers.exponentials import exponential
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import boolean, inner
+from colgen.solvers.kernels import boolean, inner, overwrite
+from colgen.solvers.vectors import WIDTH, add_outer, add_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -131,15 +133,11 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
     if size == 1:
         return 0.0
     highest, least = np.full(size, -np.inf), np.full(size, np.inf)
-    missing = 0
+    shifted = scores.copy()
+    missing = 1 - size
     for h in range(size):
-        for m in range(1, size):
-            value = scores[h, m].real
-            if value == -np.inf or m == h:
-                missing += m != h
-            else:
-                highest[m] = max(highest[m], value)
-                least[m] = min(least[m], value)
+        shifted[h, 0] = shifted[h, h] = -np.inf
+        missing += _find_extremes(shifted[h], highest, least)
     apart = offset = 0.0
     for m in range(1, size):
         if highest[m] == -np.inf:
@@ -156,23 +154,42 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
         offset += largest
     else:
         largest = 0.0
-    shifted = scores.copy()  # its diagonal and column 0 are ignored
+    highest[0] = 0.0
     for h in range(size):
-        for m in range(1, size):
-            if scores[h, m].real > -np.inf:
-                shifted[h, m] -= highest[m] + (largest if h == 0 else 0.0)
+        _subtract(highest, largest if h == 0 else 0.0, shifted[h])
     found = np.nan
     if apart * (1 if missing == 0 else size - 1) <= 0.5 * _FAR:
         found = _of_weights(shifted, single_root, marginals)
     if not np.isfinite(found):
-        for h in range(size):
-            shifted[h, 0] = shifted[h, h] = -np.inf
         found = _eliminate_logarithms(shifted, single_root, np.arange(1, size), marginals)
     for h in range(size):
-        for m in range(size):
-            if marginals[h, m].real < 0.0 or found == -np.inf:
-                marginals[h, m] = 0.0
+        _clear(marginals[h], 0.0 if found > -np.inf else np.inf)
     return found + offset
+
+
+@inner
+def _find_extremes(row: Numbers, highest: Floats, least: Floats) -> int:
+    """Raise ``highest`` and lower ``least`` to those of a row without its first entry.  Return how many are -inf."""
+    missing = 0
+    for m in range(1, len(row)):
+        value = row[m].real
+        highest[m] = value if value > highest[m] else highest[m]
+        least[m] = value if -np.inf < value < least[m] else least[m]
+        missing += value == -np.inf
+    return missing
+
+
+@inner
+def _subtract(amounts: Floats, amount: float, row: Numbers) -> None:
+    for m in range(len(row)):
+        row[m] -= amounts[m] + amount
+
+
+@inner
+def _clear(row: Numbers, bound: float) -> None:
+    """Replace numbers below a bound by zero."""
+    for m in range(len(row)):
+        row[m] = row[m] if row[m].real >= bound else 0.0
 
 
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
@@ -180,38 +197,52 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
     """Write the marginals, given logarithms that fit into one scale.  Return log Z, or NaN if they do not."""
     size = len(shifted)
     order = np.arange(size)
-    weights, derivatives = np.zeros_like(shifted), np.zeros_like(shifted)
+    weights = np.zeros((size, (size + WIDTH - 1) // WIDTH * WIDTH), shifted.dtype)
+    eliminated, derivatives, across = np.zeros_like(weights), np.zeros_like(weights), np.zeros_like(weights)
     found, stuck = -np.inf, -1
-    for _ in range(2):
+    for attempt in range(2):
         for i in range(size):
-            for j in range(1, size):
-                value = shifted[order[i], order[j]]
-                weights[i, j] = np.exp(value) if i != j and value.real > -np.inf else 0.0 * weights[0, 0]
-        found, stuck = _eliminate(weights, single_root, derivatives)
-        if stuck < 0:
+            _exponentials(shifted[i], weights[i])
+            overwrite(eliminated[i], weights[i])
+        found, stuck = _eliminate(eliminated, single_root, derivatives, across)
+        if stuck < 0 or attempt == 1:
             break
-        order[stuck], order[size - 1] = order[size - 1], order[stuck]  # its only head left is the root: move it last
+        order[stuck], order[size - 1] = size - 1, stuck  # its only head left is the root: move it last
+        given = shifted
+        shifted = np.empty_like(given)
+        for i in range(size):
+            for j in range(size):
+                shifted[i, j] = given[order[i], order[j]]
     if stuck >= 0:
         return -np.inf
     for i in range(size):
+        row, shares = marginals[order[i]], derivatives[i]
         for j in range(1, size):
-            share = derivatives[i, j] * weights[i, j]
+            share = shares[j] * weights[i, j]
             if not np.isfinite(share.real):
                 return np.nan
-            marginals[order[i], order[j]] = share
+            row[order[j]] = share
     return found
 
 
+@inner
+def _exponentials(logarithms: Numbers, weights: Numbers) -> None:
+    for j in range(len(logarithms)):
+        value = logarithms[j]
+        weights[j] = exponential(value) if value.real > -np.inf else 0.0
+
+
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
-def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore[no-untyped-def]
+def _eliminate(w: Numbers, single_root: bool, q: Numbers, across: Numbers):  # type: ignore[no-untyped-def]
     """Write the derivatives of log Z by the weights.  Return log Z, and the word with a zero divisor, or -1.
 
-    Inner loops run along rows; diagonals of eliminated words are written but never read.
+    ``w`` has the weights.  ``across`` is q transposed, by modifier and head.  Rows are padded, and vectors run along
+    them from a multiple of ``WIDTH``: entries of eliminated words, and diagonals, may be written but are never read.
     """
-    size = len(weights)
+    size, width = w.shape
     last = size - 1
-    w = weights.copy()
     zero = 0.0 * w[0, 0]
+    rows = np.zeros((2, width), dtype=w.dtype)
     found = 0.0
     for k in range(1, size):
         total = w[0, k] if k == last or not single_root else zero
@@ -221,39 +252,35 @@ def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore
             return -np.inf, k
         w[k, k] = total
         found += np.log(total.real)
-        for h in range(k, size):
-            row = w[h] if h > k else w[0]
-            share = row[k] / total
-            for m in range(k + 1, size):
-                row[m] += share * w[k, m]
-    across = np.zeros((size, size), dtype=w.dtype)  # q transposed: by modifier and head
-    summed = np.empty(size, dtype=w.dtype)
-    q[0, last] = across[last, 0] = 1.0 / w[last, last]
-    for h in range(1, size):
-        q[h, h] = zero
-    for k in range(last - 1, 0, -1):
-        total = w[k, k]
+        start = (k + 1) // WIDTH * WIDTH
+        rows[0, k] = zero  # entries of eliminated words stay as they are: a multiple of zero is added
         for m in range(k + 1, size):
-            summed[m] = q[0, m] * w[0, k]
-        for h in range(k + 1, size):
-            share = w[h, k]
-            for m in range(k + 1, size):
-                summed[m] += q[h, m] * share
+            rows[0, m] = w[k, m]
+        factor = 1.0 / total
+        add_outer(w, k, k + 1, factor, rows, 0, w, start)
+        for m in range(k + 1, size):
+            w[0, m] += w[0, k] * factor * rows[0, m]
+    q[:] = zero
+    q[0, last] = across[last, 0] = 1.0 / w[last, last]
+    for k in range(last - 1, 0, -1):
+        factor = 1.0 / w[k, k]
+        start = (k + 1) // WIDTH * WIDTH
+        for m in range(width):
+            rows[1, m] = w[0, k] * q[0, m]
+            across[k, m] = zero
+        add_rows(w, k, k + 1, q, rows, 1, start)
         rest = 1.0 + zero
         for m in range(k + 1, size):
-            q[k, m] = across[m, k] = summed[m] / total
+            q[k, m] = across[m, k] = rows[1, m] * factor
             rest -= q[k, m] * w[k, m]
-        column = across[k]
-        for h in range(size):
-            column[h] = zero
+        by_root = zero
         for m in range(k + 1, size):
-            share = w[k, m]
-            for h in range(k + 1, size):
-                column[h] += across[m, h] * share
-            column[0] += across[m, 0] * share
-        column[0] = q[0, k] = (column[0] + (zero if single_root else rest)) / total
+            by_root += q[0, m] * w[k, m]
+        add_rows(w.T, k, k + 1, across, across, k, start)
+        across[k, 0] = q[0, k] = (by_root + (zero if single_root else rest)) * factor
+        across[k, k] = zero
         for h in range(k + 1, size):
-            column[h] = q[h, k] = (column[h] + rest) / total
+            across[k, h] = q[h, k] = (across[k, h] + rest) * factor
     return found, -1
 
 

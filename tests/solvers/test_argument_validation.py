@@ -278,6 +278,7 @@ TRUSTING = {
     "arrays": "the validation itself",
     "stopping": "nothing to check",
     "compiling": "a clock without arguments",
+    "exponentials": "exponentials of compiled code",
     "vectors": "intrinsics of compiled code",
     "knapsack": "tests of its own",
     "arc_values": "takes validated networks",

@@ -18,7 +18,7 @@ CALLEE = KERNEL + "def callee(x):\n    return x + 1\n"
 CALLER = KERNEL + "def caller(x):\n    return below(x)\n\n\n@njit(cache=True)\ndef below(x):\n"
 
 STABLE = (
-    "colgen.solvers.chains.vectors",
+    "colgen.solvers.vectors",
     "colgen.solvers.graphs.bits",
     "colgen.solvers.trees.eisner_sibling",
     "colgen.solvers.trees.arborescence",

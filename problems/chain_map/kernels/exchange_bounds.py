@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from colgen.problems.chain_map.kernels.pair_prices import Side, allocate_side
 from colgen.solvers.chains.forest import NONE, Forest, Ints
 from colgen.solvers.chains.tree_messages import Duals
-from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
 from colgen.solvers.kernels import folded, inner, int64
+from colgen.solvers.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]

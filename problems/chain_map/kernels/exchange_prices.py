@@ -59,8 +59,8 @@ from colgen.problems.chain_map.kernels.pair_prices import (
 )
 from colgen.solvers.chains.forest import NONE, Forest, Offsets
 from colgen.solvers.chains.tree_messages import Duals, Model
-from colgen.solvers.chains.vectors import row_max
 from colgen.solvers.kernels import inner, int64, kernel
+from colgen.solvers.vectors import row_max
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]

@@ -31,8 +31,8 @@ from colgen.problems.chain_map.kernels.pair_prices import (
 from colgen.solvers.chains.forest import NONE, Forest, Offsets
 from colgen.solvers.chains.tree_domains import Domains
 from colgen.solvers.chains.tree_messages import fill_message, fill_scores
-from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, padded, row_max
 from colgen.solvers.kernels import inner, kernel
+from colgen.solvers.vectors import WIDTH, above, lowest_bit, padded, row_max
 
 Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]

@@ -9,8 +9,8 @@ from colgen.problems.chain_map.kernels.tree_labels import best_labels, runner_up
 from colgen.solvers.chains import tree_domains
 from colgen.solvers.chains.forest import chains
 from colgen.solvers.chains.tree_domains import count_pairs, exchange, sweep
-from colgen.solvers.chains.vectors import padded
 from colgen.solvers.chains.viterbi import viterbi
+from colgen.solvers.vectors import padded
 from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
 

@@ -50,6 +50,46 @@ def test_words_that_hold_to_each_other_lose_no_digits():
         assert log_partition[0] == pytest.approx(value, rel=1e-15)
 
 
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("words", [14, 15, 16, 17, 31, 32, 40])
+def test_long_sentences_agree_with_determinants(words, single_root):
+    rng = np.random.default_rng(words)
+    scores = rng.normal(size=(words + 1, words + 1))
+    scores[rng.random(scores.shape) < 0.1] = -np.inf
+    scores[0, 1] = 0.5
+    value, marginals = (found[0] for found in tree_sums(scores[np.newaxis], single_root=single_root))
+
+    def by_determinant(given):
+        weights = np.exp(given)
+        weights[:, 0] = 0.0
+        np.fill_diagonal(weights, 0.0)
+        laplacian = np.diag(weights[1:, 1:].sum(axis=0)) - weights[1:, 1:]
+        if single_root:
+            laplacian[0] = weights[0, 1:]
+        else:
+            laplacian += np.diag(weights[0, 1:])
+        return np.linalg.slogdet(laplacian)[1]
+
+    assert value == pytest.approx(by_determinant(scores), rel=1e-12)
+    assert marginals[:, 1:].sum(axis=0) == pytest.approx(1.0, abs=1e-12)
+    along = rng.normal(size=scores.shape)
+    ahead, behind = (by_determinant(scores + e * along) for e in (1e-5, -1e-5))
+    assert (marginals * along).sum() == pytest.approx((ahead - behind) / 2e-5, abs=1e-6)
+    ahead, behind = (tree_sums((scores + e * along)[np.newaxis], single_root=single_root)[1] for e in (1e-5, -1e-5))
+    found = tree_tangents(scores[np.newaxis], along[np.newaxis], single_root=single_root)
+    assert found == pytest.approx((ahead - behind) / 2e-5, abs=1e-6)
+
+
+def test_a_word_whose_only_head_is_the_root_is_eliminated_last():
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(20, 20))
+    scores[1:, 3] = -np.inf
+    marginals = tree_sums(scores[np.newaxis], single_root=True)[1][0]
+    assert marginals[0, 3] == pytest.approx(1.0, abs=1e-12)
+    assert marginals[:, 1:].sum(axis=0) == pytest.approx(1.0, abs=1e-12)
+    assert marginals[0].sum() == pytest.approx(1.0, abs=1e-12)
+
+
 def test_entries_beyond_the_lengths_are_ignored():
     rng = np.random.default_rng(0)
     batch = rng.normal(size=(2, 6, 6))

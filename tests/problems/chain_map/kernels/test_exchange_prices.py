@@ -10,7 +10,7 @@ from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
 from colgen.problems.chain_map.kernels.tree_prices import allocate_scratch, price
 from colgen.solvers.chains.forest import chains
 from colgen.solvers.chains.tree_domains import Domains, exchange
-from colgen.solvers.chains.vectors import padded
+from colgen.solvers.vectors import padded
 from tests.solvers.small_forests import messages_of, random_forest, rows
 from tests.sweeps import seeds
 

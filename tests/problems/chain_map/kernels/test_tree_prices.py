@@ -7,7 +7,7 @@ from colgen.problems.chain_map.kernels.pair_prices import Prices, allocate_pairs
 from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
 from colgen.problems.chain_map.kernels.tree_prices import allocate_scratch, price
 from colgen.solvers.chains.forest import NONE
-from colgen.solvers.chains.vectors import padded
+from colgen.solvers.vectors import padded
 from tests.solvers.small_forests import labellings, messages_of, restricted
 from tests.sweeps import seeds
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from colgen.solvers.chains import vectors
-from colgen.solvers.chains.vectors import WIDTH
+from colgen.solvers import vectors
+from colgen.solvers.vectors import WIDTH
 
 # Compiled once for each type, in each run: a kernel that is kept would not see that the instructions have changed.
 
@@ -84,3 +84,24 @@ def test_searches_of_rows_agree_with_their_definitions(num, dtype):
         ]
         assert most.tolist() == [vectors.max_sum(rows, i, others, i, more, i) for i in range(6)]
         assert least.tolist() == [vectors.row_least(rows, i) for i in range(6)]
+
+
+@njit
+def added(column, first, factor, rows, table, row, start):
+    vectors.add_outer(column, 1, first, factor, rows, 1, table, start)
+    vectors.add_rows(column, 2, first, table, row, 0, start)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("start", [0, WIDTH, 2 * WIDTH])
+@pytest.mark.parametrize("first", [0, 3, 5])
+def test_rows_are_added_as_in_their_definitions(first, start, dtype):
+    rng = np.random.default_rng(first)
+    table, rows, row = (rng.normal(size=(size, 2 * WIDTH)).astype(dtype) for size in (5, 3, 1))
+    column = rng.normal(size=(4, 5)).astype(dtype).T  # not contiguous
+    expected = table.copy(), row.copy()
+    vectors.add_outer(column, 1, first, dtype(0.5), rows, 1, expected[0], start)
+    vectors.add_rows(column, 2, first, expected[0], expected[1], 0, start)
+    added(column, first, dtype(0.5), rows, table, row, start)
+    for found, wanted in zip((table, row), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5 if dtype is np.float32 else 1e-13)

@@ -92,6 +92,22 @@ def any_above_two(
         return bool((most + right[k] + table[h, :num] > bound).any())
 
 
+def add_outer(column: Array, k: int, first: int, factor: Any, row: Array, j: int, table: Array, start: int) -> None:
+    """Add ``factor * column[i, k] * row[j, start:]`` to ``table[i, start:]`` for all rows i from ``first`` on.
+
+    ``start`` and the number of columns of ``table`` are multiples of ``WIDTH``.  Complex numbers are allowed.
+    """
+    table[first:, start:] += np.outer(factor * column[first:, k], row[j, start:])
+
+
+def add_rows(column: Array, k: int, first: int, table: Array, row: Array, j: int, start: int) -> None:
+    """Add ``Σ_i column[i, k] * table[i, start:]`` over all rows i from ``first`` on to ``row[j, start:]``.
+
+    ``start`` and the number of columns of ``table`` are multiples of ``WIDTH``.  Complex numbers are allowed.
+    """
+    row[j, start:] += column[first : len(table), k] @ table[first:, start:]
+
+
 def lowest_bit(bits: int) -> int:
     """Return the position of the lowest set bit; ``bits`` must not be zero."""
     return (bits & -bits).bit_length() - 1
@@ -146,8 +162,18 @@ class _Vectors:
         """Return the results of a comparison as bits of an integer."""
         return self.builder.zext(self.builder.bitcast(comparison, ir.IntType(WIDTH)), _I64)
 
-    def fold(self, length: ir.Value, start: ir.Value, step: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
-        """Emit ``for k in range(0, length, WIDTH): value = step(k, value)``."""
+    def one(self, address: ir.Value) -> ir.Value:
+        """Load one number."""
+        return self.builder.load(self.builder.inttoptr(address, self.element.as_pointer()), align=self.size)
+
+    def fold(
+        self,
+        length: ir.Value,
+        start: ir.Value,
+        step: Callable[[ir.Value, ir.Value], ir.Value],
+        width: int = WIDTH,
+    ) -> ir.Value:
+        """Emit ``for k in range(0, length, width): value = step(k, value)``."""
         builder = self.builder
         before = builder.block
         head, body, after = (builder.append_basic_block() for _ in range(3))
@@ -159,7 +185,7 @@ class _Vectors:
         builder.cbranch(builder.icmp_signed("<", k, length), body, after)
         builder.position_at_end(body)
         next_value = step(k, value)
-        k.add_incoming(builder.add(k, ir.Constant(_I64, WIDTH)), builder.block)
+        k.add_incoming(builder.add(k, ir.Constant(_I64, width)), builder.block)
         value.add_incoming(next_value, builder.block)
         builder.branch(head)
         builder.position_at_end(after)
@@ -337,6 +363,67 @@ def _emit_any_above_two_vectors(
 _any_above_two_vectors: Any = intrinsic(_emit_any_above_two_vectors)
 
 
+def _emit_add_outer(
+    context: Any,
+    factor: types.Float,
+    column: types.Integer,
+    step: types.Integer,
+    row: types.Integer,
+    table: types.Integer,
+    stride: types.Integer,
+    count: types.Integer,
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, factor)
+        number, x, between, source, target, apart, rows = arguments
+        given = vectors.load(source, ir.Constant(_I64, 0))
+
+        def add(i: ir.Value, none: ir.Value) -> ir.Value:
+            share = builder.fmul(number, vectors.one(builder.add(x, builder.mul(i, between))))
+            place = builder.add(target, builder.mul(i, apart))
+            zero = ir.Constant(_I64, 0)
+            product = builder.fmul(vectors.spread(share), given)
+            vectors.store(builder.fadd(vectors.load(place, zero), product), place, zero)
+            return none
+
+        return vectors.fold(rows, ir.Constant(_I64, 0), add, 1)
+
+    return types.int64(factor, *(types.int64,) * 6), generate
+
+
+_add_outer: Any = intrinsic(_emit_add_outer)
+
+
+def _emit_add_rows(
+    context: Any,
+    like: types.Float,
+    column: types.Integer,
+    step: types.Integer,
+    row: types.Integer,
+    table: types.Integer,
+    stride: types.Integer,
+    count: types.Integer,
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, like)
+        _like, x, between, target, source, apart, rows = arguments
+        zero = ir.Constant(_I64, 0)
+
+        def add(i: ir.Value, total: ir.Value) -> ir.Value:
+            share = vectors.spread(vectors.one(builder.add(x, builder.mul(i, between))))
+            return builder.fadd(
+                total, builder.fmul(share, vectors.load(builder.add(source, builder.mul(i, apart)), zero))
+            )
+
+        vectors.store(vectors.fold(rows, vectors.load(target, zero), add, 1), target, zero)
+        return zero
+
+    return types.int64(like, *(types.int64,) * 6), generate
+
+
+_add_rows: Any = intrinsic(_emit_add_rows)
+
+
 def _emit_lowest_bit(context: Any, bits: types.Integer) -> tuple[Any, _Generate]:
     def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -365,6 +452,52 @@ def _compile_sum_rows(a: Any, left: Any, i: Any, right: Any, j: Any, out: Any) -
         return best
 
     return compiled
+
+
+@overload(add_outer, inline="always")
+def _compile_add_outer(column: Any, k: Any, first: Any, factor: Any, row: Any, j: Any, table: Any, start: Any) -> Any:
+    def compiled(column: Any, k: Any, first: Any, factor: Any, row: Any, j: Any, table: Any, start: Any) -> None:
+        x = _address(column) + first * column.strides[0] + k * column.strides[1]
+        source, target = _address(row) + j * row.strides[0], _address(table) + first * table.strides[0]
+        for begin in range(start, table.shape[1], WIDTH):
+            offset = begin * table.itemsize
+            _add_outer(
+                factor, x, column.strides[0], source + offset, target + offset, table.strides[0], len(table) - first
+            )
+
+    def compiled_complex(
+        column: Any, k: Any, first: Any, factor: Any, row: Any, j: Any, table: Any, start: Any
+    ) -> None:
+        for i in range(first, len(table)):
+            for m in range(start, table.shape[1]):
+                table[i, m] += factor * column[i, k] * row[j, m]
+
+    return compiled_complex if isinstance(table.dtype, types.Complex) else compiled
+
+
+@overload(add_rows, inline="always")
+def _compile_add_rows(column: Any, k: Any, first: Any, table: Any, row: Any, j: Any, start: Any) -> Any:
+    def compiled(column: Any, k: Any, first: Any, table: Any, row: Any, j: Any, start: Any) -> None:
+        x = _address(column) + first * column.strides[0] + k * column.strides[1]
+        target, source = _address(row) + j * row.strides[0], _address(table) + first * table.strides[0]
+        for begin in range(start, table.shape[1], WIDTH):
+            offset = begin * table.itemsize
+            _add_rows(
+                table[0, 0],
+                x,
+                column.strides[0],
+                target + offset,
+                source + offset,
+                table.strides[0],
+                len(table) - first,
+            )
+
+    def compiled_complex(column: Any, k: Any, first: Any, table: Any, row: Any, j: Any, start: Any) -> None:
+        for i in range(first, len(table)):
+            for m in range(start, table.shape[1]):
+                row[j, m] += column[i, k] * table[i, m]
+
+    return compiled_complex if isinstance(table.dtype, types.Complex) else compiled
 
 
 @overload(max_sum, inline="always")
