@@ -54,7 +54,7 @@ class ColumnTable(ColumnPool):
         self._active = Growing(np.empty(0, dtype=np.int32))
         self._brought: list[tuple[Ints, Ints, Floats]] = []
         self.is_in_order = True
-        matrix = sparse.csc_array(f.matrix)
+        matrix = f.matrix
         self._firsts.append(0)
         self._meanings.append(None)
         self._grow(f.costs, f.lower, f.upper, f.integer, matrix.indptr, matrix.indices, matrix.data, TEMPLATE)

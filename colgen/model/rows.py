@@ -113,6 +113,7 @@ class Rows:
         integer: NDArray[np.bool_],
         artificial: NDArray[np.bool_],
         exchange: NDArray[np.bool_] | None = None,
+        blocks: tuple[Iterable[str], Iterable[str]] = ((), ()),
         **named: Any,
     ) -> Rows:
         """Return rows and variables from arrays.
@@ -127,6 +128,8 @@ class Rows:
             Keys, lower and upper sides.
         integer, artificial, exchange
             One per column.
+        blocks
+            Names of blocks of rows and of variables, which may have no members.
         named
             Parameters of the class.
         """
@@ -139,7 +142,7 @@ class Rows:
         keys, lower, upper = rows
         new.row_keys = tuple(keys)
         new.row_lower, new.row_upper = np.asarray(lower, float), np.asarray(upper, float)
-        new.row_blocks, new.column_blocks = named_blocks(new.row_keys), named_blocks(new.column_keys)
+        new.row_blocks, new.column_blocks = map(named_blocks, (new.row_keys, new.column_keys), blocks)
         return new
 
     def __repr__(self) -> str:
@@ -488,7 +491,7 @@ def _compiled(model: pyo.ConcreteModel, *, keeps_fixed: bool = False) -> Rows:
     bounds = [(v.value, v.value) if v.fixed else v.bounds for v in variables]
     integer = [not v.is_continuous() and not (v.fixed and v.value != round(v.value)) for v in variables]
     exchanges = _marked(components, EXCHANGE)
-    rows = Rows.of_arrays(
+    return Rows.of_arrays(
         Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
         _matrix(read, len(variables)),
         columns=(
@@ -501,13 +504,11 @@ def _compiled(model: pyo.ConcreteModel, *, keeps_fixed: bool = False) -> Rows:
         integer=np.array(integer, dtype=bool),
         artificial=_marked(components, ARTIFICIAL),
         exchange=exchanges if exchanges.any() else None,
+        blocks=(_names(model, pyo.Constraint), _names(model, pyo.Var)),
         offset=read.offset,
         objective=objectives[0].name,
         **getattr(model, SOLVED, {}),
     )
-    rows.row_blocks = named_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True)))
-    rows.column_blocks = named_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True)))
-    return rows
 
 
 def free_variables(
@@ -534,6 +535,11 @@ def _marked(components: Sequence[Any], mark: str) -> NDArray[np.bool_]:
     """Return which variables belong to components with a mark."""
     marked = {id(component) for component in {id(c): c for c in components}.values() if hasattr(component, mark)}
     return np.array([id(component) in marked for component in components], dtype=bool)
+
+
+def _names(model: pyo.ConcreteModel, kind: type) -> list[str]:
+    """Return the names of all active components of a kind."""
+    return [component.name for component in model.component_objects(kind, active=True)]
 
 
 def _matrix(read: ModelRows, width: int) -> sparse.csc_array:
