@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -245,12 +244,15 @@ class Smoothing(Stabilization):
         return True
 
     def update(self, bound_improved: bool, subgradient: Callable[[], Floats | None]) -> None:
-        subgradient = cache(subgradient)
         if self._waits:
             self._in_vain.append(not bound_improved)
             self._waits = sum(self._in_vain) < _IN_VAIN
         elif self._automatic and self._centre is not None and not self._misprices:
             direction = subgradient()
+
+            def subgradient() -> Floats | None:  # it is expensive
+                return direction
+
             if direction is not None:
                 self._adjust(float(direction @ (self._centre - self._out)))
         elif self._automatic and self._misprices > self._guessed:  # a misprice at a guess is not due to smoothing

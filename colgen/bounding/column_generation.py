@@ -370,14 +370,7 @@ def _context_in_phase(context: PricingContext, solved: MasterSolution, parts: Pa
     scale = max(scale, present.rounding / TOLERANCES.diagnostic)  # no smaller difference is reliable
     if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.find:
         return context
-    return dataclasses.replace(
-        context,
-        cost_weight=weight,
-        price=master.price,
-        scale=scale,
-        tolerance=tolerance,
-        find=master.find,
-    )
+    return context.replace(cost_weight=weight, price=master.price, scale=scale, tolerance=tolerance, find=master.find)
 
 
 # --- after pricing ---------------------------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ class Pricer:
             scale = master.precision.scale
             tolerance = TOLERANCES.reduced_cost * scale
             scale = max(scale, rows.rounding_at(duals) / TOLERANCES.diagnostic)
-            real = dataclasses.replace(context, cost_weight=1.0, provisional=True, scale=scale, tolerance=tolerance)
+            real = context.replace(cost_weight=1.0, provisional=True, scale=scale, tolerance=tolerance)
             found = gather(self._call(duals, real, self._part >= len(oracles)), duals)
             there = found.split(master.price(found.columns, duals))
             bound = proved_bound(master, oracles, found.results, there, duals, real)
@@ -208,7 +208,7 @@ class Pricer:
         oracles, count = self._oracles, len(self._oracles)
         if all_oracles:
             if self._has_quick:
-                results = call_oracles(oracles, duals, dataclasses.replace(context, quick=True))
+                results = call_oracles(oracles, duals, context.replace(quick=True))
                 if self._improve(results, duals, context):
                     return results
             return call_oracles(oracles, duals, context)
@@ -232,7 +232,7 @@ class Pricer:
         """Return the context at smoothed dual values, where reduced costs may have larger rounding errors."""
         scale = max(context.scale, rounding / TOLERANCES.diagnostic)
         if self._smoothed is None or self._smoothed[0] is not context or self._smoothed[1].scale != scale:
-            self._smoothed = context, dataclasses.replace(context, provisional=True, scale=scale)
+            self._smoothed = context, context.replace(provisional=True, scale=scale)
         return self._smoothed[1]
 
 
@@ -324,5 +324,5 @@ def _attained(sense: Sense, results: Sequence[PricingResult], found: Sequence[Fl
             solutions.append((columns, np.asarray(amounts, dtype=float)))
         else:
             best = int(np.argmax(sense.gains(mine))) if len(mine) else -1
-            solutions.append(([result.columns[best]], None) if best >= 0 else None)
+            solutions.append((result.columns[best : best + 1], None) if best >= 0 else None)
     return solutions

@@ -275,15 +275,16 @@ class Columns(Sequence[Column]):
         """Return single columns as a batch over the rows that they use, in order of first use."""
         number: defaultdict[Key, int] = defaultdict(itertools.count().__next__)
         patterns = [column.coefficients for column in columns]
-        starts = np.zeros(len(patterns) + 1, dtype=np.int32)
-        np.cumsum([*map(len, patterns)], out=starts[1:])
+        starts = np.array([0, *itertools.accumulate(map(len, patterns))], dtype=np.int32)
         rows = np.array([*map(number.__getitem__, chain.from_iterable(patterns))], dtype=np.int32)
         number.default_factory = None  # missing keys raise from now on
         values = np.array([*chain.from_iterable(map(_VALUES, patterns))], dtype=np.float64)
         costs, lower, upper, integer, keys, brought = zip(*map(_FIELDS, columns), strict=True) if columns else 6 * [()]
         rows_by_number = {k: rows_of for k, rows_of in enumerate(brought) if rows_of}
         is_integer = np.array(integer, dtype=np.bool_)
-        least, most = integral_bounds(np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64), is_integer)
+        least, most = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
+        if lower.count(0.0) < len(lower) or upper.count(math.inf) < len(upper):
+            least, most = integral_bounds(least, most, is_integer)
         # Each column has checked its cost and bounds, and has one entry per row.
         batch = make_batch(
             np.array(costs, dtype=np.float64),

@@ -269,6 +269,7 @@ class Generated:
 
     def __init__(self, table: ColumnTable, lookup: LookUp) -> None:
         self._table, self._lookup = table, lookup
+        self._last: tuple[Columns | None, int, Ints] = (None, 0, np.empty(0, dtype=np.int64))
 
     def find(self, columns: Sequence[Column]) -> Ints:
         """Return positions of columns; :data:`~colgen.master.column_pool.NOWHERE` for those that are not there."""
@@ -276,12 +277,20 @@ class Generated:
         there = self._lookup.over(batch, strict=False)
         where = self.positions(there)
         if len(there.rows) < len(batch.rows):  # some of their rows are missing
+            where = where.copy()
             where[np.diff(there.starts) < np.diff(batch.starts)] = NOWHERE
         return where
 
     def positions(self, batch: Columns) -> Ints:
-        """Return the positions of a batch that is defined over the master's rows."""
+        """Return the positions of a batch that is defined over the master's rows.
+
+        Those of the last batch are cached, because columns are found first and then added.
+        """
+        last, size, found = self._last
+        if last is batch and size == len(self._table):
+            return found
         where = self._table.find(batch)
+        self._last = batch, len(self._table), where
         if batch.keys is not None:
             present = np.flatnonzero(where != NOWHERE)
             for k in present[~self._table.is_generated(where[present])].tolist():

@@ -34,6 +34,7 @@ class Growth:
         self,
         tableau: Tableau,
         lookup: LookUp,
+        generated: Generated,
         restrictions: NodeRestrictions,
         artificials: Artificials,
         idle: IdleColumns,
@@ -41,7 +42,7 @@ class Growth:
     ) -> None:
         self._table, self._rows, self._program, self._objective = tableau
         self._lookup, self._restrictions, self._artificials, self._idle = lookup, restrictions, artificials, idle
-        self._generated = Generated(tableau.table, lookup)
+        self._generated = generated
         self._refuse = refuse
         self.joined: list[Row] = []
         """Added rows with sides of their own.  Rows of decisions have none."""
@@ -81,7 +82,7 @@ class Growth:
         if stated is not None:
             table.add_entries(where[stated[0]], *stated[1:])
             starts, rows, values = merge_entries(len(batch), batch.owners, rows, values, *stated)
-        if unsized.any() and unsized[rows].any():
+        if self._rows.has_unsized and unsized[rows].any():
             self._artificials.size_rows(rows, values)
         allowed = self._restrictions.allows(batch, int(where[0]))
         if allowed is not None:

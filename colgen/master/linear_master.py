@@ -125,7 +125,7 @@ class LinearMaster(RestrictedMaster):
             assert master is not None  # its own rows call this
             check_terms_supported(master.oracles, new)
 
-        self._growth = Growth(tableau, lookup, restrictions, artificials, idle, refuse)
+        self._growth = Growth(tableau, lookup, self._generated, restrictions, artificials, idle, refuse)
         self._bases = Bases(tableau, f.column_keys, self._generated)
         self._phases = Phases(tableau, artificials, idle, self._bases, Centrality(central))
         self._node = LinearNode(

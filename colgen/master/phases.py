@@ -62,7 +62,7 @@ class Phases:
         central = central and self._central.next(solved.objective, objective.sense.sign)
         duals = central_duals(self._tableau, solved, budget.seconds_left) if central else solved.duals
         duals = rows.signed(duals, objective.sense)
-        if rows.unsized.any():  # without entries and sides any dual value is valid, and zero is so in all units
+        if rows.has_unsized:  # without entries and sides any dual value is valid, and zero is so in all units
             duals = np.where(rows.unsized, 0.0, duals)
         objective.rounding = rows.rounding_at(duals)
         self._grow_older(solved, duals if central else None)

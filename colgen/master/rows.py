@@ -77,7 +77,8 @@ class MasterRows:
     """All rows of a linear master as arrays.  Rows are only ever added.
 
     ``lower`` and ``upper`` are the sides at the present node.  Violations are relative to ``sizes``, powers of two.
-    The size of rows in ``unsized``, which have neither a side nor an entry, counts as 1.  ``of_decisions`` has the keys
+    The size of rows in ``unsized``, which have neither a side nor an entry, counts as 1; ``has_unsized`` is true if
+    there may be any.  ``of_decisions`` has the keys
     of the rows of the present node's decisions.
     """
 
@@ -95,6 +96,7 @@ class MasterRows:
         real = np.where(artificial[_entry_owners(f)], 0.0, f.matrix.data)
         sizes = sizes_of_rows(f.matrix.indices, real, f.row_lower, f.row_upper)
         self.unsized: Mask = sizes == 0.0
+        self.has_unsized = bool(self.unsized.any())
         self.sizes: Floats = np.where(self.unsized, 1.0, sizes)
         self.of_decisions: set[Key] = set()
         self.idle = IdleRows()
@@ -106,6 +108,7 @@ class MasterRows:
         """Append sides and sizes of rows whose names were added before.  Zero stands for an unknown size."""
         self.lower, self.upper = np.append(self.lower, lower), np.append(self.upper, upper)
         self.unsized = np.append(self.unsized, sizes == 0.0)
+        self.has_unsized = bool(self.unsized.any())
         self.sizes = np.append(self.sizes, np.where(sizes > 0.0, sizes, 1.0))
 
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:

@@ -59,7 +59,9 @@ class GatheredColumns(NamedTuple):
 def gather(results: Sequence[PricingResult], duals: OwnDuals) -> GatheredColumns:
     """Return the columns of several results as one batch.  ``duals`` are the dual values of the results."""
     sizes = [len(result.columns) for result in results]
-    origins = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    origins = (
+        np.zeros(sizes[0], np.int32) if len(sizes) == 1 else np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    )
     columns = _concatenate([result.columns for result in results if len(result.columns)], duals)
     return GatheredColumns(results, columns, origins)
 
