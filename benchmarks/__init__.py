@@ -24,6 +24,7 @@ BENCHMARKS = {
     "first_answers": "runs.first_answers:bench_first_answers",
     "grandparent_parsing": "grandparent_parsing.bench:bench_grandparent_parsing",
     "labelling": "vehicle_routing.labelling:bench_labelling",
+    "learners": "engine.learners:bench_learners",
     "learning": "learning.bench:bench_learning",
     "lp_backends": "cutting_stock.lp_backends:bench_lp_backends",
     "models": "models.bench:bench_models",

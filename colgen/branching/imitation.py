@@ -14,7 +14,8 @@ from colgen.branching.learned import (
     CandidateFeatures,
     features_of,
     gains_merit,
-    try_linear,
+    try_children,
+    with_trials,
 )
 from colgen.branching.pseudo_costs import PseudoCosts
 from colgen.branching.rules import BranchingRule, candidates_of
@@ -38,7 +39,7 @@ class LinearScorer:
     Parameters
     ----------
     first, second
-        Weights of the features before and after linear programs are solved, in the order of ``FEATURES``.
+        Weights of the features before and after children are tried, in the order of ``FEATURES``.
     """
 
     def __init__(self, first: Floats, second: Floats) -> None:
@@ -74,6 +75,8 @@ class StrongExamples(Choice):
     ----------
     most
         Number of candidates that are tried at a node: up to 8 by pseudo-costs, the others in the order of the rule.
+    rounds
+        Rounds of pricing of the trials among the features, as in :class:`~colgen.branching.learned.LearnedBranching`.
 
     Examples
     --------
@@ -81,8 +84,9 @@ class StrongExamples(Choice):
     >>> found = ablation(problem, {"strong": Method(choice=examples)})
     """
 
-    def __init__(self, *, most: int = 25) -> None:
+    def __init__(self, *, most: int = 25, rounds: int = 1) -> None:
         self.most = integer(most, "most", low=2)
+        self.rounds = integer(rounds, "rounds")
         self.examples: list[BranchingExample] = []
 
     def __deepcopy__(self, memory: dict[int, Any]) -> StrongExamples:
@@ -94,7 +98,9 @@ class StrongExamples(Choice):
             return Chosen(found[0]) if found else None
         ranked = rank_by_merit(found, costs.gains(found), trials)
         selected = [found[k] for k in list(dict.fromkeys([*ranked[:_TRIED], *range(len(found))]))[: self.most]]
-        features = try_linear(selected, features_of(selected, solution, costs, trials), trials)
+        features = CandidateFeatures(selected, features_of(selected, solution, costs, trials))
+        results = try_children(selected, self.rounds, trials)
+        features = with_trials(features, range(len(selected)), results, trials)
         merits = []
         for candidate in selected:
             merits.append(gains_merit([trials.price(child).gain for child in candidate.children], trials))

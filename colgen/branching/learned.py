@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.branching.pseudo_costs import PseudoCosts
 from colgen.branching.rules import BranchingRule, Candidate, candidates_of
 from colgen.branching.selection import Choice, Chosen
-from colgen.branching.trials import Trials
+from colgen.branching.strong_branching import learn
+from colgen.branching.trials import Trial, Trials
 from colgen.core.columns import Column, Key, as_numbers
 from colgen.core.decision import Decision
 from colgen.core.errors import InputError
@@ -82,9 +83,9 @@ class CandidateFeatures:
         * ``common``: rows that all columns of the smallest displaced set cover: their number, absolute dual values,
           the fractional columns that cover them (fewest and mean), and the spread of their costs.
         * ``overlap``: value of the other columns, weighted by the share of their rows that displaced columns cover.
-        * ``trial``: gains of the linear programs of the children, and the sum of their logarithms; 0 if not tried.
+        * ``trial``: gains of the children in trials, and the sum of their logarithms; 0 if not tried.
     tried
-        Whether the linear programs of the children were solved.
+        Whether the children were tried.
 
     References
     ----------
@@ -108,15 +109,17 @@ class CandidateScorer(Protocol):
 class LearnedBranching(Choice):
     """Branching in two stages by a learner.
 
-    The learner scores all candidates by features that need no linear program.  The linear programs over the known
-    columns are solved for the children of the best candidates, and the learner scores these again.
+    The learner scores all candidates by features that need no linear program.  The children of the best candidates are
+    tried by linear programs and some rounds of pricing, and the learner scores these candidates again.
 
     Parameters
     ----------
     scorer
         The learner: an object with a method ``score``; see :class:`CandidateScorer`.
-    linear
-        Number of candidates tried by linear programs.  0: none, and the first score decides.
+    tried
+        Number of candidates whose children are tried.  0: none, and the first score decides.
+    rounds
+        Rounds of pricing for each child.  0: the linear program over the known columns only.
 
     Raises
     ------
@@ -137,11 +140,12 @@ class LearnedBranching(Choice):
     453.0
     """
 
-    def __init__(self, scorer: CandidateScorer, *, linear: int = 5) -> None:
+    def __init__(self, scorer: CandidateScorer, *, tried: int = 5, rounds: int = 1) -> None:
         if isinstance(scorer, type) or not callable(getattr(scorer, "score", None)):
             raise InputError(f"scorer: expected an object with a method score(features), not {describe(scorer)}")
         self.scorer = scorer
-        self.linear = integer(linear, "linear")
+        self.tried = integer(tried, "tried")
+        self.rounds = integer(rounds, "rounds")
 
     def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trials: Trials) -> Chosen | None:
         found = candidates_of(rule, solution)[:_MOST]
@@ -149,11 +153,14 @@ class LearnedBranching(Choice):
             return Chosen(found[0]) if found else None
         features = CandidateFeatures(found, features_of(found, solution, costs, trials))
         order = self._rank(features)
-        if self.linear > 1:
-            best = order[: self.linear]
-            tried = try_linear([found[k] for k in best], features.values[best], trials)
-            order = [best[k] for k in self._rank(tried)]
-        return Chosen(found[order[0]])
+        if self.tried < 2:
+            return Chosen(found[order[0]])
+        best = order[: self.tried]
+        results = try_children([found[k] for k in best], self.rounds, trials)
+        for k, children in zip(best, results, strict=True):
+            learn(costs, found[k], children)
+        n = self._rank(with_trials(features, best, results, trials))[0]
+        return Chosen(found[best[n]], results[n])
 
     def _rank(self, features: CandidateFeatures) -> list[int]:
         """Return the numbers of the candidates by decreasing score.  Ties keep their order."""
@@ -170,18 +177,28 @@ class LearnedBranching(Choice):
         return order
 
 
-def try_linear(candidates: Sequence[Candidate], values: Floats, trials: Trials) -> CandidateFeatures:
-    """Return the features of candidates with the gains of their children's linear programs, which are solved.
-
-    Once the time is up the remaining gains are 0.
-    """
-    values, scale, first = values.copy(), _scale(trials), len(FEATURES) - len(_OF_TRIALS)
-    for n, candidate in enumerate(candidates):
+def try_children(candidates: Sequence[Candidate], rounds: int, trials: Trials) -> list[Sequence[Trial]]:
+    """Return the trials of the children of each candidate.  Candidates have none once the time is up."""
+    results: list[Sequence[Trial]] = []
+    for candidate in candidates:
         if trials.is_over:
-            break
-        gains = [trials.linear(child).gain for child in candidate.children]
+            results.append(())
+        elif rounds:
+            results.append([trials.price(child, rounds) for child in candidate.children])
+        else:
+            results.append([trials.linear(child) for child in candidate.children])
+    return results
+
+
+def with_trials(
+    features: CandidateFeatures, chosen: Sequence[int], results: Sequence[Sequence[Trial]], trials: Trials
+) -> CandidateFeatures:
+    """Return the features of the chosen candidates with the gains of their trials."""
+    values, scale, first = features.values[list(chosen)], _scale(trials), len(FEATURES) - len(_OF_TRIALS)
+    for n, children in enumerate(results):
+        gains = np.array([child.gain for child in children], dtype=np.float64)
         values[n, first:] = _summarise(np.minimum(gains, scale) / scale)
-    return CandidateFeatures(candidates, values, tried=True)
+    return CandidateFeatures([features.candidates[k] for k in chosen], values, tried=True)
 
 
 def _scale(trials: Trials) -> float:

@@ -43,13 +43,13 @@ ADVERSARIES = {
 }
 
 
-@pytest.mark.parametrize("linear", [0, 1, 3])
+@pytest.mark.parametrize(("tried", "rounds"), [(0, 0), (3, 0), (3, 1), (2, 100)])
 @pytest.mark.parametrize("answer", ADVERSARIES.values(), ids=ADVERSARIES)
-def test_no_learner_changes_an_optimum(answer, linear):
+def test_no_learner_changes_an_optimum(answer, tried, rounds):
     for seed in range(4):
         problem = Packing(program(seed))
         expected = solve(problem, method=Method(choice=PseudoCostBranching()))
-        found = solve(problem, method=Method(choice=LearnedBranching(Scripted(answer), linear=linear)))
+        found = solve(problem, method=Method(choice=LearnedBranching(Scripted(answer), tried=tried, rounds=rounds)))
         assert found.termination is expected.termination
         assert found.objective == pytest.approx(expected.objective, abs=1e-9)
         assert found.dual_bound == pytest.approx(expected.dual_bound, abs=1e-9)
@@ -64,9 +64,17 @@ def test_no_learner_changes_a_bound_of_assignment_or_routing():
         assert len(objectives) == 1
 
 
+def test_pseudo_costs_learn_from_children_that_were_solved_to_the_end():
+    """A choice that returns solved children without learning from them would lose their gains."""
+    seen = []
+    learner = Scripted(lambda features: seen.append(features.values.copy()) or np.zeros(len(features.candidates)))
+    solve(Unguessed(random(4, 18, 0)), method=Method(choice=LearnedBranching(learner, rounds=100)))
+    assert max(values[:, FEATURES.index("pseudo_cost_count")].max() for values in seen) > 1
+
+
 def test_features_are_finite_and_ordered():
     learner = Scripted(random_scores(2))
-    solve(Unguessed(random(4, 18, 0)), method=Method(choice=LearnedBranching(learner, linear=2)))
+    solve(Unguessed(random(4, 18, 0)), method=Method(choice=LearnedBranching(learner, tried=2)))
     assert {features.tried for features in learner.seen} == {False, True}
     trial = [FEATURES.index(name) for name in FEATURES if name.startswith("trial_")]
     for features in learner.seen:
@@ -82,7 +90,7 @@ def test_features_are_finite_and_ordered():
 def test_displaced_columns_of_a_forbidden_variable_are_counted():
     """In a packing program each variable has one column: the child that forbids it displaces its value."""
     learner = Scripted(random_scores(3))
-    solve(Packing(program(1)), method=Method(choice=LearnedBranching(learner, linear=0)))
+    solve(Packing(program(1)), method=Method(choice=LearnedBranching(learner, tried=0)))
     features = learner.seen[0]
     parts = [candidate.moves for candidate in features.candidates]
     values = [next(distance for direction, distance in moves if direction == 0) for moves in parts]
