@@ -70,6 +70,13 @@ class Enumeration(Described, ABC):
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         """Return all columns that better solutions can use, within ``context.slack``; None if there are too many."""
 
+    def excludes(self, target: float) -> bool:
+        """Return whether no solution has an objective as good as ``target``, proved without dual values.
+
+        The root calls it before its first linear program, unless only the relaxation is wanted.  By default False.
+        """
+        return False
+
     def complete(self, solution: Solution) -> Solution | None:
         """Repair a solution of the enumerated program in rows that were relaxed; return None if impossible."""
         return solution

@@ -136,6 +136,9 @@ class BranchAndPrice(Relaxation):
 
     def evaluate(self, node: Node) -> Evaluation:
         self.bounds.estimate_scale()
+        closed = None if self.search.relaxation_only else self.enumeration.close_root(node)
+        if closed is not None:
+            return closed
         mine = node.start is not None and node.start.seat == self.seat
         with self.run.stage("master"):
             switch(self.master, node.decisions, node.start.basis if mine else None)

@@ -29,6 +29,16 @@ class NodeEnumeration:
         self._too_wide = math.inf
         """Programs of nodes with at least this gap reach their time limit."""
 
+    def close_root(self, node: Node) -> Evaluation | None:
+        """Close the root before its relaxation is solved, if no solution can be better than the incumbent."""
+        run = self._bounds.run
+        if self.enumeration is None or run.incumbent is None or not self._closes or node.number or node.decisions:
+            return None
+        with run.stage("enumeration"), skip_on_failure(run, self.enumeration.name, node):
+            if self.enumeration.excludes(run.target):
+                return Evaluation(self._bounds.master.sense.hopeless, "enumerated")
+        return None
+
     def close(self, node: Node, relaxed: Bounded, share: float = 1.0) -> tuple[Evaluation | None, bool]:
         """Close the node by a mixed-integer program over all its relevant columns, if they can be listed.
 

@@ -20,17 +20,23 @@ from colgen.solvers.stopping import Expired
 _MOVES = 300
 """Moves of tabu search per vertex: nearly always sufficient if a colouring exists."""
 
+_WORK = 4_000_000_000
+"""Limit on moves times vertices: about ten seconds."""
+
 
 def find_critical(adjacency: NDArray[np.bool_], colours: int, expired: Expired) -> NDArray[np.int64]:
     """Return vertices, in increasing order, whose subgraph tabu search cannot colour with ``colours`` - 1 colours."""
-    left = np.ones(len(adjacency), dtype=np.bool_)
+    left, work = np.ones(len(adjacency), dtype=np.bool_), 0
     if colours < 2:
         return np.flatnonzero(left)
     for v in np.argsort(adjacency.sum(axis=1), kind="stable").tolist():
         if not left[v]:
             continue
+        if work > _WORK:
+            break
         left[v] = False
         rest = np.flatnonzero(left)
+        work += _MOVES * len(rest) ** 2
         inner = np.ascontiguousarray(adjacency[np.ix_(rest, rest)])
         if expired() or tabucol(inner, colours - 1, moves=_MOVES * len(rest)) is not None:
             left[v] = True

@@ -57,6 +57,9 @@ class StableSetEnumeration(Enumeration):
         self.limit = limit
         self.seconds = seconds
 
+    def excludes(self, target: float) -> bool:
+        return target < self.oracle.needed - TOLERANCES.integrality
+
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         pricing = PricingContext(context.sense, decisions=context.decisions, budget=context.budget)
         graph = self.oracle.graph(pricing)

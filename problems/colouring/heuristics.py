@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Heuristic, HeuristicContext, Solution
 from colgen.core.tolerances import TOLERANCES
+from colgen.problems.colouring.lower_bounds import fewest_colours_proved
 from colgen.problems.colouring.pricing import StableSetOracle
-from colgen.solvers.graphs.colouring import dsatur, tabucol
+from colgen.solvers.graphs.colouring import dsatur, partialcol, tabucol
 from colgen.solvers.stopping import Expired
 
 Ints = NDArray[np.int64]
+
+_SHORT, _LONG = 100, 2_000
+"""Moves per vertex of the first tabu searches, before and after proofs are tried."""
 
 
 def colourings(
@@ -35,13 +40,36 @@ def colourings(
     if start is None:
         yield colours
     while (count := int(colours.max()) + 1) > enough and not expired():
-        fewer = tabucol(
-            adjacency, count - 1, drop_smallest(adjacency, colours), moves=moves, seed=seed, expired=expired
-        )
+        how: dict[str, Any] = {"moves": moves, "seed": seed, "expired": expired}
+        fewer = partialcol(adjacency, count - 1, without_smallest(colours), **how)
+        if fewer is None:
+            fewer = tabucol(adjacency, count - 1, drop_smallest(adjacency, colours), **how)
         if fewer is None:
             return
         colours = renumber(fewer)
         yield colours
+
+
+def first_colourings(adjacency: NDArray[np.bool_], clique: Ints, expired: Expired) -> tuple[list[Ints], int]:
+    """Return colourings with decreasing numbers of colours, and a number of colours that every colouring needs.
+
+    Proofs come before long searches for colourings, which would be in vain.
+    """
+    found, needed = [dsatur(adjacency)], len(clique)
+    for seed, moves in enumerate((_SHORT, _LONG)):
+        found += colourings(adjacency, needed, moves * len(adjacency), expired, found[-1], seed)
+        count = int(found[-1].max()) + 1
+        if count > needed and not expired():
+            needed = fewest_colours_proved(adjacency, clique, count, expired)
+        if count == needed:
+            break
+    return found, needed
+
+
+def without_smallest(colours: Ints) -> Ints:
+    """Return a colouring in which the vertices of the smallest class have none, -1."""
+    smallest = int(np.argmin(np.bincount(colours)))
+    return np.where(colours == smallest, -1, np.where(colours > smallest, colours - 1, colours))
 
 
 def drop_smallest(adjacency: NDArray[np.bool_], colours: Ints) -> Ints:

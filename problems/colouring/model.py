@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import LazyModule
 from colgen.problems.colouring.instance import ColouringInstance
-from colgen.problems.colouring.zykov import COLOURS
 from colgen.solvers.graphs.colouring import dsatur
 
 if TYPE_CHECKING:
@@ -18,16 +17,14 @@ else:
     pyo = LazyModule("pyomo.environ")
 
 
-def master(vertices: Sequence[int], *, once: bool = False, fewest: int = 0) -> Rows:
+def master(vertices: Sequence[int], *, once: bool = False) -> Rows:
     """Return the rows of the stable set formulation, with artificial variables ``uncoloured``.
 
-    ``once``: each vertex is covered exactly once.  ``fewest``: a proved number of colours, which becomes a row.
+    ``once``: each vertex is covered exactly once.
     """
     rows = Rows(Sense.MINIMIZE, objective="colours")
     uncoloured = rows.add_variables("uncoloured", vertices, artificial=True)
     rows.add_entries(rows.add_rows("vertex", vertices, lower=1.0, upper=1.0 if once else math.inf), uncoloured, 1.0)
-    if fewest:
-        rows.add_rows(COLOURS, [None], lower=float(fewest))
     return rows
 
 

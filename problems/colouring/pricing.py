@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
-from colgen.core.columns import Key
 from colgen.core.terms import Count
 from colgen.core.tolerances import TOLERANCES
-from colgen.problems.colouring.zykov import COLOURS, VERTEX, Zykov, round_up, zykov
+from colgen.problems.colouring.zykov import VERTEX, Zykov, round_up, zykov
 from colgen.solvers.graphs.stable_counted import heaviest_counted
 from colgen.solvers.graphs.stable_search import heavy
 from colgen.solvers.graphs.stable_set import StableSets, heaviest
@@ -66,8 +65,8 @@ class StableSetOracle(Pricing):
     known
         Number of colours of the best known colouring.  The search stops once its bound rounds up to this number.  The
         bound itself does not depend on it.
-    fewest
-        A proved number of colours, if it is a row of the master; else 0.
+    needed
+        Number of colours that every colouring needs, proved without stable sets.  Relaxations may need fewer.
     """
 
     cost_bound = 1.0  # every stable set costs 1: Farley's bound holds
@@ -81,7 +80,7 @@ class StableSetOracle(Pricing):
         self.columns = columns
         self.closed = closed
         self.known = math.inf
-        self.fewest = 0
+        self.needed = 1
         self._graph: Zykov | None = None
         self._decisions: tuple[object, ...] | None = None
 
@@ -89,10 +88,9 @@ class StableSetOracle(Pricing):
         graph = self.graph(context)
         whole, scale = round_up(np.asarray(duals.array(VERTEX), dtype=np.float64))
         weights, charges = graph.weights(whole), self._cut_charges(duals, graph, whole, scale)
-        worth = context.cost_weight - duals.get((COLOURS, None))  # what a set costs before its vertices
         # No set weighs more than all vertices: this limits ``least`` if dual values are near zero.
         all_of_them = int(weights.sum())
-        least = max(min(math.floor((worth + context.tolerance) * scale), all_of_them), 0)
+        least = min(math.floor((context.cost_weight + context.tolerance) * scale), all_of_them)
         quickly = heavy(graph.adjacency, weights, above=least, number=self.columns)
         earned = quickly @ weights
         if charges is not None:
@@ -105,8 +103,8 @@ class StableSetOracle(Pricing):
                 return PricingResult(columns)
             # Improving columns exist, but these dual values may already prove a sufficient bound.
             tried = self._heaviest(graph, weights, charges, above=enough, nodes=_NODES)
-            return PricingResult(columns, worth - tried.bound / scale if tried.finished else None)
-        cost = max(min(math.floor(worth * scale), all_of_them), -1)
+            return PricingResult(columns, context.cost_weight - tried.bound / scale if tried.finished else None)
+        cost = min(math.floor(context.cost_weight * scale), all_of_them)
         exactly = self._heaviest(
             graph,
             weights,
@@ -120,7 +118,7 @@ class StableSetOracle(Pricing):
             lighter = self._heaviest(graph, weights, charges, above=cost, nodes=_NODES_MORE)
             members, most = lighter.members, min(most, lighter.bound)
         found = self._extend(members[::-1][: self.columns], graph)
-        bound = worth - most / scale
+        bound = context.cost_weight - most / scale
         return PricingResult(self.batch(found, graph, duals), bound, cut_off=not exactly.finished)
 
     def _extend(self, members: NDArray[np.bool_], graph: Zykov) -> NDArray[np.bool_]:
@@ -174,15 +172,8 @@ class StableSetOracle(Pricing):
         def structure(k: int) -> tuple[int, ...]:
             return tuple(numbers[starts[k] : starts[k + 1]].tolist())
 
-        rows = duals.rows(VERTEX)[places]
-        if self.fewest:
-            rows = np.insert(rows, starts[1:], duals.rows(COLOURS)[0])
-            return Columns(np.ones(len(members)), starts + np.arange(len(starts)), rows, np.ones(len(rows)), structure)
-        return Columns(np.ones(len(members)), starts, rows, np.ones(len(rows)), structure)
+        return Columns(np.ones(len(members)), starts, duals.rows(VERTEX)[places], np.ones(len(places)), structure)
 
     def encode(self, vertices: Sequence[int]) -> Column:
         """Return the column of a stable set."""
-        covered: dict[Key, float] = {(VERTEX, v): 1.0 for v in vertices}
-        if self.fewest:
-            covered[COLOURS, None] = 1.0
-        return Column(1.0, covered, tuple(vertices))
+        return Column(1.0, {(VERTEX, v): 1.0 for v in vertices}, tuple(vertices))

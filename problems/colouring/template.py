@@ -11,11 +11,13 @@ import numpy as np
 from colgen import (
     BranchingRule,
     Column,
+    Diving,
     Method,
     NodeLimit,
     Pricing,
     Problem,
     RankOne,
+    RestrictedMIP,
     Rows,
     Separation,
     Solution,
@@ -31,21 +33,13 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.critical import find_critical
 from colgen.problems.colouring.enumeration import StableSetEnumeration
-from colgen.problems.colouring.heuristics import Recolouring, as_solution, classes, colourings
+from colgen.problems.colouring.heuristics import Recolouring, as_solution, classes, first_colourings
 from colgen.problems.colouring.instance import ColouringInstance
-from colgen.problems.colouring.lower_bounds import fewest_colours_proved
 from colgen.problems.colouring.model import master
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.proof import ColouringCertifier
 from colgen.problems.colouring.reduction import Reduced, reduce_graph
-from colgen.problems.colouring.zykov import COLOURS, VERTEX, maximal
-
-_MOVES = 2_000
-"""Moves per vertex of the first tabu searches."""
-
-
-_LARGE = 50
-"""More vertices than this: combinatorial bounds are tried first.  Relaxations of smaller graphs take milliseconds."""
+from colgen.problems.colouring.zykov import VERTEX, maximal
 
 _SPARSE = 0.2
 """Below this density stable sets are large and hard to bound, and few vertices may need all colours."""
@@ -82,7 +76,7 @@ class Colouring(Problem[list[int]]):
         return StableSetOracle(kept.tolist(), self.instance.adjacency[np.ix_(kept, kept)], closed=not self.cuts)
 
     def master(self) -> Rows:
-        return master(self.reduced.kept.tolist(), once=self.cuts, fewest=self.oracle.fewest)
+        return master(self.reduced.kept.tolist(), once=self.cuts)
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
@@ -96,7 +90,7 @@ class Colouring(Problem[list[int]]):
     def method(self) -> Method:
         return Method(
             choice=StrongBranching(),
-            heuristics=(Recolouring(self.oracle),),
+            heuristics=(Recolouring(self.oracle), RestrictedMIP(5.0), Diving(2)),
             enumeration=StableSetEnumeration(self.oracle),
         )
 
@@ -104,18 +98,12 @@ class Colouring(Problem[list[int]]):
         # Reduce here rather than in the constructor, under the time limit: it may remove no vertices.
         self.__dict__["reduced"] = reduce_graph(self.instance.adjacency, lambda: budget.expired)
         oracle, clique = self.oracle, set(self.reduced.clique.tolist())
-        moves = _MOVES * len(oracle.vertices)
-        found = list(colourings(oracle.adjacency, len(clique), moves, lambda: budget.expired))
+        members = np.flatnonzero([v in clique for v in oracle.vertices])
+        found, oracle.needed = first_colourings(oracle.adjacency, members, lambda: budget.expired)
         oracle.known = float(found[-1].max()) + 1.0
         # Duals of 1 on a clique, and 0 elsewhere, prove the size of the clique as a bound.
         duals = {VERTEX: [float(v in clique) for v in oracle.vertices]}
-        if oracle.known > len(clique) and len(oracle.vertices) > _LARGE and type(self).master is Colouring.master:
-            members = np.flatnonzero([v in clique for v in oracle.vertices])
-            fewest = fewest_colours_proved(oracle.adjacency, members, int(oracle.known), lambda: budget.expired)
-            if fewest > len(clique):
-                oracle.fewest = fewest
-                duals = {VERTEX: [0.0] * len(oracle.vertices), COLOURS: [1.0]}
-        if max(oracle.fewest, len(clique)) < oracle.known and oracle.adjacency.mean() < _SPARSE:
+        if oracle.known > oracle.needed and oracle.adjacency.mean() < _SPARSE:
             duals = self._critical_duals(budget) or duals
         return WarmStart(duals, (as_solution(found[-1], oracle),), self._columns(found))
 

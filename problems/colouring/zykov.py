@@ -15,9 +15,6 @@ from colgen.solvers.scaling import integer_scale
 VERTEX = "vertex"
 """Block of the rows; row indices are vertex numbers."""
 
-COLOURS = "colours"
-"""Block of the row that limits the number of colours from below, if more are needed than the clique's size."""
-
 EXPONENT = 40
 """Dual values are rounded up to multiples of 2^-40 relative to the largest one."""
 

@@ -2,11 +2,13 @@
 
 DSATUR colours vertex by vertex, the vertex with most colours among its neighbours first.  TABUCOL then removes a colour
 and repairs the conflicts.  It repeatedly makes the best move of a conflicting vertex to another colour.  The vertex may
-not return to its old colour for some moves.
+not return to its old colour for some moves.  PARTIALCOL leaves vertices without a colour instead of conflicts.
 
 Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979).  A. Hertz, D.
 de Werra, *Using tabu search techniques for graph coloring*, Computing 39 (1987).  P. Galinier, J.-K. Hao, *Hybrid
-evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for the tabu tenure.
+evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for the tabu tenure.  I.
+Blöchliger, N. Zufferey, *A graph coloring heuristic using partial solutions and a reactive tabu scheme*, Computers &
+Operations Research 35 (2008).
 """
 
 from __future__ import annotations
@@ -69,6 +71,85 @@ def tabucol(
         done += _CHUNK
         if done >= moves or expired():
             return None
+
+
+def partialcol(
+    adjacency: ArrayLike,
+    colours: int,
+    start: ArrayLike,
+    *,
+    moves: int = 1_000_000,
+    seed: int = 0,
+    expired: Expired = never,
+) -> Ints | None:
+    """Return a colouring with the given number of colours, by tabu search over partial colourings.  None if not found.
+
+    Vertices without a colour receive one, and their neighbours of that colour lose it.  ``start`` has the initial
+    colours, shape (n,), -1 for none, without conflicts.
+    """
+    conflict = as_graph(adjacency)
+    n, colours = len(conflict), as_integer(colours, "colours", low=1)
+    moves, seed = as_integer(moves, "moves", low=0), as_integer(seed, "seed", low=0)
+    now = as_indices(start, "start", shape=(n,), low=-1, upper=colours).copy()
+    starts, neighbours = lists_of(conflict)
+    around, until = np.zeros((n, colours), dtype=np.int64), np.zeros((n, colours), dtype=np.int64)
+    for v in np.flatnonzero(now >= 0).tolist():
+        around[conflict[v], now[v]] += 1
+    open_ = np.full(n, -1, dtype=np.int64)
+    bare = np.flatnonzero(now < 0)
+    open_[: len(bare)] = bare
+    state, done, left = seeded(seed), 0, len(bare)
+    while left:
+        if done >= moves or expired():
+            return None
+        left = _complete(starts, neighbours, now, around, until, open_, left, done, min(_CHUNK, moves - done), state)
+        done += _CHUNK
+    return now
+
+
+@njit(cache=True)
+def _complete(
+    starts: Ints, neighbours: Ints, colours: Ints, around: Ints, until: Ints, open_: Ints, left: int, now: int,
+    moves: int, state: Ints,
+) -> int:  # fmt: skip
+    """Colour open vertices, the first ``left`` of ``open_``, in at most ``moves`` moves; return how many are left."""
+    k = around.shape[1]
+    fewest = left
+    for move in range(now, now + moves):
+        if left == 0:
+            return 0
+        least, place, colour, ties = len(colours), -1, -1, 0
+        for p in range(left):
+            v = open_[p]
+            for c in range(k):
+                lost = around[v, c]
+                if lost > least or (until[v, c] > move and left + lost - 1 >= fewest):
+                    continue
+                if lost < least:
+                    least, place, colour, ties = lost, p, c, 1
+                else:
+                    ties += 1
+                    if draw(state, ties) == 0:
+                        place, colour = p, c
+        if place < 0:
+            continue
+        vertex = open_[place]
+        left -= 1
+        open_[place] = open_[left]
+        colours[vertex] = colour
+        for e in range(starts[vertex], starts[vertex + 1]):
+            around[neighbours[e], colour] += 1
+        for e in range(starts[vertex], starts[vertex + 1]):
+            u = neighbours[e]
+            if colours[u] == colour:
+                colours[u] = -1
+                open_[left] = u
+                left += 1
+                for f in range(starts[u], starts[u + 1]):
+                    around[neighbours[f], colour] -= 1
+                until[u, colour] = move + draw(state, int64(10)) + (6 * left) // 10 + 1
+        fewest = min(fewest, left)
+    return left
 
 
 @njit(cache=True)

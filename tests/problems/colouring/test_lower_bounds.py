@@ -1,10 +1,11 @@
-"""Graphs that need more colours than stable sets prove, and the row that states a proved number."""
+"""Graphs that need more colours than stable sets prove."""
 
 import numpy as np
 import pytest
 
 from colgen import Record, Termination, solve
-from colgen.problems.colouring import Colouring, mycielski, random, template
+from colgen.certificate.checker import check
+from colgen.problems.colouring import Colouring, heuristics, mycielski, random
 from colgen.problems.colouring.lower_bounds import fewest_colours_proved
 from tests.solvers.graphs.test_mycielskian import colours_of
 
@@ -29,17 +30,18 @@ def test_no_more_colours_are_proved_than_needed(seed):
 
 @pytest.mark.parametrize("cuts", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_row_changes_no_optimum(seed, cuts, monkeypatch):
-    """A proved number below the answer's: the relaxation is solved with the row."""
+def test_a_proved_number_changes_no_optimum(seed, cuts, monkeypatch):
+    """Either the root is closed before its relaxation, or the proof is not enough and the tree is searched."""
     instance = random(24, seed, density=0.4)
     best = colours_of(instance.adjacency)
-    monkeypatch.setattr(template, "_LARGE", 0)
-    monkeypatch.setattr(template, "fewest_colours_proved", lambda *given: best - 1 + seed % 2)
+    monkeypatch.setattr(heuristics, "fewest_colours_proved", lambda *given: best - 1 + seed % 2)
     result = solve(Colouring(instance, cuts=cuts))
     assert (result.termination, result.objective) == (Termination.OPTIMAL, best)
 
 
-def test_a_certificate_of_a_combinatorial_bound_is_trusted(tmp_path):
-    result = solve(Colouring(mycielski(7)), record=Record(certificate=tmp_path / "proof.jsonl"))
-    assert result.objective == 7
-    assert any("trusted" in note for note in result.notes)
+def test_a_certificate_is_proved_by_the_tree(tmp_path):
+    """Combinatorial proofs have no lines in a certificate, so they close no node."""
+    result = solve(Colouring(mycielski(5)), record=Record(certificate=tmp_path / "proof.jsonl"))
+    assert result.objective == 5
+    verdict = check((tmp_path / "proof.jsonl").read_text().splitlines())
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
