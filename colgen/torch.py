@@ -142,8 +142,7 @@ class LogPartition(_Layer):
         sums = batch_sums(batch)
 
         def backward(derivative: Floats) -> list[Floats]:
-            means = (m * derivative.reshape(-1, *(1,) * (m.ndim - 1)) for m in sums.means)
-            return _gathered(batch, tuple(means))
+            return _gathered(batch, sums.scaled_means(derivative))
 
         return _Computed.apply(sums.log_partition, backward, *scores)
 

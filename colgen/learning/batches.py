@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -265,15 +266,27 @@ def best_counts(batch: Batch) -> tuple[Floats, ...]:
 
 @dataclass(frozen=True, eq=False)
 class BatchSums:
-    """Gibbs distributions of the instances of a batch.
-
-    ``means`` have the shapes of the batch's arrays.  Means of shared arrays have an additional first axis.
-    """
+    """Gibbs distributions of the instances of a batch."""
 
     log_partition: Floats
-    means: tuple[Floats, ...]
+    scaled_means: Callable[[Floats | None], tuple[Floats, ...]]
+    """Maps factors per instance to the means times these factors, in new arrays; None to the means."""
     tangent: Callable[..., tuple[Floats, ...]]
     """Maps directions in the shapes of the means to derivatives of the means."""
+
+    @cached_property
+    def means(self) -> tuple[Floats, ...]:
+        """Means in the shapes of the batch's arrays.  Those of shared arrays have an additional first axis."""
+        return self.scaled_means(None)
+
+
+def _scaled(*means: Floats) -> Callable[[Floats | None], tuple[Floats, ...]]:
+    """Return the function ``scaled_means`` for means that have been computed."""
+
+    def scale(factors: Floats | None) -> tuple[Floats, ...]:
+        return means if factors is None else tuple(m * factors.reshape(-1, *(1,) * (m.ndim - 1)) for m in means)
+
+    return scale
 
 
 def batch_sums(batch: Batch) -> BatchSums:
@@ -317,9 +330,12 @@ def _in_parallel(batch: Batch) -> BatchSums:
         own = zip(each, *(np.split(direction, ends) for direction in directions), strict=True)
         return concatenate(batch._run(lambda one: one[0].tangent(*one[1:]), list(own)))
 
-    return BatchSums(
-        np.concatenate([one.log_partition for one in each]), concatenate([one.means for one in each]), tangent
-    )
+    def scaled_means(factors: Floats | None) -> tuple[Floats, ...]:
+        own = [None] * len(each) if factors is None else np.split(factors, ends)
+        pairs = list(zip(each, own, strict=True))
+        return concatenate(batch._run(lambda one: one[0].scaled_means(one[1]), pairs))
+
+    return BatchSums(np.concatenate([one.log_partition for one in each]), scaled_means, tangent)
 
 
 def _chains(batch: Batch) -> BatchSums:
@@ -343,7 +359,7 @@ def _chains(batch: Batch) -> BatchSums:
         _, labels, pairs = sums.tangent(flat_direction, by_pairs)
         return put_back(labels), pairs
 
-    return BatchSums(sums.log_partition, (put_back(sums.labels), sums.pairs), tangent)
+    return BatchSums(sums.log_partition, _scaled(put_back(sums.labels), sums.pairs), tangent)
 
 
 def _trees(batch: Batch, model: Trees) -> BatchSums:
@@ -353,7 +369,7 @@ def _trees(batch: Batch, model: Trees) -> BatchSums:
     def tangent(by_arcs: Floats) -> tuple[Floats, ...]:
         return (tree_tangents(scores, by_arcs, batch.lengths, single_root=model.single_root),)
 
-    return BatchSums(log_partition, (means,), tangent)
+    return BatchSums(log_partition, _scaled(means), tangent)
 
 
 def _labelled_trees(batch: Batch, model: LabelledTrees) -> BatchSums:
@@ -402,7 +418,11 @@ def _derivations(batch: Batch, model: DerivedStructures) -> BatchSums:
         flat = [joined_rows(stacked(given, own)) for own in groups]
         return gather([one.tangent(a)[1] for one, a in zip(sums, flat, strict=True)])
 
-    return BatchSums(log_partition, gather([one.means for one in sums]), tangent)
+    def scaled_means(factors: Floats | None) -> tuple[Floats, ...]:
+        weights = np.ones(len(batch)) if factors is None else factors
+        return gather([one.scaled_means(weights[own]) for own, one in zip(groups, sums, strict=True)])
+
+    return BatchSums(log_partition, scaled_means, tangent)
 
 
 def _usually_shared(oracle: Any, arrays: Sequence[Floats]) -> tuple[bool, ...]:
@@ -419,7 +439,8 @@ def _per_instance(batch: Batch, model: Summed) -> BatchSums:
     def tangent(*directions: Floats) -> tuple[Floats, ...]:
         return batch.stack([one.gradient(*apart.instance(k, directions)) for k, one in enumerate(each)])
 
-    return BatchSums(np.array([one.log_partition for one in each]), batch.stack([one.means for one in each]), tangent)
+    means = batch.stack([one.means for one in each])
+    return BatchSums(np.array([one.log_partition for one in each]), _scaled(*means), tangent)
 
 
 def _crop(oracle: Any, length: int, arrays: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:

@@ -14,6 +14,7 @@ parsing*, IWPT 2005.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -261,13 +262,23 @@ class DerivationSums:
     """Sums over the derivations of a hypergraph, for several arrays of scores.
 
     ``log_partition`` is log Σ exp over the scores of all derivations, shape (instances,), -inf if all are forbidden.
-    ``means`` has the expected numbers of occurrences of the parts, shape (instances, parts), zero in that case.
     """
 
     log_partition: Floats
-    means: Floats
     _graph: Hypergraph
     _shares: Floats  # (instances, edges): the probability of an edge given its vertex
+
+    @cached_property
+    def means(self) -> Floats:
+        """Expected numbers of occurrences of the parts, shape (instances, parts), zero if all are forbidden."""
+        return self.scaled_means(np.ones(len(self.log_partition)))
+
+    def scaled_means(self, factors: ArrayLike) -> Floats:
+        """Return the means of each instance times its factor: derivatives of a sum of log-partition functions."""
+        weights: Floats = as_floats(factors, "factors", shape=self.log_partition.shape)
+        means = np.zeros((len(weights), self._graph.parts))
+        _outside(self._graph, self._shares, self.log_partition, weights, means)
+        return means
 
     def tangent(self, directions: ArrayLike) -> tuple[Floats, Floats]:
         """Return derivatives of ``log_partition`` and ``means`` in directions of the scores, shape (instances, parts).
@@ -275,7 +286,7 @@ class DerivationSums:
         Second derivatives are symmetric.  So let a function have the directions as its gradient with respect to the
         means.  The derivatives of the means are its gradient with respect to the scores.
         """
-        along: Floats = as_floats(directions, "directions", shape=self.means.shape)
+        along: Floats = as_floats(directions, "directions", shape=(len(self.log_partition), self._graph.parts))
         first, means = np.zeros(len(along)), np.zeros(along.shape)
         _tangent(self._graph, self._shares, along, first, means)
         return first, means
@@ -292,11 +303,10 @@ class DerivationSums:
 def derivation_sums(graph: Hypergraph, scores: ArrayLike) -> DerivationSums:
     """Return sums over all derivations for several arrays of scores, shape (instances, parts); -inf forbids a part."""
     theta = _checked(graph, scores, 2)
-    log_partition, means = np.empty(len(theta)), np.zeros(theta.shape)
+    log_partition = np.empty(len(theta))
     shares = np.empty((len(theta), len(graph.first)))
     _inside(graph, theta, shares, log_partition)
-    _outside(graph, shares, log_partition, means)
-    return DerivationSums(log_partition, means, graph, shares)
+    return DerivationSums(log_partition, graph, shares)
 
 
 @quick
@@ -348,8 +358,8 @@ def _inside(graph: Hypergraph, scores: Floats, shares: Floats, log_partition: Fl
 
 
 @njit(cache=True, nogil=True)
-def _outside(graph: Hypergraph, shares: Floats, log_partition: Floats, means: Floats) -> None:
-    """Compute the probabilities of all parts, from the goal down."""
+def _outside(graph: Hypergraph, shares: Floats, log_partition: Floats, factors: Floats, means: Floats) -> None:
+    """Compute the probabilities of all parts, from the goal down, times a factor per instance."""
     start, first, second, place, _, _ = graph
     size = len(start) - 1
     outside = np.empty(size)
@@ -358,11 +368,12 @@ def _outside(graph: Hypergraph, shares: Floats, log_partition: Floats, means: Fl
             continue
         share, mean = shares[k], means[k]
         outside[:] = 0.0
-        outside[size - 1] = 1.0
+        outside[size - 1] = factors[k]
         for v in range(size - 1, -1, -1):
             if outside[v] == 0.0:
                 continue
-            for e in range(start[v], start[v + 1]):
+            begin, end = start[v], start[v + 1]
+            for e in range(begin, end):
                 p = outside[v] * share[e]
                 if place[e] >= 0:
                     mean[place[e]] += p

@@ -132,11 +132,13 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
     size = len(scores)
     if size == 1:
         return 0.0
-    highest, least = np.full(size, -np.inf), np.full(size, np.inf)
-    shifted = scores.copy()
-    missing = 1 - size
+    width = (size + WIDTH - 1) // WIDTH * WIDTH  # of padded rows, so that vectors leave no rest
+    highest, least = np.full(width, -np.inf), np.full(width, np.inf)
+    shifted = np.full((size, width), -np.inf, scores.dtype)
+    missing = 1 - size - size * (width - size)
     for h in range(size):
-        shifted[h, 0] = shifted[h, h] = -np.inf
+        overwrite(shifted[h, 1:size], scores[h, 1:])
+        shifted[h, h] = -np.inf
         missing += _find_extremes(shifted[h], highest, least)
     apart = offset = 0.0
     for m in range(1, size):
@@ -155,6 +157,7 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
     else:
         largest = 0.0
     highest[0] = 0.0
+    highest[size:] = 0.0
     for h in range(size):
         _subtract(highest, largest if h == 0 else 0.0, shifted[h])
     found = np.nan
@@ -197,8 +200,8 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
     """Write the marginals, given logarithms that fit into one scale.  Return log Z, or NaN if they do not."""
     size = len(shifted)
     order = np.arange(size)
-    weights = np.zeros((size, (size + WIDTH - 1) // WIDTH * WIDTH), shifted.dtype)
-    eliminated, derivatives, across = np.zeros_like(weights), np.zeros_like(weights), np.zeros_like(weights)
+    weights, eliminated = np.zeros_like(shifted), np.zeros_like(shifted)
+    derivatives, across = np.zeros_like(shifted), np.zeros_like(shifted)
     found, stuck = -np.inf, -1
     for attempt in range(2):
         for i in range(size):
@@ -209,7 +212,7 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
             break
         order[stuck], order[size - 1] = size - 1, stuck  # its only head left is the root: move it last
         given = shifted
-        shifted = np.empty_like(given)
+        shifted = given.copy()
         for i in range(size):
             for j in range(size):
                 shifted[i, j] = given[order[i], order[j]]
