@@ -218,7 +218,7 @@ class ColumnTable(ColumnPool):
         columns: list[tuple[Column, float]] = []
         variables: dict[Key, float] = {}
         for place, amount in zip(places.tolist(), amounts.tolist(), strict=True):
-            column = self.column(place)
+            column = self._made.get(place) or self.column(place)
             if column is not None:
                 columns.append((column, amount))
             elif place in self._keys:
@@ -273,7 +273,7 @@ class Generated:
 
     def find(self, columns: Sequence[Column]) -> Ints:
         """Return positions of columns; :data:`~colgen.master.column_pool.NOWHERE` for those that are not there."""
-        batch = columns if isinstance(columns, Columns) else Columns.of(columns)
+        batch = self._lookup.batch(columns)
         there = self._lookup.over(batch, strict=False)
         where = self.positions(there)
         if len(there.rows) < len(batch.rows):  # some of their rows are missing
@@ -290,7 +290,6 @@ class Generated:
         if last is batch and size == len(self._table):
             return found
         where = self._table.find(batch)
-        self._last = batch, len(self._table), where
         if batch.keys is not None:
             present = np.flatnonzero(where != NOWHERE)
             for k in present[~self._table.is_generated(where[present])].tolist():
@@ -298,6 +297,7 @@ class Generated:
                     f"the column of {batch.meanings.of(k)!r} has the key {batch.keys[k]!r}, which is a variable of the "
                     "template: give the column another key"
                 )
+        self._last = batch, len(self._table), where
         return where
 
     def at(self, position: int) -> Held:

@@ -51,7 +51,7 @@ class Growth:
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row], origins: Origins) -> int:
         """Add rows, including those that columns bring, then columns.  Return the number of new columns."""
-        batch = columns if isinstance(columns, Columns) else Columns.of(columns)
+        batch = self._lookup.batch(columns)
         brought = batch.meanings.brought
         if brought:
             where = self._generated.find(batch)

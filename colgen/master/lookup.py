@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,7 @@ class LookUp:
     def __init__(self, names: RowNames) -> None:
         self._names = names
         self._stated = StatedByRows()
+        self._last: Columns | None = None
 
     def store_row(self, row: Row, position: int) -> None:
         """Store the coefficients of a new row."""
@@ -30,13 +32,22 @@ class LookUp:
         """Store entries of new rows in the columns of these keys."""
         self._stated.store_entries(keys, rows, values)
 
+    def batch(self, columns: Sequence[Column]) -> Columns:
+        """Return columns as a batch, cached because the columns of an answer are added and then checked."""
+        if isinstance(columns, Columns):
+            return columns
+        given = () if self._last is None else self._last.meanings.given or ()
+        if self._last is None or len(given) != len(columns) or not all(map(operator.is_, given, columns)):
+            self._last = Columns.of(columns)
+        return self._last
+
     def over(self, columns: Sequence[Column], *, strict: bool = True) -> Columns:
         """Return columns as a batch over the present rows, with entries of these.
 
         The result is cached in the batch until rows are added.  With ``strict``, coefficients in missing rows raise an
         error, unless the column brings the row.
         """
-        batch = columns if isinstance(columns, Columns) else Columns.of(columns)
+        batch = self.batch(columns)
         keys, position = self._names.keys, self._names.position
         try:
             batch = batch.over(keys, position, strict=strict)

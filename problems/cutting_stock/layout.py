@@ -53,7 +53,7 @@ def decompose_flows(
 
 
 class LaidOutPatterns(Sequence[Rolled]):
-    """The patterns of one round on one kind of roll, as arrays; tuples are made on first access.
+    """The patterns of one round on one kind of roll, as arrays; a tuple is made at each access.
 
     Pattern k has ``copies[starts[k]:starts[k + 1]]`` of ``items[starts[k]:starts[k + 1]]``, widest first.
     """
@@ -66,17 +66,16 @@ class LaidOutPatterns(Sequence[Rolled]):
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    @cached_property
-    def _made(self) -> list[Rolled]:
-        kind, pieces = self.kind, list(zip(self.items.tolist(), self.copies.tolist(), strict=True))
-        return [(kind, tuple(pieces[start:end])) for start, end in itertools.pairwise(self.starts.tolist())]
-
     @overload
     def __getitem__(self, k: int) -> Rolled: ...
     @overload
     def __getitem__(self, k: slice) -> list[Rolled]: ...
     def __getitem__(self, k: int | slice) -> Rolled | list[Rolled]:
-        return self._made[k]
+        if isinstance(k, slice):
+            return [self[number] for number in range(len(self))[k]]
+        k = range(len(self))[k]
+        begin, end = self.starts[k], self.starts[k + 1]
+        return self.kind, tuple(zip(self.items[begin:end].tolist(), self.copies[begin:end].tolist(), strict=True))
 
 
 class PatternLayout:

@@ -40,6 +40,7 @@ def fill_greedily(
     turn = sorted(range(len(widths)), key=lambda i: -widths[i]) if order is None else list(order)
     left, rolls = list(demands), [limit - (used or {}).get(k, 0) for k, limit in enumerate(stock.limits)]
     uses: list[Use] = []
+    single = len(stock.widths) == 1
     turn = [i for i in turn if left[i]]
     narrowing = [-widths[i] for i in turn] if order is None else None  # increasing, for bisection
     while turn:
@@ -50,7 +51,7 @@ def fill_greedily(
             cut = _fill(widths, left, width, turn, narrowing, conflicts)
             if not cut:
                 continue
-            ratio = stock.costs[k] / sum(widths[i] * copies for i, copies in cut)
+            ratio = 0.0 if single else stock.costs[k] / sum(widths[i] * copies for i, copies in cut)
             if best is None or (ratio, -width) < (best[0], -stock.widths[best[1]]):
                 best = ratio, k, cut
         if best is None:
@@ -102,10 +103,11 @@ def move_to_cheapest(widths: Sequence[int], uses: Sequence[Use], stock: Stock) -
     for _, rolls, kind in uses:
         left[kind] -= rolls
     moved: list[Use] = []
+    cheapest = sorted(range(len(left)), key=lambda k: (stock.costs[k], stock.widths[k]))
     for pattern, rolls, kind in uses:
         length = sum(widths[i] * copies for i, copies in pattern)
         left[kind] += rolls
-        for k in sorted(range(len(left)), key=lambda k: (stock.costs[k], stock.widths[k])):
+        for k in cheapest:
             number = int(min(rolls, left[k])) if stock.widths[k] >= length else 0
             if number > 0:
                 moved.append((pattern, number, k))
