@@ -5,10 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from colgen.bounding.bundle import Bundle
 from colgen.bounding.chain import Chain
@@ -18,7 +16,6 @@ from colgen.bounding.volume import Volume
 from colgen.branching.rules import BranchingRule
 from colgen.branching.selection import MostFractional, PseudoCostBranching
 from colgen.branching.strong_branching import StrongBranching
-from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.renamed import RENAMED, refuse_old
 from colgen.core.text import describe
@@ -26,7 +23,8 @@ from colgen.cuts.separation import Separation
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.options import parts_of
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.pricing.oracles import Pricing
+from colgen.pricing.selected import KEEP_NONE, keep_columns
 from colgen.problem import Problem, method_of
 from colgen.stabilization import BoxStep, Directional, NoStabilization, Penalty, Wentges
 
@@ -50,7 +48,7 @@ PARTS: dict[str, type] = {
 
 def best_alone(oracles: Pricing | Iterable[Pricing]) -> list[Pricing]:
     """Return oracles that return only the best of their columns."""
-    return [_best_alone(oracle) for oracle in ((oracles,) if isinstance(oracles, Pricing) else oracles)]
+    return keep_columns(oracles, KEEP_NONE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -211,31 +209,6 @@ class _MethodWithout:
     def __call__(self, own: Method) -> Method:
         left: dict[str, Any] = {self.field: _Without(self.kind)(getattr(own, self.field))}
         return dataclasses.replace(own, **left)
-
-
-def _best_alone(oracle: Pricing) -> Pricing:
-    """Return a copy of an oracle that returns its best column, and its best new column if that is another."""
-    other = copy.copy(oracle)
-    other.__class__ = _alone(type(oracle))
-    return other
-
-
-@lru_cache(maxsize=100)
-def _alone(kind: type[Pricing]) -> type[Pricing]:
-    """Return the class of copies by :func:`_best_alone`.  Identical oracles share it, so their copies are identical."""
-
-    def price(self: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
-        found = kind.price(self, duals, context)
-        if len(found.columns) <= 1:
-            return found
-        costs = np.asarray(context.reduced_costs(found.columns, duals), dtype=float)
-        order = np.argsort(-context.sense.gains(costs), kind="stable").tolist()
-        chosen = [order[0]]
-        if not context.is_new(found.columns[order[0]]):
-            chosen += [k for k in order[1:] if context.is_new(found.columns[k])][:1]
-        return dataclasses.replace(found, columns=[found.columns[k] for k in chosen], reduced_costs=None)
-
-    return type(kind.__name__, (kind,), {"price": price, "__module__": kind.__module__})
 
 
 # --- applying them ---------------------------------------------------------------------------------------------------
