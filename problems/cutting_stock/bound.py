@@ -6,15 +6,19 @@ import math
 import warnings
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen import Duals, InputError, PricingContext
 from colgen.core.result import Certificate
 from colgen.core.terms import Count
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
-from colgen.problems.cutting_stock.layout import PatternLayout, as_arc
+from colgen.problems.cutting_stock.layout import Arc, PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
+from colgen.problems.cutting_stock.wide_pricing import WideRollOracle
+from colgen.solvers.packing.bounded import bounded_packings
 from colgen.solvers.packing.counted_network import ChargedCounts, best_counted_packings
 from colgen.solvers.packing.knapsack import best_from
 from colgen.solvers.scaling import integer_scale
@@ -40,10 +44,23 @@ def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> F
     pieces = max(instance.roll // min(instance.widths), 1)
     scale = integer_scale(float(values.max()), 52 - pieces.bit_length())
     integers = np.floor(values * scale)
-    net = layout.network
-    most = best_from(net, net.spread(integers[layout.item_of_rank]))[0, 0]
+    profits = integers[layout.item_of_rank]
+    most = most_earned(layout, profits)
     total = sum(int(p) * d for p, d in zip(integers.tolist(), instance.demands, strict=True))
     return Fraction(total, int(most)) if most > 0 else Fraction(0)
+
+
+def most_earned(layout: PatternLayout, profits: NDArray[np.float64]) -> float:
+    """Return the most that a pattern earns at a profit of each rank, or an upper bound on it without a network."""
+    if layout.tabulated:
+        net = layout.network
+        return float(best_from(net, net.spread(profits))[0, 0])
+    least = 0.0
+    while True:
+        found = bounded_packings(profits, layout.widths, layout.demands, layout.roll, least)
+        if found.exact or not len(found.profits):
+            return max(found.bound, least)
+        least = float(found.profits.max())
 
 
 def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: PricingContext) -> float:
@@ -52,7 +69,7 @@ def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: Pr
     As :func:`exact_bound`, under the arcs and branching rows of the node.  A row contributes its lower side if its dual
     value is positive, else its upper side.  Patterns pay for rank-1 cuts.
     """
-    layout, net = oracle.layout, oracle.network(context)
+    layout = oracle.layout
     demand = np.maximum(np.asarray(duals["demand"])[layout.item_of_rank], 0.0)
     sides: dict[Hashable, tuple[float, float]] = {}
     for decision in context.decisions:
@@ -68,15 +85,24 @@ def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: Pr
     pieces = max(layout.roll // int(layout.widths.min()), 1)
     scale = integer_scale(largest, 51 - pieces.bit_length())
     integers = np.floor(demand * scale)
-    profits = net.spread(integers)
     total = sum(int(p) * int(d) for p, d in zip(integers.tolist(), layout.demands.tolist(), strict=True))
+    prices = dict[Arc, int]()
     for arc, dual in paid.items():
         price = math.floor(dual * scale)
         side = sides.get(arc, (-math.inf, math.inf))[price < 0]
         if math.isinf(side):
             return bound
         total += price * int(side)
-        k = net.arc(*as_arc(arc))
+        prices[as_arc(arc)] = price
+    if not layout.tabulated:
+        asked = max((total - 1) // max(round(bound), 1), 1)
+        priced = cast(WideRollOracle, oracle).packings(integers, dict[Arc, float](prices), float(asked), context)
+        most = max(int(priced.bound), asked)
+        return max(bound, float(math.ceil(Fraction(total, most))))
+    net = oracle.network(context)
+    profits = net.spread(integers)
+    for (rank, position), price in prices.items():
+        k = net.arc(rank, position)
         if k >= 0:
             profits[k] += price
     look = context.budget.require

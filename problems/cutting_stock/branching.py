@@ -54,13 +54,13 @@ class OnArcFlow(OnOriginalVariable):
         return _WIDE * (1.0 - rank / len(self.layout.widths))
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        halves = self._halves(solution)
+        halves = self._halves(solution) if self.layout.tabulated else ()
         if halves:
             return halves
         children = []
         for (decision,) in super().branch(solution):
             if not isinstance(decision, Bound) or decision.lower <= self.demand(decision):
-                children.append((self._without_row(decision),))
+                children.append((self._without_row(decision) if self.layout.tabulated else decision,))
             # A larger lower bound means more pieces than demanded, which no kept plan has.
         return children
 

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from colgen import Column, Columns, Decision, InputError
 from colgen.core.text import plural
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
+from colgen.solvers.packing.bounded import BITS, count_parts
 from colgen.solvers.packing.knapsack import NetworkTooLargeError, PackingNetwork, network
+from colgen.solvers.packing.network import CELLS, STATES
 
 Arc: TypeAlias = tuple[int, int]
 """``(rank, position)``: a piece of the item of this rank at this position."""
@@ -112,6 +114,25 @@ class PatternLayout:
                 raise InputError(f"the instance is too large for its pricing problem: {error}") from None
         net: PackingNetwork = self.__dict__["network"]
         return net
+
+    @cached_property
+    def tabulated(self) -> bool:
+        """Whether the network fits into memory.
+
+        Raises InputError if the dynamic program over all positions does not fit, either.
+
+        Without the network there is no fixing, no enumeration and no cut, and
+        :mod:`colgen.problems.cutting_stock.wide_pricing` prices the patterns.
+        """
+        if (len(self.widths) + 1) * (self.roll + 1) <= CELLS and self.roll < STATES:
+            return True
+        try:
+            self.lay_network()
+        except InputError:
+            if count_parts(self.widths, self.demands, self.roll) * (self.roll + 64) > BITS:
+                raise
+            return False
+        return True
 
     @cached_property
     def width_of_item(self) -> NDArray[np.int64]:

@@ -69,6 +69,7 @@ from colgen.problems.cutting_stock.plans import (
 from colgen.problems.cutting_stock.pricing import PatternOracle
 from colgen.problems.cutting_stock.rolls import SUPPLY, OnRollsUsed, RollKind
 from colgen.problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
+from colgen.problems.cutting_stock.wide_pricing import WideRollOracle
 from colgen.solvers.packing.knapsack import best_from, packings_above
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class PatternModel(ColumnModel):
         self.plain = (stock.widths, stock.costs, stock.limits) == ((instance.roll,), (1.0,), (math.inf,))
         self.layout = PatternLayout(instance)
         pieces = sum(instance.demands)
-        self.oracles = tuple(PatternOracle(self.layout, RollKind(k, stock, pieces)) for k in range(len(self.kinds)))
+        oracle = PatternOracle if self.layout.tabulated else WideRollOracle
+        self.oracles = tuple(oracle(self.layout, RollKind(k, stock, pieces)) for k in range(len(self.kinds)))
 
     def master(self) -> pyo.ConcreteModel | Rows:
         return master(self.instance, self.exchanges) if self.plain else super().master()
@@ -101,7 +103,7 @@ class PatternModel(ColumnModel):
         return (OnRollsUsed(), flows) if len(self.kinds) > 1 else (flows,)
 
     def separation(self) -> Sequence[Separation]:
-        return (FullRollCuts(self.oracles[0]),) if self.plain else ()
+        return (FullRollCuts(self.oracles[0]),) if self.plain and self.layout.tabulated else ()
 
     def method(self) -> Method:
         rounding, fixing = PlanRounding(self), PatternArcFixing(self.layout, self.oracles)
@@ -114,19 +116,22 @@ class PatternModel(ColumnModel):
             reductions=(fixing,),
             enumeration=PatternEnumeration(self),
         )
+        exact = partial(round_exactly, self.oracles[0]) if self.plain else None
+        if not self.layout.tabulated:
+            return replace(general, reductions=(), enumeration=(), rounding=exact)
         if not self.plain:
             return general
         return replace(
             general,
             heuristics=(rounding, DivingFirst(self.layout, 8, rounding), dive),
             reductions=(FullRolls(self.layout), fixing),
-            rounding=partial(round_exactly, self.oracles[0]),
+            rounding=exact,
         )
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # Build the network that pricing needs first: if it is too large, no other work is done.
         with contextlib.suppress(OutOfBudget):
-            self.layout.lay_network(budget.require)
+            if self.layout.tabulated:
+                self.layout.lay_network(budget.require)
         # The duals are the share of a roll that an item takes, or a dual-feasible function of it.  Pricing them proves
         # at least the material bound.
         items, supplies = material_duals(self.instance, self.stock)

@@ -282,6 +282,7 @@ TRUSTING = {
     "exponentials": "exponentials of compiled code",
     "vectors": "intrinsics of compiled code",
     "knapsack": "tests of its own",
+    "bounded": "takes a named tuple of arcs; tests of its own",
     "arc_values": "takes validated networks",
     "listing": "takes validated networks",
     "network": "tests of its own",
