@@ -381,7 +381,7 @@ def _labelled_trees(batch: Batch, model: LabelledTrees) -> BatchSums:
     def tangent(by_arcs: Floats, *by: Floats) -> tuple[Floats, ...]:
         return labels.tangent(trees.means[0], by_arcs, lambda mean: trees.tangent(mean, *by))
 
-    return BatchSums(trees.log_partition, (labels.means(trees.means[0]), *trees.means[1:]), tangent)
+    return BatchSums(trees.log_partition, _scaled(labels.means(trees.means[0]), *trees.means[1:]), tangent)
 
 
 def _derivations(batch: Batch, model: DerivedStructures) -> BatchSums:
