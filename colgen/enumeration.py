@@ -24,6 +24,9 @@ _NARROWER = 0.9
 _EFFORT = 1e9
 """Effort limit of the enumeration, about ten seconds."""
 
+_LISTING = "listing"
+"""The part of a run that tests whether few columns are left."""
+
 _NO_SIDES: Mapping[Key, tuple[float, float]] = {}
 
 
@@ -56,10 +59,11 @@ class Enumeration(Described, ABC):
     Attributes
     ----------
     seconds
-        Time limit of the integer program over the listed columns. If it does not suffice, the node is branched on.
+        Time limit of the integer program over the listed columns, besides its share of the work of the run. If it does
+        not suffice, the node is branched on.
     """
 
-    seconds: float = 20.0
+    seconds: float = math.inf
 
     @property
     def name(self) -> str:
@@ -95,7 +99,7 @@ class PathEnumeration(Enumeration):
     limit
         Maximum number of paths.
     seconds
-        Time limit of the integer program over the listed paths.
+        See :class:`Enumeration`.
     effort
         Limit on the work of listing: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
 
@@ -114,7 +118,7 @@ class PathEnumeration(Enumeration):
         self,
         oracles: PathOracle | Sequence[PathOracle],
         limit: int = 20_000,
-        seconds: float = 30.0,
+        seconds: float = math.inf,
         effort: float = 5e9,
     ) -> None:
         self.oracles = (oracles,) if isinstance(oracles, PathOracle) else tuple(oracles)
@@ -161,7 +165,11 @@ class FewPathsLeft:
         if not context.gap <= self.gap or context.duals is None or slack > _NARROWER * self._too_wide:
             return False
         pricing = PricingContext(context.sense, budget=context.budget, slack=slack)
-        if list_paths(self.oracles, context.duals, pricing, self.limit, _EFFORT) is not None:
-            return True
-        self._too_wide = slack
-        return False
+        allotment = context.budget.allotment
+        if allotment.left(_LISTING) <= 0.0:
+            return False
+        with allotment.turn(_LISTING) as turn:
+            turn.gained = list_paths(self.oracles, context.duals, pricing, self.limit, _EFFORT) is not None
+        if not turn.gained:
+            self._too_wide = slack
+        return turn.gained

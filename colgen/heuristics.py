@@ -134,7 +134,8 @@ class RestrictedMIP(Heuristic):
         run, integer = context.run, context.master.integer
         if integer is None:
             return None
-        return integer.solve(fair(self.seconds, run), run.incumbent, lambda: run.expired)[0]
+        work = math.inf if run.incumbent is None else run.budget.allotment.remaining
+        return integer.solve(fair(self.seconds, run), run.incumbent, lambda: run.expired, work)[0]
 
 
 _SHARE = 0.25
@@ -338,7 +339,11 @@ class _Dives:
         self._rules, self._context = rules, context
         self._rng = np.random.default_rng(rules.seed + context.attempt)
         seconds = fair(rules.seconds, context.run) if math.isfinite(rules.seconds) else math.inf
-        self._expired = after(seconds, lambda: context.run.expired)
+        allotment = context.run.budget.allotment
+        self._expired = after(
+            seconds,
+            lambda: context.run.expired or (context.run.incumbent is not None and allotment.remaining <= 0.0),
+        )
         self.best: Solution | None = None
 
     @property

@@ -358,7 +358,7 @@ class _Prototype:
         claims = RowClaims(problem, master)
         method = method_of(problem, own.method, claims)
         _set_solver(master, method)
-        run = _run(claims, master, AnyOf(), None, budget)
+        run = _run(claims, master, AnyOf(), None, budget.apart())
         return _search(claims, master, run, settings, False, method, None)
 
 

@@ -13,6 +13,7 @@ from colgen.enumeration import Enumerated, Enumeration, PathEnumeration
 from colgen.fixing import ReducedCostFixing
 from colgen.master.integer_solutions import IntegerSolutions
 from colgen.master.protocol import MasterStatus
+from colgen.solvers.work import SECOND
 from tests.pricing.test_labelling import Routing, arcs_of
 from tests.zoo import Listed, Partitioning
 
@@ -96,8 +97,8 @@ def test_a_long_program_comes_after_the_heuristics(monkeypatch, finds):
     solve_over = IntegerSolutions.solve_over
 
     def slow(self, columns, sides, target, time_limit, *rest, **named):
-        happened.append(time_limit)
-        if time_limit < EveryColumn.seconds:
+        happened.append(round(named["work"] / SECOND, 1))
+        if named["work"] < SECOND:
             return MasterStatus.LIMIT, None
         return solve_over(self, columns, sides, target, time_limit, *rest, **named)
 
@@ -109,8 +110,8 @@ def test_a_long_program_comes_after_the_heuristics(monkeypatch, finds):
     )
     assert result.is_optimal
     assert len(result.nodes) == 1
-    assert happened[:2] == [EveryColumn.seconds / 10, "dive"]
-    assert happened[2:] == ([] if finds else [EveryColumn.seconds])
+    assert happened[:2] == [0.5, "dive"]
+    assert happened[2:] == ([] if finds else [5.0])
 
 
 pytestmark = pytest.mark.timeout(120)

@@ -26,6 +26,7 @@ from colgen import (
     solve,
 )
 from colgen.bounding.protocol import Outcome
+from colgen.core.budget import Budget
 from colgen.heuristics import Exchanging, fair
 from colgen.solvers.packing.knapsack import bounded_knapsack
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning, cutting_column
@@ -95,7 +96,7 @@ def test_a_dive_rounds_up_the_column_nearest_to_its_next_integer():
     context = SimpleNamespace(
         relaxation=Solution(9.0, ((a, 3.4), (b, 0.9), (c, 0.7))),
         master=SimpleNamespace(node=SimpleNamespace(fix=tried.append), num_rows=4),
-        run=SimpleNamespace(expired=False, reason=None),
+        run=SimpleNamespace(expired=False, reason=None, incumbent=None, budget=Budget()),
         regenerate=regenerate,
         attempt=0,
     )
@@ -170,6 +171,8 @@ def scripted(relaxations, columns, **arguments):
         run=SimpleNamespace(
             expired=False,
             reason=None,
+            incumbent=None,
+            budget=Budget(),
             sense=Sense.MINIMIZE,
             prunes=lambda objective: False,
             round_bound=lambda bound: bound,

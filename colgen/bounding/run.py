@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from colgen.core.allotment import Turn
 from colgen.core.budget import Budget
 from colgen.core.duals import DualPoint
 from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError, InvalidBoundError
@@ -19,9 +20,13 @@ from colgen.core.stop import AnyOf
 from colgen.core.tolerances import COMMON, ROUNDING, SUMMED, TOLERANCES, fractionality, size
 from colgen.master.protocol import RestrictedMaster
 from colgen.solvers.compiling import working_clock
+from colgen.solvers.work import SECOND, add_work
 
 _MOST_KNOWN = 32
 """Number of feasible solutions that are stored to check new rows against."""
+
+_ROUND, _COLUMN = SECOND // 1000, SECOND // 5000
+"""Work of a round and of a new column, besides that of solvers."""
 
 _MISSING = 16
 """Multiple of the tolerance: rows hold only to within theirs, and dual values multiply the remaining violation."""
@@ -151,6 +156,16 @@ class Run:
         finally:  # time that nested stages have counted belongs to them
             inside = sum(self.stage_seconds.values()) - counted
             self.stage_seconds[name] += working_clock() - started - inside
+
+    def has_work_left(self, part: str) -> bool:
+        """Return whether a part of the run may work now, see :class:`~colgen.core.allotment.Allotment`."""
+        return self.budget.allotment.left(part) > 0.0
+
+    @contextmanager
+    def turn(self, stage: str, part: str = "") -> Iterator[Turn]:
+        """Add the time inside to a stage, and the work to a part of the run, by default that of the stage's name."""
+        with self.stage(stage), self.budget.allotment.turn(part or stage) as turn:
+            yield turn
 
     def state_scale(self, scale: float) -> None:
         """Set the scale of differences between objectives, as if the problem had stated it."""
@@ -310,6 +325,7 @@ class Run:
             if proves and iteration.node == 0 and iteration.depth == 0:
                 self.prove(iteration.dual_bound)
         self.columns_generated += iteration.new_columns
+        add_work(_ROUND + _COLUMN * iteration.new_columns)
         self.rows_generated += iteration.new_rows
         self.stage_seconds["master"] += iteration.master_seconds
         self.stage_seconds["pricing"] += iteration.pricing_seconds

@@ -62,8 +62,9 @@ class Trials:
 
     @property
     def is_over(self) -> bool:
-        """True if the time is up or a stop rule has triggered."""
-        return self._parts.run.expired or self._parts.run.reason is not None
+        """True if the time is up, the share of branching in the work is used up, or a stop rule has triggered."""
+        run = self._parts.run
+        return run.budget.allotment.remaining <= 0.0 or run.expired or run.reason is not None
 
     def linear(self, decisions: Sequence[Decision]) -> Trial:
         """Solve the linear program of the child over the known columns, which proves no bound."""

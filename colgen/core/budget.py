@@ -1,4 +1,4 @@
-"""Limits of a run: time, memory, processors and interrupts.
+"""Limits of a run: time, memory, processors, interrupts, and the work of its parts.
 
 A :class:`Budget` is created before anything else of a run, and every long call checks it.
 """
@@ -6,6 +6,7 @@ A :class:`Budget` is created before anything else of a run, and every long call 
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
 import gc
 import math
@@ -13,6 +14,7 @@ import os
 import sys
 import time
 
+from colgen.core.allotment import Allotment
 from colgen.core.result import Termination
 from colgen.core.signals import SIGNALS, ended_by
 from colgen.core.workers import SERIAL, Workers
@@ -40,6 +42,7 @@ class Budget:
 
     ``seconds`` of wall time count from now, or from ``started``, an earlier ``time.monotonic()``. ``memory`` limits the
     memory of the process, in bytes. ``workers`` run parts of a long call in parallel; by default the caller runs all.
+    ``allotment`` limits the work of parts such as heuristics, in units that do not depend on the machine.
     """
 
     workers: Workers = SERIAL
@@ -52,6 +55,7 @@ class Budget:
         self._compiled = compile_seconds()
         self._signals = SIGNALS.seen if SIGNALS.holding else SIGNALS.count
         self._late: dict[str, float] = {}
+        self.allotment = Allotment()
 
     @property
     def seconds(self) -> float:
@@ -124,13 +128,19 @@ class Budget:
     def cap(self, seconds: float) -> Budget:
         """Return a budget for a part of the run: at most ``seconds``, and at most the rest of this one."""
         part = Budget(min(seconds, max(self.deadline - time.monotonic(), 0.0)), self.memory)
-        part._signals, part.workers = self._signals, self.workers
+        part._signals, part.workers, part.allotment = self._signals, self.workers, self.allotment
         return part
+
+    def apart(self) -> Budget:
+        """Return the same limits with an allotment of its own, for a search beside another one."""
+        other = copy.copy(self)
+        other.allotment = Allotment()
+        return other
 
     def extend(self, share: float) -> Budget:
         """Return a budget for the end of a run, whose deadline is later by a share of its time."""
         part = Budget((1.0 + share) * (self.deadline - self.started), self.memory, self.started)
-        part._signals, part.workers = self._signals, self.workers
+        part._signals, part.workers, part.allotment = self._signals, self.workers, self.allotment
         return part
 
 

@@ -15,9 +15,10 @@ from colgen.core.solution import Solution
 from colgen.decomposition.reading.compact_model import Floats, Ints
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Heuristic, HeuristicContext, fair
-from colgen.solvers.linear.highs import LPStatus, work
+from colgen.solvers.linear.highs import LPStatus
 from colgen.solvers.linear.mip import solve_mip
 from colgen.solvers.linear.program import Program
+from colgen.solvers.work import SECOND, work
 
 _SHARE, _LEAST_SHARE = 0.4, 0.1
 """Share of the work of a run for neighbourhoods.  Each turn in which all fail halves it, down to the least share."""
@@ -33,9 +34,6 @@ _ROOT, _BRIEF = 2.0, 1.0
 
 _ROUNDS, _SLOW = 10, 8.0
 """Rounds before the first neighbourhood at the root, and the work after which it does not wait for them."""
-
-_ROUND, _COLUMN = 1e-3, 2e-4
-"""Work of a round and of a new column, besides that of HiGHS."""
 
 _NODES = 200
 """Node limit of HiGHS per neighbourhood.  The limit of the entire model doubles each time."""
@@ -74,7 +72,7 @@ class LargeNeighbourhoods(Heuristic):
     agrees (crossover).  A neighbourhood grows once it is solved and shrinks after a limit.  If all fail, the entire
     model is searched, with three times the work of the last time, and the share is halved.
 
-    Work is that of HiGHS (:func:`colgen.solvers.linear.highs.work`), which does not depend on the machine.
+    Work (:mod:`colgen.solvers.work`) does not depend on the machine.
 
     Parameters
     ----------
@@ -113,7 +111,7 @@ class LargeNeighbourhoods(Heuristic):
         if not self._splitting.compact.formulation.integer.any():
             return False
         self._reset(run)
-        total = work() - self._work_began + _ROUND * len(run.iterations) + _COLUMN * run.columns_generated
+        total = (work() - self._work_began) / SECOND
         left = self._share * total - self._spent
         least = self._whole if self._failed >= _KINDS else _LEAST
         at_root = not run.iterations or run.iterations[-1].node == 0
@@ -156,7 +154,7 @@ class LargeNeighbourhoods(Heuristic):
             rows = context.master.rows
             if (rows is None or rows.violation(solution) is None) and run.accepts(solution):
                 better = solution
-        spent, limited = work() - began, found.status is LPStatus.LIMIT
+        spent, limited = (work() - began) / SECOND, found.status is LPStatus.LIMIT
         self._spent += spent
         if better is not None:
             self._failed, self._share = 0, _SHARE

@@ -32,6 +32,7 @@ from colgen.solvers.linear.program import Program
 from colgen.solvers.packing.covering import cover
 from colgen.solvers.scaling import power_of_two
 from colgen.solvers.stopping import never
+from colgen.solvers.work import ENTRY
 
 _BATCH = 2_000
 """Number of columns per batch between two checks of the time limit."""
@@ -55,6 +56,10 @@ _EXPONENT = 32
 """Costs and values are rounded to multiples of 2 to the minus this, relative to the largest of them."""
 
 Ints = NDArray[np.int64]
+
+
+_MOST_ENTRIES = 10**9
+"""Most entries of sets that a search for a cover examines."""
 
 
 class IntegerSolutions(IntegerSearch):
@@ -93,7 +98,11 @@ class IntegerSolutions(IntegerSearch):
         )
 
     def solve(
-        self, time_limit: float = math.inf, start: Solution | None = None, stopped: Stopped | None = None
+        self,
+        time_limit: float = math.inf,
+        start: Solution | None = None,
+        stopped: Stopped | None = None,
+        work: float = math.inf,
     ) -> tuple[Solution | None, float]:
         self._phases.put_rows_back()
         upper = self._table.upper_now.copy()
@@ -108,7 +117,9 @@ class IntegerSolutions(IntegerSearch):
                 self._program.activate(used, self._objective.costs[used])
             active = table.active
             start_at = None if point is None else point[active]
-            result = self._program.lp.solve_mip(table.integer[active], time_limit, start_at, upper[active], stopped)
+            result = self._program.lp.solve_mip(
+                table.integer[active], time_limit, start_at, upper[active], stopped, work
+            )
         except programs.SolverError as error:
             raise SolverError(str(error)) from error
         if result.values is None:
@@ -128,9 +139,10 @@ class IntegerSolutions(IntegerSearch):
         any_will_do: bool = False,
         stopped: Stopped | None = None,
         values: Mapping[Key, float] | None = None,
+        work: float = math.inf,
     ) -> tuple[MasterStatus, Solution | None]:
         if values is not None:
-            return self._cover(columns, values, target, time_limit, any_will_do, stopped)
+            return self._cover(columns, values, target, time_limit, any_will_do, stopped, work)
         deadline = time.monotonic() + time_limit
         new = self.list_columns(columns, lambda: time.monotonic() >= deadline or (stopped is not None and stopped()))
         if new is None:
@@ -157,6 +169,7 @@ class IntegerSolutions(IntegerSearch):
             np.concatenate([f.integer[static], new.integer]).astype(bool),
             time_limit=max(deadline - time.monotonic(), 0.0),
             stopped=stopped,
+            work=work,
         )
         if mip.values is None:
             return MasterStatus[mip.status.name], None
@@ -219,6 +232,7 @@ class IntegerSolutions(IntegerSearch):
         time_limit: float,
         any_will_do: bool,
         stopped: Stopped | None,
+        work: float,
     ) -> tuple[MasterStatus, Solution | None]:
         """Search for a cover of the rows by given columns that costs at most ``target``, at the present node.
 
@@ -260,6 +274,7 @@ class IntegerSolutions(IntegerSearch):
             np.floor(costs / unit).astype(np.int64),
             np.floor(prices / unit).astype(np.int64),
             math.ceil(worst / unit),
+            work=int(min(work / ENTRY, _MOST_ENTRIES)),
             expired=expired,
         )
         if not found.found:

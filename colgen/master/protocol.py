@@ -277,7 +277,11 @@ class IntegerSearch(ABC):
 
     @abstractmethod
     def solve(
-        self, time_limit: float = math.inf, start: Solution | None = None, stopped: Callable[[], bool] | None = None
+        self,
+        time_limit: float = math.inf,
+        start: Solution | None = None,
+        stopped: Callable[[], bool] | None = None,
+        work: float = math.inf,
     ) -> tuple[Solution | None, float]:
         """Return the best integer solution of the columns, and a bound.
 
@@ -287,6 +291,8 @@ class IntegerSearch(ABC):
             An initial solution.
         stopped
             Called regularly.  The search ends once it returns True.
+        work
+            Limit on the work, see :mod:`colgen.solvers.work`.
         """
 
     def exchange(
@@ -324,6 +330,7 @@ class IntegerSearch(ABC):
         any_will_do: bool = False,
         stopped: Callable[[], bool] | None = None,
         values: Mapping[Key, float] | None = None,
+        work: float = math.inf,
     ) -> tuple[MasterStatus, Solution | None]:
         """Return the best integer solution of the given columns, in the master or not, at the present node.
 
@@ -336,6 +343,8 @@ class IntegerSearch(ABC):
         values
             Dual values at which no column's reduced cost is much below zero.  A set covering is then solved by a search
             that uses them, without a mixed-integer program.
+        work
+            Limit on the work, see :mod:`colgen.solvers.work`.
         """
         return MasterStatus.LIMIT, None
 

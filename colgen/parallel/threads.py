@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from colgen.core.workers import Workers
+from colgen.solvers.work import add_work
+from colgen.solvers.work import work as work_done
 
 Piece = TypeVar("Piece")
 Outcome = TypeVar("Outcome")
@@ -47,12 +49,13 @@ class Threads(Workers):
             self._pool = ThreadPoolExecutor(self.count - 1, "colgen-worker")
         job = _Job(work, pieces)
         with _short_turns():
-            helping = [self._pool.submit(job.help) for _ in range(helpers)]
+            helping = [self._pool.submit(job.count_help) for _ in range(helpers)]
             try:
                 job.help()
                 _wait_for(helping)
             finally:
                 job.is_over = True
+        add_work(sum(job.elsewhere))
         return job.results()
 
 
@@ -64,6 +67,8 @@ class _Job:
         self._next = itertools.count()
         self._results: list[Any] = [None] * len(pieces)
         self._errors: dict[int, Exception] = {}
+        self.elsewhere: list[int] = []
+        """Work of each helper."""
         self.is_over = False
 
     def help(self) -> None:
@@ -81,6 +86,14 @@ class _Job:
                     self.is_over = True  # all earlier pieces have started, and will finish
         finally:
             _HERE.working = False
+
+    def count_help(self) -> None:
+        """Process pieces in a helper, whose work belongs to the calling thread."""
+        began = work_done()
+        try:
+            self.help()
+        finally:
+            self.elsewhere.append(work_done() - began)
 
     def results(self) -> list[Any]:
         """Return the results in the order of the pieces, or raise the first error."""

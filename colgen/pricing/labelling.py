@@ -26,6 +26,7 @@ from colgen.core.sense import Sense
 from colgen.core.terms import Box, Count, Linear, Term
 from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, PricingResult
 from colgen.pricing.visits import Visits
+from colgen.solvers.work import STEP
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -110,7 +111,7 @@ class PathOracle(Pricing):
 
         def marginals() -> PricedMarginals | None:
             cutoff = context.slack - min(found.bound or 0.0, 0.0)
-            effort = self.effort * max(found.labels, 1)
+            effort = min(self.effort * max(found.labels, 1), context.budget.allotment.remaining / STEP)
             through = self.solver.completion(reduced, cutoff=cutoff, effort=effort, **given)
             return self.through_arcs(through.arcs) if through.finished else None
 
@@ -154,7 +155,8 @@ def list_paths(
     """Return all useful paths of several oracles as one batch, see :meth:`PathOracle.listed`; None beyond a limit."""
     found: list[Columns] = []
     for oracle in oracles:
-        columns = oracle.listed(duals, context, limit - sum(map(len, found)), effort / len(oracles))
+        affordable = min(effort / len(oracles), context.budget.allotment.remaining / STEP)
+        columns = oracle.listed(duals, context, limit - sum(map(len, found)), affordable)
         if columns is None:
             return None
         found.append(columns)

@@ -135,6 +135,10 @@ class BranchAndPrice(Relaxation):
         return valid
 
     def evaluate(self, node: Node) -> Evaluation:
+        with self.run.budget.allotment.counting():
+            return self._evaluate(node)
+
+    def _evaluate(self, node: Node) -> Evaluation:
         self.bounds.estimate_scale()
         closed = None if self.search.relaxation_only else self.enumeration.close_root(node)
         if closed is not None:
@@ -331,9 +335,11 @@ class BranchAndPrice(Relaxation):
             return choose_first(rule, solution)
         state = NodeState(node.number, node.depth, node.decisions, relaxed.bound, relaxed.duals)
         trials = Trials(self.bounds.parts, state, solved.objective, start.basis)
-        with self.run.stage("branching"):
+        with self.run.turn("branching") as turn:
             with skip_on_failure(self.run, type(choice).__name__, node):
-                return choice.choose(rule, solution, self.costs, trials)
+                chosen = choice.choose(rule, solution, self.costs, trials)
+                turn.gained = chosen is not None and bool(chosen.tried)  # the bounds of tried children are kept
+                return chosen
             return choose_first(rule, solution)
 
     def _starts(self, chosen: Chosen, start: NodeStart, objective: float) -> list[NodeStart]:

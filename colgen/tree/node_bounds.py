@@ -199,9 +199,12 @@ class NodeBounds:
             context = self.reduction_context(node, relaxed)
             found: list[Decision] = []
             for reduction in self.search.reductions:
-                with self.run.stage("fixing"), skip_on_failure(self.run, type(reduction).__name__, node):
-                    name = f"{type(reduction).__name__}.reduce()"
-                    found += require_result(reduction.reduce(context), name, "decisions, () for none")
+                name = type(reduction).__name__
+                if not self.run.has_work_left("fixing"):
+                    break
+                with self.run.turn("fixing") as turn, skip_on_failure(self.run, name, node):
+                    found += require_result(reduction.reduce(context), f"{name}.reduce()", "decisions, () for none")
+                    turn.gained = bool(found)
             if not found:
                 break
             self.record_proof(node.number, context.duals, context.bound, fixes=True)

@@ -54,18 +54,24 @@ class NodeHeuristics:
                 continue
             if attempt and not heuristic.again:
                 continue
-            self._run(heuristic, node, context)
+            if self.run.incumbent is None or self.run.has_work_left(heuristic.name):
+                self._run(heuristic, node, context)
             if self.run.prunes(bound):
                 return
 
     def _run(self, heuristic: Heuristic, node: Node | NodeState, context: HeuristicContext) -> None:
         """Run a heuristic, and offer what it finds."""
-        with self.run.stage("heuristics"), skip_on_failure(self.run, heuristic.name, node):
+        before = self.run.objective
+        with (
+            self.run.turn("heuristics", heuristic.name) as turn,
+            skip_on_failure(self.run, heuristic.name, node),
+        ):
             found = heuristic.search(context)
             if found is not None and heuristic.joins:
                 self.incumbents.offer_found(found, heuristic.name)
             elif found is not None:
                 self.incumbents.offer(found, heuristic.name)
+            turn.gained = self.run.objective != before
 
     def _context(self, node: Node | NodeState, solution: Solution, bound: float, attempt: int = 0) -> HeuristicContext:
 

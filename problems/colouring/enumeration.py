@@ -20,6 +20,7 @@ from colgen.solvers.graphs.fewest_colours import fewest_colours
 from colgen.solvers.graphs.mycielskian import mycielskian_bound
 from colgen.solvers.graphs.stable_listing import maximal
 from colgen.solvers.graphs.stable_set import heaviest
+from colgen.solvers.work import VERTEX as COLOURING
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -91,7 +92,10 @@ class StableSetEnumeration(Enumeration):
         if mycielskian_bound(graph.adjacency, most + 1, cliques=CLIQUES, expired=expired)[0] > most:
             return Enumerated(())
         lacks_one = math.ceil(context.bound - TOLERANCES.integrality) >= most
-        found = fewest_colours(graph.adjacency, most, nodes=_NEAR if lacks_one else _FAR, expired=expired)
+        nodes = min(
+            _NEAR if lacks_one else _FAR, context.budget.allotment.remaining / (COLOURING * len(graph.adjacency))
+        )
+        found = fewest_colours(graph.adjacency, most, nodes=int(nodes), expired=expired)
         if not found.finished:
             return None
         if found.colours is None:

@@ -22,6 +22,7 @@ from colgen.solvers.graphs.stable_set import as_graph
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import int64
 from colgen.solvers.stopping import Expired, never
+from colgen.solvers.work import VERTEX, add_work
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -86,6 +87,7 @@ def fewest_colours(adjacency: ArrayLike, most: int, *, nodes: int | None = None,
         if expired() or (limit is not None and done >= limit):
             break
         found |= bool(_continue(search, done + _CHUNK if limit is None else min(done + _CHUNK, limit)))
+    add_work(VERTEX * n * int(search.state[_NODES]))
     return Fewest(search.best if found else None, bool(search.state[_LEVEL] < 0))
 
 

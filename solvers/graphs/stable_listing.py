@@ -17,6 +17,7 @@ from colgen.solvers.graphs.bits import Words, put, unpack
 from colgen.solvers.graphs.stable_set import StableSetSearch, as_graph, as_weights, begin, next_included
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired, never
+from colgen.solvers.work import NODE, add_work
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -41,9 +42,14 @@ def maximal(
     search = begin(conflict[np.ix_(order, order)], weight[order], least - 1)
     passed = np.zeros_like(search.candidates)
     listed = np.zeros((limit, search.candidates.shape[1]), dtype=np.uint64)
-    while not continue_listing(search, passed, listed, _CHUNK):
-        if search.state[2] > limit or expired():
-            return None
+    finished = False
+    while not finished:
+        finished = bool(continue_listing(search, passed, listed, _CHUNK))
+        if not finished and (search.state[2] > limit or expired()):
+            break
+    add_work(NODE * int(search.state[3]))
+    if not finished:
+        return None
     count = int(search.state[2])
     if count > limit:
         return None

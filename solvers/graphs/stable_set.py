@@ -32,6 +32,7 @@ from colgen.solvers.graphs.bits import Words, drop, holds, lowest, num_words, pa
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
 from colgen.solvers.stopping import Expired, Pace, never
+from colgen.solvers.work import NODE, add_work
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -158,6 +159,7 @@ def run(
         pace.start()
         finished = advance(search, int(pace.work))
         pace.stop()
+    add_work(NODE * int(search.state[3]))
     count = int(search.state[2])
     rows = np.arange(max(count - _KEPT, 0), count) % _KEPT
     members = np.zeros((len(rows), n), dtype=np.bool_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import math
 import threading
 import time
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.linear.program import Program
+from colgen.solvers.work import SECOND, add_work
 
 Floats = NDArray[np.float64]
 HighsBasis = highspy.HighsBasis
@@ -85,24 +87,17 @@ def highs_lp(program: Program) -> highspy.HighsLp:
 
 
 _LP_WORK, _MIP_WORK = (3e-4, 1e-5, 1e-9, 0.0), (5e-4, 6e-5, 1.5e-8, 2e-6)
-"""Work per run, per simplex iteration, per iteration and entry, and per entry: about seconds, measured on seven models.
+"""Seconds per run, per simplex iteration, per iteration and entry, and per entry, measured on seven models.
 
 A mixed-integer program needs more per iteration, for presolve, cuts and heuristics.
 """
-
-_work = [0.0]
-
-
-def work() -> float:
-    """Return the work of all runs in this process, about one per second and the same on any machine."""
-    return _work[0]
 
 
 def _count_work(highs: highspy.Highs) -> None:
     info, entries = highs.getInfo(), highs.getNumNz() + highs.getNumRow() + highs.getNumCol()
     a_run, an_iteration, a_visit, an_entry = _MIP_WORK if info.mip_node_count >= 0 else _LP_WORK
     iterations = max(info.simplex_iteration_count, 0)
-    _work[0] += a_run + iterations * (an_iteration + entries * a_visit) + entries * an_entry
+    add_work(SECOND * (a_run + iterations * (an_iteration + entries * a_visit) + entries * an_entry))
 
 
 def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.Highs.run) -> LPStatus | None:
@@ -162,15 +157,24 @@ class LostError(Exception):
     """HiGHS did not stop at its limit; its thread is still running, and its program must not be used."""
 
 
-def run_in_thread(highs: highspy.Highs, stopped: Stopped | None, limit: float = math.inf) -> None:
+_CHECK = 2e-3, 3e-7
+"""Seconds between two checks of an integer program for an interrupt, and per entry, measured on six coverings."""
+
+
+def run_in_thread(
+    highs: highspy.Highs, stopped: Stopped | None, limit: float = math.inf, work: float = math.inf
+) -> None:
     """Run HiGHS in its own thread, so that Python can handle signals during a long solve.
 
-    A LostError is raised if it has not stopped a few seconds after ``limit`` seconds.
+    A LostError is raised if it has not stopped a few seconds after ``limit`` seconds.  An integer program ends after
+    about this ``work``, always at the same point: HiGHS checks for interrupts at fixed points of its search.
     """
-    stop, done = threading.Event(), threading.Event()
+    stop, done, checks = threading.Event(), threading.Event(), itertools.count(1)
+    a_check, an_entry = _CHECK
+    most = work / (SECOND * (a_check + an_entry * highs.getNumNz()))
 
     def look(event: highspy.highs.HighsCallbackEvent) -> None:
-        if stop.is_set():
+        if stop.is_set() or next(checks) > most:
             event.interrupt()
 
     def run() -> None:

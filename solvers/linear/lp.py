@@ -377,14 +377,15 @@ class LinearProgram:
         start: Floats | None = None,
         upper: Floats | None = None,
         stopped: Stopped | None = None,
+        work: float = INFINITY,
     ) -> MIPSolution:
         """Solve a copy of the program in which the columns of ``integer`` are integer.
 
         ``start`` is a feasible point.  ``upper`` replaces the upper bounds of the program (zero removes a column).
-        Limits are as for :meth:`solve`.
+        Limits are as for :meth:`solve` and :func:`colgen.solvers.linear.mip.solve_mip`.
         """
         lp = self._backend.program()
         if upper is not None:
             lp.col_upper_ = upper / self._units
         point = None if start is None else start / self._units
-        return solve_built_mip(lp, integer, time_limit, point, stopped, self._factor, self._units)
+        return solve_built_mip(lp, integer, time_limit, point, stopped, self._factor, self._units, work=work)

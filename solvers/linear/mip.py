@@ -53,10 +53,12 @@ def solve_mip(
     stopped: Stopped | None = None,
     nodes: int | None = None,
     start: Floats | None = None,
+    work: float = INFINITY,
 ) -> MIPSolution:
     """Solve a program in which the columns of ``integer`` are integer, with presolve and one thread.
 
-    A limit on ``nodes`` gives the same outcome on any machine.  ``start`` is a known point.
+    Limits on ``nodes`` and on ``work`` (:mod:`colgen.solvers.work`, approximate) give the same outcome on any machine.
+    ``start`` is a known point.
 
     If the objective may be unbounded, the relaxation is solved first: with or without presolve, HiGHS 1.15 reports some
     unbounded programs as optimal or infeasible.
@@ -79,6 +81,7 @@ def solve_mip(
         units,
         nodes,
         endless=endless,
+        work=work,
     )
 
 
@@ -93,6 +96,7 @@ def solve_built_mip(
     nodes: int | None = None,
     *,
     endless: bool = False,
+    work: float = INFINITY,
 ) -> MIPSolution:
     """Solve a program with costs already multiplied by ``factor`` and columns counted in ``units``.
 
@@ -107,12 +111,12 @@ def solve_built_mip(
     lp.col_upper_ = np.where(integer, upper / units, lp.col_upper_)
     deadline, costs, offset = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor, lp.offset_ / factor
     if not endless:
-        found = _solve_at_scales(lp, integer, time_limit, start, stopped, factor, units, nodes)
+        found = _solve_at_scales(lp, integer, time_limit, start, stopped, factor, units, nodes, work)
         if found.status is not LPStatus.UNBOUNDED:
             return found
     # HiGHS derives this status from the relaxation alone, which may have no integer point.
     lp.col_cost_ = np.zeros(len(costs))
-    found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units, nodes)
+    found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units, nodes, work)
     if found.status is LPStatus.INFEASIBLE:
         return found
     if found.values is None:
@@ -144,6 +148,7 @@ def _solve_at_scales(
     factor: float,
     units: Floats,
     nodes: int | None,
+    work: float,
 ) -> MIPSolution:
     """Solve at the scale ``factor``, then at that of the costs in the solution, until both agree."""
     deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
@@ -152,7 +157,7 @@ def _solve_at_scales(
     for _ in range(SCALINGS):
         try:
             left = deadline - time.monotonic()
-            found = _solve_scaled_mip(lp, integer, left, start, stopped, factor, units, nodes)
+            found = _solve_scaled_mip(lp, integer, left, start, stopped, factor, units, nodes, work)
         except SolverError:
             if found is None:
                 raise
@@ -177,7 +182,8 @@ def _solve_scaled_mip(
     stopped: Stopped | None,
     factor: float,
     units: Floats,
-    nodes: int | None = None,
+    nodes: int | None,
+    work: float,
 ) -> MIPSolution:
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
@@ -200,14 +206,14 @@ def _solve_scaled_mip(
         point.col_value = start.tolist()
         highs.setSolution(point)
     try:
-        status = run(highs, lambda highs: run_in_thread(highs, stopped, time_limit))
+        status = run(highs, lambda highs: run_in_thread(highs, stopped, time_limit, work))
     except LostError:
         return MIPSolution(LPStatus.LIMIT, hopeless, -hopeless, None, 0)
     if status is None:  # try again without presolve, and at a looser tolerance
         highs.clearSolver()
         highs.setOptionValue("presolve", "off")
         set_tolerance(highs, LOOSER)
-        status = run(highs, lambda highs: run_in_thread(highs, stopped))
+        status = run(highs, lambda highs: run_in_thread(highs, stopped, work=work))
     if status is None:
         raise SolverError(f"HiGHS could not solve the mixed-integer program: {highs.getModelStatus()}")
     info = highs.getInfo()

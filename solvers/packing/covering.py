@@ -30,6 +30,7 @@ from colgen.solvers.arrays import ArrayError, as_indices, as_integer, as_integer
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner, overwrite
 from colgen.solvers.stopping import Expired, never
+from colgen.solvers.work import ENTRY, add_work
 
 Ints = NDArray[np.int64]
 
@@ -129,6 +130,7 @@ def cover(
     while not finished and spent < work and not expired():
         finished = bool(continue_search(search, min(_WORK, work - spent)))
         spent = int(search.state[2])
+    add_work(ENTRY * spent)
     if not search.state[1]:
         return Cover(np.zeros(0, dtype=np.int64), False, finished)
     chosen = np.sort(search.chosen[: search.state[0]])

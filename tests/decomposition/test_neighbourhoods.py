@@ -12,6 +12,7 @@ from colgen.decomposition import neighbourhoods
 from colgen.decomposition.neighbourhoods import LargeNeighbourhoods
 from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
+from colgen.solvers.work import SECOND
 from tests.decomposition import models
 
 
@@ -80,7 +81,7 @@ class Watched(LargeNeighbourhoods):
 def eager(monkeypatch):
     """Work of HiGHS that makes a neighbourhood due at each round: every look at it sees one unit more."""
     seen = []
-    monkeypatch.setattr(neighbourhoods, "work", lambda: seen.append(0) or float(len(seen) ** 2))
+    monkeypatch.setattr(neighbourhoods, "work", lambda: seen.append(0) or SECOND * len(seen) ** 2)
 
 
 @pytest.mark.parametrize(

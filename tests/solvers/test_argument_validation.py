@@ -280,6 +280,7 @@ TRUSTING = {
     "stopping": "nothing to check",
     "compiling": "a clock without arguments",
     "exponentials": "exponentials of compiled code",
+    "work": "a counter of amounts that searches compute",
     "vectors": "intrinsics of compiled code",
     "knapsack": "tests of its own",
     "bounded": "takes a named tuple of arcs; tests of its own",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from colgen.solvers.stopping import Expired
+from colgen.solvers.work import STEP, add_work
 
 EFFORT = 3_000_000
 """Arcs and pairs between two checks of the clock: a few hundredths of a second."""
@@ -45,6 +46,7 @@ class Clock:
         """Subtract the effort of a call."""
         self.left -= given - left
         self.spent += given - left
+        add_work(STEP * (given - left))
 
     def charge(self, given: int, left: int) -> None:
         """Subtract the effort of a call that was not completed.  Raise an error if time or effort is used up."""

@@ -149,17 +149,18 @@ def join(
     pairs = joins.Pairs(
         tails, order, np.zeros(4, dtype=np.int64), np.full(wanted, np.inf), np.zeros((wanted, 3), dtype=np.int64)
     )
-    finished = False
-    while not finished:
+    while True:
         given = task.clock.effort
         finished, left = joins.join(
             ahead, held, other, task.functions[0].joins, pairs, back.origin, middle, cutoff, every, given
         )
-        if not finished:
-            try:
-                task.clock.charge(given, left)
-            except OutOfTimeError:
-                break
+        if finished:
+            task.clock.spend(given, left)
+            break
+        try:
+            task.clock.charge(given, left)
+        except OutOfTimeError:
+            break
     costs, found = pairs.costs, pairs.found
     best = np.argsort(costs[: pairs.at[joins.FOUND]], kind="stable")
     return [

@@ -101,7 +101,7 @@ def test_how_a_file_was_read_is_stated(options, objective, reading, tmp_path, ca
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("vehicles=name", "expected a name as of the sets A, B, E, F, M and P"),
+        ("vehicles=name", "expected a name as of the sets A, B, E, F, M, P and X"),
         ("vehicles=some", "option vehicles: expected file, name or an integer ≥ 1, not 'some'"),
         ("vehicles=0", "option vehicles: expected file, name or an integer ≥ 1, not '0'"),
         ("customers=4", "expected 1 to 3 customers, not 4"),
@@ -111,7 +111,7 @@ def test_how_a_file_was_read_is_stated(options, objective, reading, tmp_path, ca
     ],
 )
 def test_invalid_options_raise(option, message, tmp_path, capsys):
-    (tmp_path / "a.vrp").write_text(FILE)
+    (tmp_path / "a.vrp").write_text(FILE.replace("X-n", "Y-n"))
     assert cli(["solve", "vehicle_routing", str(tmp_path / "a.vrp"), "--option", option]) == 2
     said = capsys.readouterr().err
     assert message in said
