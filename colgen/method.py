@@ -19,6 +19,7 @@ from colgen.enumeration import Enumeration
 from colgen.fixing import Reduction
 from colgen.heuristics import Heuristic
 from colgen.pricing.oracles import PricingContext
+from colgen.pricing.order import PricingOrder
 from colgen.solvers.linear.backends.registry import HIGHS, BackendError, check_backend
 from colgen.solvers.linear.options import OptionError, check_options
 from colgen.stabilization import Stabilization
@@ -67,6 +68,9 @@ class Method(Described):
         Solve this share of the pricing problems at a time, in turn, until one returns a column; all are solved before
         anything is proved. This pays off if oracles are slow and most of them find columns in most rounds. By default
         1: all.
+    pricing_order
+        Orders the pricing problems if only a share of them is solved at a time: an object with a method ``score``, such
+        as a learner; see :class:`colgen.pricing.order.PricingOrder`. By default they take turns.
     clean_up_after
         Delete columns that their reduced cost has kept at zero in this many consecutive solves. By default all columns
         are kept.
@@ -100,6 +104,7 @@ class Method(Described):
     complete: Callable[[int, Budget], Complete | None] | None = None
     queue: Callable[[Sense], NodeQueue] | None = None
     pricing_share: float | None = None
+    pricing_order: PricingOrder | None = None
     clean_up_after: int | None = None
     tolerance: float | None = None
     lp: str | None = None
@@ -113,6 +118,9 @@ class Method(Described):
             integer(self.clean_up_after, "clean_up_after", low=1)
         if self.pricing_share is not None and not 0.0 < real(self.pricing_share, "pricing_share") <= 1.0:
             raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {self.pricing_share}")
+        order = self.pricing_order
+        if order is not None and (isinstance(order, type) or not callable(getattr(order, "score", None))):
+            raise InputError(f"pricing_order: expected an object with a method score(history), not {describe(order)}")
         if self.tolerance is not None and not real(self.tolerance, "tolerance") > 0.0:
             raise InputError(f"tolerance: expected a positive number, not {self.tolerance}")
         self._check_solver()

@@ -466,6 +466,7 @@ def _search(
         clean_up_after=method.clean_up_after,
         tolerance=method.tolerance,
         pricing_share=method.pricing_share,
+        pricing_order=method.pricing_order,
     )
     parts = Parts(
         master,

@@ -65,6 +65,7 @@ WRONG = {
     (Method, "tolerance"): [0, -1e-9, math.nan, math.inf, "1e-6", True],
     (Method, "bounding"): [ColumnGeneration, "volume", 3, True],
     (Method, "choice"): [StrongBranching, "strong", 3, True],
+    (Method, "pricing_order"): [3, "first", lambda history: 0],
     (Method, "pricing_share"): [0, -0.5, 1.5, math.nan, "half"],
     (Method, "reductions"): [ReducedCostFixing, "all", [None], 3],
     (Method, "enumeration"): [PathEnumeration, "all", [], 3],

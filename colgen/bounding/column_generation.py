@@ -188,7 +188,8 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
     context = parts.context(node)
     stabilization = parts.stabilization.at(node.depth)
     stabilization.suit(master, run.budget)
-    pricer = Pricer(master, parts.oracles, stabilization, parts.settings.pricing_share)
+    settings = parts.settings
+    pricer = Pricer(master, parts.oracles, stabilization, settings.pricing_share, settings.pricing_order)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
     # Infeasibility may depend on rows that are not separated yet; the master proves it once they are added.
     known = None if node.proved is None or math.isinf(node.proved) else (node.proved, node.duals)

@@ -24,6 +24,7 @@ from colgen.master.column_pool import NOWHERE
 from colgen.master.protocol import Answer, MasterSolution, RestrictedMaster
 from colgen.pricing.calls import GatheredColumns, call_oracles, gather, select
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.pricing.order import OracleQueue, PricingOrder
 from colgen.stabilization import NoStabilization, Ray, Stabilization
 
 Floats = NDArray[np.float64]
@@ -98,12 +99,18 @@ class Pricer:
     """
 
     def __init__(
-        self, master: RestrictedMaster, oracles: Sequence[Pricing], stabilization: Stabilization, share: float = 1.0
+        self,
+        master: RestrictedMaster,
+        oracles: Sequence[Pricing],
+        stabilization: Stabilization,
+        share: float = 1.0,
+        order: PricingOrder | None = None,
     ) -> None:
         self._master, self._oracles, self._stabilization = master, oracles, stabilization
         self._part = max(math.ceil(share * len(oracles)), 1)
         self._has_quick = len(oracles) > 1 and all(oracle.has_quick for oracle in oracles)
-        self._next = 0
+        self._queue = OracleQueue([oracle.name for oracle in oracles], self._part, order)
+        self._learns = order is not None
         self._smoothed: tuple[PricingContext, PricingContext] | None = None
 
     def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
@@ -205,21 +212,26 @@ class Pricer:
 
         There is no bound until all have been called.
         """
-        oracles, count = self._oracles, len(self._oracles)
+        oracles = self._oracles
         if all_oracles:
             if self._has_quick:
                 results = call_oracles(oracles, duals, context.replace(quick=True))
                 if self._improve(results, duals, context):
                     return results
             return call_oracles(oracles, duals, context)
-        results = [_NOT_CALLED] * count
-        while any(result is _NOT_CALLED for result in results):
-            part = [k % count for k in range(self._next, self._next + self._part) if results[k % count] is _NOT_CALLED]
-            self._next = (self._next + self._part) % count
+        results = [_NOT_CALLED] * len(oracles)
+        order = self._queue.begin()
+        for first in range(0, len(order), self._part):
+            part = order[first : first + self._part]
+            self._queue.called(part)
             for k, result in zip(part, call_oracles([oracles[k] for k in part], duals, context), strict=True):
                 results[k] = result
+                if self._learns:
+                    columns = result.columns
+                    gains = context.sense.gains(self._master.price(columns, duals)) if len(columns) else np.empty(0)
+                    self._queue.found(k, gains, context.tolerance)
             if self._improve([results[k] for k in part], duals, context):
-                return results
+                break
         return results
 
     def _improve(self, results: Sequence[PricingResult], duals: OwnDuals, context: PricingContext) -> bool:

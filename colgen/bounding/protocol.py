@@ -19,6 +19,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.cuts.separation import Separation
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext
+from colgen.pricing.order import PricingOrder
 from colgen.stabilization import Stabilization
 
 
@@ -51,6 +52,8 @@ class Settings:
         Scale of the objective, if the problem states it; None: the master's.
     pricing_share
         Share of the oracles that are called at a time, until one finds a column.  A bound needs all of them.
+    pricing_order
+        Orders the oracles of a round with such a share; None: in turn.
     rounds
         Stop after this many rounds with the bound proved so far; None: no limit.
     """
@@ -63,6 +66,7 @@ class Settings:
     tolerance: float = TOLERANCES.reduced_cost
     scale: float | None = None
     pricing_share: float = 1.0
+    pricing_order: PricingOrder | None = None
     rounds: int | None = None
 
 

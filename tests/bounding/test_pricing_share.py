@@ -1,8 +1,12 @@
 """Asking a part of the oracles at a time: fewer calls, and the same proofs."""
 
+import math
+
+import numpy as np
 import pytest
 
 from colgen import InputError, Method, NoStabilization, PricingResult, Wentges, solve
+from colgen.pricing.order import ORACLE_FEATURES
 from tests.assignment import Assignment, Knapsack, assignment
 
 
@@ -48,6 +52,65 @@ def test_parts_are_called_in_turn_until_one_finds_a_column():
     assert len(problem.asked) < 4 * rounds
     assert problem.asked[:4] == [0, 1, 2, 3]  # each finds a column in its round
     assert len(problem.asked[-4:]) == len(set(problem.asked[-4:]))  # the last round asks everybody
+
+
+class Scripted:
+    def __init__(self, answer):
+        self.answer, self.seen = answer, []
+
+    def score(self, history):
+        self.seen.append(history)
+        return self.answer(history)
+
+
+RNG = np.random.default_rng(0)
+ORDERS = {
+    "random": lambda history: RNG.normal(size=len(history.names)),
+    "always the same": lambda history: [4, 3, 2, 1],
+    "the least successful": lambda history: -history.values[:, ORACLE_FEATURES.index("successes")],
+    "not a number": lambda history: [math.nan] * 4,
+    "infinite": lambda history: [math.inf, -math.inf, math.nan, 1e290],
+}
+
+
+@pytest.mark.parametrize("stabilization", [NoStabilization, Wentges])
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+def test_no_order_changes_a_bound(order, stabilization):
+    for relaxation in (True, False):
+        found = []
+        for share, learner in ((1.0, None), (0.25, Scripted(order)), (0.5, Scripted(order))):
+            method = Method(stabilization=stabilization(), pricing_share=share, pricing_order=learner, heuristics=())
+            result = solve(assignment(4, 7, 1, Counting), relaxation=relaxation, method=method)
+            assert result.is_optimal
+            found.append(result.objective)
+        assert found == pytest.approx([found[0]] * 3)
+
+
+def test_the_oracle_with_the_largest_score_is_called_first_and_history_is_counted():
+    problem, learner = assignment(4, 7, 1, Counting), Scripted(lambda history: [1, 2, 4, 3])
+    method = Method(stabilization=NoStabilization(), pricing_share=0.25, pricing_order=learner)
+    assert solve(problem, relaxation=True, method=method).is_optimal
+    assert problem.asked[0] == 2
+    first, *_, last = (history.values for history in learner.seen)
+    assert not first[:, [0, 2, 3, 4]].any()
+    assert (first[:, 1] == 1).all()
+    assert last[2, 0] == len(learner.seen) - 1  # it was called in every round before
+    assert last[:, 0].sum() < 4 * len(learner.seen)
+    assert ((last[:, 4] >= 0) & (last[:, 4] <= 1)).all()
+    assert len(learner.seen[0].names) == 4
+
+
+def test_without_a_share_no_order_is_asked_for():
+    learner = Scripted(lambda history: None)
+    assert solve(assignment(4, 7, 1, Counting), method=Method(pricing_order=learner)).is_optimal
+    assert not learner.seen
+
+
+@pytest.mark.parametrize("answer", [None, 1.0, [1.0, 2.0], [[1.0] * 4], ["first"] * 4])
+def test_a_bad_order_is_refused(answer):
+    method = Method(pricing_share=0.25, pricing_order=Scripted(lambda history: answer))
+    with pytest.raises(InputError, match=r"Scripted.score\(\)"):
+        solve(assignment(4, 7, 1, Counting), method=method)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.5, -1, float("nan"), "half"])
