@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from benchmarks.cutting_stock.published import bench_published
+from benchmarks.cutting_stock.published import bench_gi, bench_published
 from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine, run_program, spread
 from colgen import solve
 from colgen.cli.template import Figure
@@ -104,6 +104,7 @@ def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
         ),
         *(figure for family, several in runs.items() for figure in _family_figures(family, [r for r, _ in several])),
         *bench_published(options),
+        *bench_gi(options),
         *bench_variants(options),
     ]
 

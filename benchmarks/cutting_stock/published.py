@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +11,16 @@ from statistics import median
 from benchmarks.harness import BenchOptions, Run, check_agreement, read_table, run_engine, spread
 from colgen.cli.template import Figure
 from colgen.problems.cutting_stock.bound import verify
-from colgen.problems.cutting_stock.generators import long_rolls, wide_pieces
+from colgen.problems.cutting_stock.generators import long_rolls, wide_pieces, wide_rolls
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.reading import read
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _LIMIT = 900.0
 """Time limit per instance in seconds, which counts if reached."""
+
+_WIDE_LIMIT = 300.0
+"""Time limit per instance of wide rolls in seconds, which counts if reached."""
 
 _FAMILIES: Mapping[str, str] = {
     "hard28": "Hard28_",
@@ -27,6 +31,9 @@ _FAMILIES: Mapping[str, str] = {
 }
 """Prefixes of the files of published families."""
 
+_WIDE_MINUTES = 20.0
+"""Approximate minutes for all instances of wide rolls."""
+
 _MINUTES = 60.0
 """Approximate minutes for all instances."""
 
@@ -36,6 +43,31 @@ def generated(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int | No
     for seed in range(1 if quick else 3):
         yield "wide_pieces", wide_pieces(seed), None
         yield "long_rolls", long_rolls(seed), None
+
+
+def similar_to_gi(quick: bool) -> Iterator[tuple[str, CuttingStockInstance]]:
+    """Yield class and instance of sizes of the GI set: five for each of two rolls and two ranges of widths."""
+    sizes = ((125, 0), (125, 1), (250, 0), (250, 1), (500, 0))
+    for roll, narrow in itertools.product((500_000, 1_500_000), (True, False)):
+        for items, seed in sizes[:1] if quick else sizes:
+            name = f"gi_{roll // 1000}_{'narrow' if narrow else 'wide'}"
+            yield name, wide_rolls(items, roll, seed, narrow=narrow)
+
+
+def bench_gi(options: BenchOptions) -> list[Figure]:
+    """Solve instances of sizes of the GI set, spread over the classes if time is short."""
+    runs: dict[str, list[Run]] = {}
+    for family, instance in spread(list(similar_to_gi(options.quick)), options.share(_WIDE_MINUTES)):
+        runs.setdefault(family, []).append(_prove(instance, None, options, _WIDE_LIMIT))
+    every = [run for each in runs.values() for run in each]
+    proved = sum(run.proved for run in every)
+    return [
+        Figure("proved_gi", proved, "instances", len(every), f"in {_WIDE_LIMIT:g} s each"),
+        *(
+            Figure(f"median_seconds_{family}", median(run.counted for run in each), "s", len(each), "processor time")
+            for family, each in runs.items()
+        ),
+    ]
 
 
 def published(folder: Path) -> Iterator[tuple[str, CuttingStockInstance, int | None]]:
@@ -58,9 +90,9 @@ def bench_published(options: BenchOptions) -> list[Figure]:
     return [figure for family, each in runs.items() for figure in _figures(family, each)]
 
 
-def _prove(instance: CuttingStockInstance, optimum: int | None, options: BenchOptions) -> Run:
+def _prove(instance: CuttingStockInstance, optimum: int | None, options: BenchOptions, limit: float = _LIMIT) -> Run:
     """Solve an instance; the detail ``exact`` is 1 if the root proves the optimum in exact integer arithmetic."""
-    run, result = run_engine(CuttingStock(instance), _LIMIT, name=instance.name)
+    run, result = run_engine(CuttingStock(instance), limit, name=instance.name)
     rolls = round(instance.check(result.answer))
     least = verify(instance, result.certificate)
     if optimum is not None and rolls < optimum:  # the check counted them, so the published value is not optimal

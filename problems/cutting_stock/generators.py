@@ -51,6 +51,22 @@ def long_rolls(seed: int) -> CuttingStockInstance:
     return replace(found, name=f"long-rolls-{seed}")
 
 
+def wide_rolls(items: int, roll: int, seed: int, *, narrow: bool) -> CuttingStockInstance:
+    """Return random cutting stock with many widths on rolls of 500,000 or more.
+
+    Widths are uniform and different, from 1% to 25% of the roll if ``narrow``, else from 5% to 50%.  Demands are
+    uniform from 1 to 10.  The sizes are those of the GI set: 125, 250 or 500 items, rolls of up to 1,500,000.
+
+    References
+    ----------
+    T. Gschwind, S. Irnich, *Dual inequalities for stabilized column generation revisited*, INFORMS Journal on Computing
+    28 (2016), for the GI set.
+    """
+    widths = (roll // 100, roll // 4) if narrow else (roll // 20, roll // 2)
+    found = uniform(items, seed, roll=roll, widths=widths, demands=(1, 10))
+    return replace(found, name=f"wide-rolls-{'narrow' if narrow else 'wide'}-{items}-{roll}-{seed}")
+
+
 def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInstance:
     """Return a bin packing instance whose optimal rolls have three pieces and no waste (Falkenauer, 1996)."""
     rng = np.random.default_rng(seed)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.cutting_stock import published as module
-from benchmarks.cutting_stock.published import bench_published, published
+from benchmarks.cutting_stock.published import bench_gi, bench_published, published, similar_to_gi
 from benchmarks.harness import BenchOptions
 from colgen.core.errors import InputError
 from colgen.problems.cutting_stock import CuttingStockInstance, write
-from colgen.problems.cutting_stock.generators import long_rolls, wide_pieces
+from colgen.problems.cutting_stock.generators import bin_packing, long_rolls, wide_pieces
 
 
 @pytest.fixture
@@ -63,3 +63,23 @@ def test_families_have_their_documented_sizes(seed):
     assert (long.roll, long.num_items) == (500_000, 100)
     assert wide_pieces(seed) == wide
     assert np.all(np.array(long.widths) <= 350_000)
+
+
+def test_instances_similar_to_gi():
+    found = list(similar_to_gi(quick=False))
+    assert len(found) == len({instance.name for _, instance in found}) == 20
+    for family, instance in found:
+        narrow = family.endswith("narrow")
+        assert family == f"gi_{instance.roll // 1000}_{'narrow' if narrow else 'wide'}"
+        assert len(set(instance.widths)) == instance.num_items
+        assert min(instance.widths) >= instance.roll // (100 if narrow else 20)
+        assert max(instance.widths) <= instance.roll // (4 if narrow else 2)
+
+
+def test_figures_of_gi_are_by_class(monkeypatch):
+    small = [("gi_1_narrow", bin_packing(5, seed)) for seed in range(2)] + [("gi_1_wide", bin_packing(6, 0))]
+    monkeypatch.setattr(module, "similar_to_gi", lambda quick: small)
+    figures = {figure.name: (figure.value, figure.n) for figure in bench_gi(BenchOptions(say=lambda line: None))}
+    assert figures["proved_gi"] == (3, 3)
+    assert figures.keys() == {"proved_gi", "median_seconds_gi_1_narrow", "median_seconds_gi_1_wide"}
+    assert figures["median_seconds_gi_1_narrow"][1] == 2
