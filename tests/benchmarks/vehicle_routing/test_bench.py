@@ -1,5 +1,7 @@
 """The benchmark reads instances and compares results with published optima."""
 
+import dataclasses
+
 import pytest
 
 from benchmarks.harness import BenchOptions
@@ -25,7 +27,16 @@ def test_it_needs_data():
 def test_instances_are_read_with_their_optima(tmp_path):
     found = published(folder(tmp_path, 500.5))
     assert [(instance.num_customers, optimum) for instance, optimum in found["25"]] == [(25, 500.5)]
-    assert found["cvrp"] == []
+    assert found["cvrp"] == found["x"] == []
+
+
+def test_set_x_has_best_known_distances_and_no_limit_on_vehicles(tmp_path):
+    (folder(tmp_path, 500.5) / "cvrp_x").mkdir()
+    instance = dataclasses.replace(random(2, customers=5, windows=False, convention="whole"), name="X-n6-k2")
+    write(instance, tmp_path / "cvrp_x" / "X-n6-k2.vrp")
+    (tmp_path / "cvrp_x" / "best.csv").write_text("instance,distance,vehicles_at_least\nX-n6-k2,123,2\n")
+    [(read, distance)] = published(tmp_path)["x"]
+    assert (read.num_customers, read.vehicles, distance) == (5, None, 123.0)
 
 
 def test_a_contradiction_is_an_error():
