@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from colgen import Method, MostFractional, NodeLimit, Wentges, solve
+from colgen import Method, MostFractional, NodeLimit, WarmStart, Wentges, solve
 from colgen.enumeration import Enumerated, Enumeration
 from tests.zoo import Partitioning
 
@@ -72,3 +72,29 @@ def test_after_a_time_limit_enumeration_waits_for_half_the_gap(seed):
     assert 0 < len(enumeration.gaps) < 0.5 * len(result.nodes)
     # The root is tried twice: shortly before its dive, and fully after it.
     assert all(after <= 0.5 * before for before, after in itertools.pairwise(enumeration.gaps[1:]))
+
+
+class Excluding(Failing):
+    """Proves before the first linear program that no objective is better than ``least``."""
+
+    def __init__(self, least):
+        self.least = least
+
+    def excludes(self, target):
+        return target <= self.least
+
+
+def test_a_proof_before_the_first_round_closes_the_root():
+    best = solve(listed(())).objective
+    problem = listed(Excluding(best))
+    result = solve(problem, start=WarmStart(answers=(solve(listed(())).solution,)))
+    assert result.is_optimal
+    assert (result.objective, result.dual_bound, len(result.nodes)) == (best, best, 1)
+    relaxed = solve(problem, relaxation=True)
+    assert relaxed.objective == pytest.approx(solve(listed(()), relaxation=True).objective)
+
+
+def test_what_is_not_excluded_is_solved():
+    best = solve(listed(())).objective
+    problem = listed(Excluding(-1.0))
+    assert solve(problem).objective == best

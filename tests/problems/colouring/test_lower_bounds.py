@@ -1,11 +1,14 @@
 """Graphs that need more colours than stable sets prove."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from colgen import Record, Termination, solve
 from colgen.certificate.checker import check
 from colgen.problems.colouring import Colouring, heuristics, mycielski, random
+from colgen.problems.colouring.bound import fractional_chromatic_number
 from colgen.problems.colouring.lower_bounds import fewest_colours_proved
 from tests.solvers.graphs.test_mycielskian import colours_of
 
@@ -45,3 +48,7 @@ def test_a_certificate_is_proved_by_the_tree(tmp_path):
     assert result.objective == 5
     verdict = check((tmp_path / "proof.jsonl").read_text().splitlines())
     assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+
+
+def test_combinatorial_proofs_leave_the_relaxation_alone():
+    assert fractional_chromatic_number(mycielski(4)) == Fraction(29, 10)
