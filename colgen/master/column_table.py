@@ -30,6 +30,8 @@ GIVEN = -1
 IDLE = -1
 """Place of a column that is not in the linear program."""
 
+_NOTHING: Ints = np.empty(0, dtype=np.int64)
+
 
 class ColumnTable(ColumnPool):
     """All columns of a linear master (template, artificial and generated variables) as arrays.
@@ -269,7 +271,7 @@ class Generated:
 
     def __init__(self, table: ColumnTable, lookup: LookUp) -> None:
         self._table, self._lookup = table, lookup
-        self._last: tuple[Columns | None, int, Ints] = (None, 0, np.empty(0, dtype=np.int64))
+        self._last: tuple[Columns | None, int, Ints] = (None, 0, _NOTHING)
 
     def find(self, columns: Sequence[Column]) -> Ints:
         """Return positions of columns; :data:`~colgen.master.column_pool.NOWHERE` for those that are not there."""
@@ -284,10 +286,11 @@ class Generated:
     def positions(self, batch: Columns) -> Ints:
         """Return the positions of a batch that is defined over the master's rows.
 
-        Those of the last batch are cached, because columns are found first and then added.
+        Those of the last batch are kept for one more call, because columns are found first and then added.
         """
         last, size, found = self._last
         if last is batch and size == len(self._table):
+            self._last = None, 0, _NOTHING  # the batch joins now, and is not kept
             return found
         where = self._table.find(batch)
         if batch.keys is not None:

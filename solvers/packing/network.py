@@ -261,7 +261,7 @@ def _lay_items(widths, copies, capacity, begin, states, most, first_arc, portion
     return i, states[:n].copy(), positions[:count].copy()
 
 
-@njit(cache=True, borrows=True)
+@njit(cache=True, borrows=True, no_cpython_wrapper=True)
 def _lay_item(w, b, capacity, states, sums, num_pieces, positions, count, at, most):  # type: ignore[no-untyped-def]
     """Append the positions of an item's arcs, and its new sums with the number of its pieces in each.
 

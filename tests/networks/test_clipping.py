@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from colgen.networks.clipping import clipped
-from colgen.networks.graph import levels
 from colgen.solvers.paths.labelling import Labelling, Network, Resource
+from colgen.solvers.topological import levels
 
 
 def layered(rng, layers=4, width=3):
