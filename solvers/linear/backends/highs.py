@@ -32,6 +32,12 @@ _SLICE = 3e7
 stopped.  With a time limit instead, a machine under load would resume the same program at another basis, and could end
 in another optimal solution."""
 
+_LEAST_STEPS = 128
+"""Least steps of a short run, so that large programs with few new columns are solved from the last basis."""
+
+_LONG_CROSSOVER = 4
+"""A crossover of more steps than this multiple of the rows is long."""
+
 _NO_LIMIT = highspy.kHighsIInf
 
 
@@ -47,6 +53,7 @@ class HighsBackend:
         set_options(self.highs, options)
         self._strategy: int | None = None
         self._steps = _NO_LIMIT
+        self._interior = InteriorTrials(allowed="solver" not in options)
 
     @property
     def num_columns(self) -> int:
@@ -113,6 +120,9 @@ class HighsBackend:
     def run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
         """Run HiGHS; a long run uses its own thread, since Python handles no signals while HiGHS runs in this one.
 
+        A long run continues by the interior point method, see :class:`InteriorTrials`.  If that fails, the simplex
+        method continues from its last basis.
+
         A resumed run has lost its dual steepest edge weights, which are slow to rebuild: in slices of 0.25 s each, a
         program of 200 rows needed 5 s instead of 0.1 s.
         """
@@ -129,13 +139,39 @@ class HighsBackend:
         if stopped is not None and stopped():
             return status
         self._limit_steps(_NO_LIMIT)
+        if self._interior.next():
+            reached = self.basis()
+            self.forget()  # otherwise later runs start at a mixture of both bases (HiGHS 1.15.1)
+            status = self._run_on("ipx", deadline, stopped)
+            self._interior.update(status is LPStatus.OPTIMAL and self._crossover_is_short())
+            if status is LPStatus.OPTIMAL:
+                return status
+            if time.monotonic() >= deadline or (stopped is not None and stopped()):
+                return LPStatus.LIMIT
+            self.forget()
+            self.set_basis(reached)
+        return self._run_on("simplex", deadline, stopped)
+
+    def _run_on(self, solver: str, deadline: float, stopped: Stopped | None) -> LPStatus | None:
+        """Run another solver of HiGHS in a thread, until a value of ``time.monotonic()``."""
+        highs = self.highs
+        before = highs.getOptionValue("solver")[1]
         highs.setOptionValue("time_limit", highs.getRunTime() + max(deadline - time.monotonic(), 0.0))
-        return run(highs, lambda highs: run_in_thread(highs, stopped))
+        try:
+            if solver != "simplex":
+                highs.setOptionValue("solver", solver)
+            return run(highs, lambda highs: run_in_thread(highs, stopped))
+        finally:
+            highs.setOptionValue("solver", before)
+
+    def _crossover_is_short(self) -> bool:
+        info = self.highs.getInfo()
+        return bool(info.crossover_iteration_count <= _LONG_CROSSOVER * self.num_rows)
 
     def _short_steps(self) -> int:
         """Return the step limit of a short run, rounded to a power of two so that it changes rarely."""
         size = self.highs.getNumNz() + self.highs.getNumRow() + self.highs.getNumCol() + 1
-        return 1 << max(int(_SLICE / size), 1).bit_length()
+        return 1 << max(int(_SLICE / size), _LEAST_STEPS // 2).bit_length()
 
     def _limit_steps(self, steps: int) -> None:
         if steps != self._steps:
@@ -150,6 +186,30 @@ class HighsBackend:
         found = highs.getSolution()
         values, duals, reduced = _floats(found.col_value), _floats(found.row_dual), _floats(found.col_dual)
         return Solved(highs.getObjectiveValue(), values, duals, reduced)
+
+
+class InteriorTrials:
+    """Chooses whether a long run continues by an interior point method with a crossover to a basis.
+
+    Its steps are few and their cost grows with the nonzeros, while steps of the simplex method grow in number and in
+    cost with the rows.  After a failure, or a long crossover, it is left out of the next long runs:
+    of one, then of two, four and so on.  The choice depends on steps, not on time, so that runs are reproducible.
+    """
+
+    def __init__(self, *, allowed: bool) -> None:
+        self._allowed, self._wait, self._left = allowed, 1, 0
+
+    def next(self) -> bool:
+        """Return whether this long run should use the interior point method."""
+        if not self._allowed:
+            return False
+        self._left -= 1
+        return self._left < 0
+
+    def update(self, succeeded: bool) -> None:
+        """Store whether the interior point method found an optimum by a short crossover."""
+        self._left = 0 if succeeded else self._wait
+        self._wait = 1 if succeeded else 2 * self._wait
 
 
 def _floats(numbers: list[float]) -> Floats:

@@ -216,6 +216,80 @@ def test_a_long_program_is_taken_up_once_and_can_be_stopped_all_the_same(monkeyp
     assert far.solve(time_limit=1e-3, stopped=lambda: False).status is LPStatus.LIMIT
 
 
+def partitioning(seed, rows=12, columns=60, equal=True):
+    """A degenerate set partitioning or covering program, with artificial columns and equal rows."""
+    rng = np.random.default_rng(seed)
+    matrix = (rng.random((rows, columns)) < 0.25).astype(float)
+    matrix[rows // 2 :] = matrix[: rows - rows // 2]  # each of these rows equals another
+    matrix = np.hstack([matrix, np.eye(rows)])
+    costs = np.concatenate([rng.integers(1, 4, columns), np.full(rows, 50)]).astype(float)
+    n = len(costs)
+    upper = np.ones(rows) if equal else np.full(rows, math.inf)
+    return False, matrix, costs, np.zeros(n), np.full(n, math.inf), np.ones(rows), upper
+
+
+def every_run_is_long(monkeypatch):
+    monkeypatch.setattr(module, "_SLICE", 1e-6)
+    monkeypatch.setattr(module, "_LEAST_STEPS", 2)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("equal", [True, False])
+def test_interior_point_method_ends_in_an_optimal_basis(monkeypatch, seed, equal):
+    every_run_is_long(monkeypatch)
+    maximize, matrix, costs, lower, upper, row_lower, row_upper = partitioning(seed, equal=equal)
+    first = np.r_[0:20, 60:72]
+    lp = program((maximize, matrix[:, first], costs[first], lower[first], upper[first], row_lower, row_upper))
+    used = set()
+    for chosen in (range(20, 40), range(40, 60)):
+        lp.solve(stopped=lambda: False)
+        used.add(lp.backend.highs.getInfo().ipm_iteration_count > 0)
+        added = sparse.csc_array(matrix[:, list(chosen)])
+        lp.add_columns(
+            costs[list(chosen)], np.zeros(20), np.full(20, math.inf), added.indptr, added.indices, added.data
+        )
+    found = lp.solve(stopped=lambda: False)
+    assert True in used
+    assert found.objective == pytest.approx(scipy_solves(partitioning(seed, equal=equal))[1], abs=1e-9)
+    assert lp.basic_columns().sum() <= len(matrix)
+    order = np.r_[0:20, 60:72, 20:60]
+    reduced = costs[order] - found.duals @ matrix[:, order]
+    assert reduced == pytest.approx(found.reduced_costs, abs=1e-8)
+    assert reduced.min() >= -1e-8
+    assert found.duals @ row_lower == pytest.approx(found.objective, abs=1e-8)
+    assert lp.solve(stopped=lambda: False).objective == pytest.approx(found.objective, abs=1e-9)
+    assert lp.simplex_iterations == 0  # its basis is that of the optimum
+
+
+def test_simplex_method_continues_where_the_interior_point_method_fails(monkeypatch):
+    every_run_is_long(monkeypatch)
+    solvers = []
+
+    def fails(highs, *way):
+        solvers.append(highs.getOptionValue("solver")[1])
+        return None if solvers[-1] == "ipx" else run(highs, *way)
+
+    monkeypatch.setattr(module, "run", fails)
+    lp, optimum = program(partitioning(0)), scipy_solves(partitioning(0))[1]
+    before = lp.backend.highs.getOptionValue("solver")[1]
+    assert lp.solve(stopped=lambda: False).objective == pytest.approx(optimum, abs=1e-9)
+    assert solvers == [before, "ipx", before]
+    lp.backend.forget()  # the next long run leaves it out, the one after tries it again
+    assert lp.solve(stopped=lambda: False).objective == pytest.approx(optimum, abs=1e-9)
+    assert solvers[3:] == [before, before]
+    lp.backend.forget()
+    lp.solve(stopped=lambda: False)
+    assert "ipx" in solvers[5:]
+
+
+def test_a_stated_solver_is_used_for_all_runs(monkeypatch):
+    every_run_is_long(monkeypatch)
+    data = partitioning(1)
+    lp = LinearProgram(Program(*with_sparse(data)), options={"solver": "simplex"})
+    assert lp.solve(stopped=lambda: False).objective == pytest.approx(scipy_solves(data)[1], abs=1e-9)
+    assert lp.backend.highs.getInfo().ipm_iteration_count <= 0
+
+
 def test_no_clock_decides_in_which_of_its_solutions_a_program_ends():
     """A run with a time limit would resume at another basis on a slow machine."""
     lp = program(covering(n=20))
