@@ -283,14 +283,17 @@ class Generated:
             where[np.diff(there.starts) < np.diff(batch.starts)] = NOWHERE
         return where
 
+    def forget(self) -> None:
+        """Release the last batch, which has joined."""
+        self._last = None, 0, _NOTHING
+
     def positions(self, batch: Columns) -> Ints:
         """Return the positions of a batch that is defined over the master's rows.
 
-        Those of the last batch are kept for one more call, because columns are found first and then added.
+        Those of the last batch are kept until :meth:`forget`, because columns are found first and then added.
         """
         last, size, found = self._last
         if last is batch and size == len(self._table):
-            self._last = None, 0, _NOTHING  # the batch joins now, and is not kept
             return found
         where = self._table.find(batch)
         if batch.keys is not None:

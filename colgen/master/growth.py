@@ -65,6 +65,7 @@ class Growth:
         if once is not None:
             batch, sources = batch.take(once), sources[once]
         where = self._generated.positions(batch)
+        self._generated.forget()
         new = where == NOWHERE
         if not new.all():
             self._idle.activate(np.unique(where[~new][self._table.place[where[~new]] < 0]))
