@@ -21,11 +21,11 @@ from colgen.problems.coreference.baseline import all_link_in_highs
 from colgen.problems.coreference.conll import conll_lines, parse_conll, read_conll
 from colgen.problems.coreference.document import Cluster, Document
 from colgen.problems.coreference.drawing import draw_clustering, draw_matrix
+from colgen.problems.coreference.graphs import GRAPHS, MATRICES, SCORES, read
 from colgen.problems.coreference.instance import (
     CoreferenceInstance,
     modularity,
     random,
-    read_matrix,
     write_matrix,
 )
 from colgen.problems.coreference.learning import KINDS, MentionScorer
@@ -49,6 +49,8 @@ def _lines(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> list[str
     alone = len(clusters) - len(several)
     mentions = plural(instance.num_mentions, "mention")
     lines.append(f"{plural(len(several), 'cluster')} of two or more, {alone:,} of one, {mentions}")
+    if instance.constant:  # the objective lacks what single nodes contribute
+        lines.append(f"modularity {instance.objective(answer) + instance.constant:.6f}")
     return lines
 
 
@@ -183,8 +185,12 @@ TEMPLATE = Template(
     title="Coreference, correlation clustering, clique partitioning: the best clustering of scored pairs",
     source="De Belder and Moens (2012)",
     problem=Coreference,
-    read=read_matrix,
-    suffixes=(".npz", ".npy"),
+    read=read,
+    options={
+        "graph": Option("how a graph is scored: by modularity (the default) or the weights of its edges", SCORES),
+        "resolution": Option("resolution of the modularity; 1 by default", number=Number.ANY),
+    },
+    suffixes=(*MATRICES, *GRAPHS),
     example=lambda path: write_matrix(random(8, 0), path),
     lines=_lines,
     data=_data,
