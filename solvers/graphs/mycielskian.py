@@ -27,6 +27,7 @@ from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Floats = NDArray[np.float32]
 
 
 class Extended(NamedTuple):
@@ -44,11 +45,16 @@ def extend_by_mycielskians(adjacency: ArrayLike, clique: ArrayLike) -> Extended:
     """
     near = as_graph(adjacency)
     members = as_indices(clique, "clique", shape=(None,), upper=len(near))
+    return _extend(near, near.astype(np.float32), members)
+
+
+def _extend(near: Mask, close: Floats, members: Ints) -> Extended:
+    """Extend a clique; ``close`` is the graph as numbers, since products of these are fast."""
     edges = np.zeros_like(near)
     edges[np.ix_(members, members)] = near[np.ix_(members, members)]
     inside = np.zeros(len(near), dtype=np.bool_)
     inside[members] = True
-    colours, far, close = len(members), (~near).astype(np.float32), near.astype(np.float32)
+    colours, far = len(members), 1.0 - close
     while True:
         vertices = np.flatnonzero(inside)
         # twins[u, v]: u is next to all neighbours of v in the subgraph
@@ -98,7 +104,7 @@ def mycielskian_bound(
     """
     near = as_graph(adjacency)
     enough, cliques = as_integer(enough, "enough", low=0), as_integer(cliques, "cliques", low=0)
-    degrees, seen = near.sum(axis=1), set[bytes]()
+    close, degrees, seen = near.astype(np.float32), near.sum(axis=1), set[bytes]()
     best, vertices = 0, np.empty(0, dtype=np.int64)
     for start in np.argsort(-degrees, kind="stable")[:cliques].tolist():
         if best >= enough or expired():
@@ -108,7 +114,7 @@ def mycielskian_bound(
         if key in seen:
             continue
         seen.add(key)
-        found = extend_by_mycielskians(near, clique)
+        found = _extend(near, close, clique)
         if found.colours > best:
             best, vertices = found.colours, found.vertices
     return best, vertices

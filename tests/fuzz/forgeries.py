@@ -809,6 +809,23 @@ def _split_pieces(children: list[int]) -> Record:
     return {"node": 0, "split": {"pieces": [0, 0, 0, 1], "at_most": 1}, "children": children}
 
 
+_LISTED_UPSIDE_DOWN: list[Record] = [
+    {
+        "node": 0,
+        "fix": {
+            "what": "columns",
+            "unit": 1,
+            "duals": [-7, -7],
+            "counts": [],
+            "least": [-1],
+            "bound": 16,
+            "left": 3,
+        },
+    },
+    claim([-6, -6], [0], 12),
+]
+"""The list of columns of two rows, as if the costs of a maximum were minimised."""
+
 _FROM_SCRATCH: list[tuple[str, list[Record]]] = [
     (
         "rolls claimed to be infeasible",
@@ -891,21 +908,7 @@ _FROM_SCRATCH: list[tuple[str, list[Record]]] = [
             HAND,
             12,
             [[0, 1, [1, 2]]],
-            [
-                {
-                    "node": 0,
-                    "fix": {
-                        "what": "columns",
-                        "unit": 1,
-                        "duals": [-7, -7],
-                        "counts": [],
-                        "least": [-1],
-                        "bound": 16,
-                        "left": 3,
-                    },
-                },
-                claim([-6, -6], [0], 12),
-            ],
+            _LISTED_UPSIDE_DOWN,
             formulate([{**_many(CUSTOMERS), "kind": "routes"}], [[1, 1], [1, 1]], "maximize", 1),
         ),
     ),
@@ -915,21 +918,7 @@ _FROM_SCRATCH: list[tuple[str, list[Record]]] = [
             HAND,
             12,
             [[0, 1, [0, 2, 5]]],
-            [
-                {
-                    "node": 0,
-                    "fix": {
-                        "what": "columns",
-                        "unit": 1,
-                        "duals": [-7, -7],
-                        "counts": [],
-                        "least": [-1],
-                        "bound": 16,
-                        "left": 3,
-                    },
-                },
-                claim([-6, -6], [0], 12),
-            ],
+            _LISTED_UPSIDE_DOWN,
             formulate([{**NETWORK["graphs"][0], "kind": "network", "uses": [0, 2]}], [[1, 1]] * 2, "maximize", 1),
         ),
     ),
