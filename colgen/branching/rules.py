@@ -465,6 +465,51 @@ class OnTemplateVariable(BranchingRule):
         return round_candidate(key, value, down, up, fractionality(value))
 
 
+@dataclass(frozen=True)
+class SumBound(Decision):
+    """``lower ≤ Σ y ≤ upper`` for a set of integer variables y of the Pyomo template."""
+
+    name: Key
+    keys: tuple[Key, ...]
+    lower: float
+    upper: float
+
+    def row(self) -> Row:
+        return Row(self.name, self.lower, self.upper, dict.fromkeys(self.keys, 1.0))
+
+
+class OnSumOfVariables(BranchingRule):
+    """Branch on the sum of integer variables of the Pyomo template, such as the number of all shifts without staff.
+
+    Variables of equal cost can often replace each other: bounds on one of them hardly change the objective, and bounds
+    on their sum do.
+
+    Parameters
+    ----------
+    sums
+        The variables of each sum, by the key of its row.
+    """
+
+    makes: Sequence[type[Decision]] = (SumBound,)
+
+    def __init__(self, sums: Mapping[Key, tuple[Key, ...]]) -> None:
+        self.sums = sums
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        found = self.candidates(solution)
+        return found[0].children if found else ()
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        found = []
+        for name, keys in self.sums.items():
+            value = math.fsum(solution.variables.get(key, 0.0) for key in keys)
+            if fractionality(value):
+                down = SumBound(name, keys, -math.inf, math.floor(value))
+                up = SumBound(name, keys, math.ceil(value), math.inf)
+                found.append(round_candidate(name, value, (down,), (up,), fractionality(value)))
+        return sorted(found, key=lambda candidate: candidate.score, reverse=True)
+
+
 def round_candidate(
     quantity: Hashable, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float
 ) -> Candidate:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from colgen.branching.rules import BranchingRule, RyanFoster
+from colgen.branching.rules import BranchingRule, OnSumOfVariables, RyanFoster
 from colgen.branching.strong_branching import StrongBranching
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
@@ -267,7 +267,7 @@ class NetworkModel(Decomposed):
 
     def branching(self) -> Sequence[BranchingRule]:
         number, *others = self._paths.rules()
-        rules = [*super().branching(), number]
+        rules = [OnSumOfVariables(self._sums()), *super().branching(), number]
         rows = [np.where(np.bincount(each + 1)[each + 1] > 1, each, -1) for each in self._partitioned]
         if self._all_integer and any((each >= 0).any() for each in rows):
             rules.append(OnCosts(self.blocks, rows))
@@ -277,6 +277,16 @@ class NetworkModel(Decomposed):
             if self._all_integer and all(self._packing.get(key) == 1 for key in keys):
                 rules.append(RyanFoster(name))
         return rules
+
+    def _sums(self) -> dict[Key, tuple[Key, ...]]:
+        """Return the integer variables outside of paths that have the same component and the same cost."""
+        f = self.splitting.compact.formulation
+        groups: dict[Key, list[Key]] = {}
+        for k in self.splitting.static.tolist():
+            if f.integer[k]:
+                key = f.column_keys[k]
+                groups.setdefault((f"sum of {key[0]}", float(f.costs[k])), []).append(key)
+        return {name: tuple(keys) for name, keys in groups.items() if len(keys) > 1}
 
     def method(self) -> Method:
         """Return smoothing, strong branching, fixing of arcs, and enumeration where paths differ by visits alone.

@@ -26,7 +26,7 @@ from colgen import (
     solve,
 )
 from colgen.branching import rules
-from colgen.branching.rules import DOWN, UP, Bound, Candidate, TemplateBound
+from colgen.branching.rules import DOWN, UP, Bound, Candidate, OnSumOfVariables, SumBound, TemplateBound
 from colgen.core.activity import activity
 from colgen.core.decision import Apart, Together, admits
 from colgen.core.tolerances import fractionality
@@ -272,6 +272,18 @@ def test_template_variable():
     assert down == TemplateBound(("y", 1), -math.inf, 0)
     # A continuous variable may have any value.
     assert OnTemplateVariable().branch(Solution(1.0, (), {("z", 1): 0.5})) == ()
+
+
+def test_the_sum_of_variables_is_rounded():
+    keys = (("y", 1), ("y", 2), ("y", 3))
+    rule = OnSumOfVariables({("sum of y", 1.0): keys, ("sum of z", 1.0): (("z", 1), ("z", 2))})
+    solution = Solution(1.0, (), {("y", 1): 0.5, ("y", 2): 1.25, ("z", 1): 0.5, ("z", 2): 0.5})
+    (up,), (down,) = rule.branch(solution)
+    assert up == SumBound(("sum of y", 1.0), keys, 2, math.inf)
+    assert down == SumBound(("sum of y", 1.0), keys, -math.inf, 1)
+    assert not admits([up], solution)
+    assert not admits([down], solution)
+    assert rule.branch(Solution(1.0, (), {("y", 1): 1.5, ("y", 2): 0.5})) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,14 @@
 """Branching on numbers of paths, costs and arcs gives the optimum without cuts, fixing or enumeration."""
 
+import itertools
+
+import numpy as np
+import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, Method, Solution, decompose, solve
+from colgen import Column, Method, Paths, Solution, decompose, solve
+from colgen.branching.rules import OnSumOfVariables
+from colgen.networks import Resource
 from colgen.networks.branching import OnCosts
 from tests.networks.programs import routing, scheduling
 
@@ -48,3 +54,53 @@ def test_costs_split_a_job_between_its_early_and_its_late_completions():
         assert sorted(allowed) == [False, True]
     assert not rule.candidates(Solution(0.0, ((columns[0], 1.0),)))
     assert not rule.candidates(Solution(0.0, ((Column(1.0, {}, structure="no path"), 0.5),)))
+
+
+def staffing(seed, days=4, staff=3):
+    """Return a model in which staff works at most two days, days lack staff at a cost, and its optimum."""
+    rng = np.random.default_rng(seed)
+    demand, dislike = rng.integers(1, 4, days), rng.integers(0, 7, (staff, days)).astype(float)
+    arcs = [((day, a), (day + 1, b)) for day in range(-1, days) for a in (0, 1) for b in (0, 1)]
+    arcs = [(t, h) for t, h in arcs if t != (-1, 1) and h != (days, 1)]
+    model = pyo.ConcreteModel()
+    model.under = pyo.Var(range(days), domain=pyo.NonNegativeIntegers)
+    model.over = pyo.Var(range(days), domain=pyo.NonNegativeIntegers)
+    work = [[] for _ in range(days)]
+    costs = [10.0 * model.under[day] + 3.0 * model.over[day] for day in range(days)]
+    for who in range(staff):
+        flow = pyo.Var(range(len(arcs)), domain=pyo.Binary)
+        model.add_component(f"flow_{who}", flow)
+        for k, (_, (day, works)) in enumerate(arcs):
+            if works:
+                work[day].append(flow[k])
+                costs.append(dislike[who, day] * flow[k])
+        at_work = Resource([float(head[1]) for _, head in arcs], 2, name="days")
+        graph = tuple(zip(*arcs, strict=True))
+        paths = Paths(graph, list(flow.values()), (-1, 0), (days, 0), count=1, resources=[at_work])
+        model.add_component(f"paths_{who}", paths)
+    model.cover = pyo.Constraint(
+        range(days), rule=lambda m, day: sum(work[day]) + m.under[day] - m.over[day] == int(demand[day])
+    )
+    model.cost = pyo.Objective(expr=pyo.quicksum(costs))
+    plans = [np.array(plan) for plan in itertools.product((0, 1), repeat=days) if sum(plan) <= 2]
+    lacking = [demand - np.sum(some, axis=0) for some in itertools.product(plans, repeat=staff)]
+    disliked = [
+        sum(float(dislike[who] @ plan) for who, plan in enumerate(some))
+        for some in itertools.product(plans, repeat=staff)
+    ]
+    best = min(
+        d + 10.0 * np.maximum(lack, 0).sum() + 3.0 * np.maximum(-lack, 0).sum()
+        for d, lack in zip(disliked, lacking, strict=True)
+    )
+    return model, float(best)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_variables_of_equal_cost_are_branched_on_by_their_sum(seed):
+    model, best = staffing(seed)
+    problem = decompose(model)
+    (rule,) = (rule for rule in problem.branching() if isinstance(rule, OnSumOfVariables))
+    assert {name: len(keys) for name, keys in rule.sums.items()} == {("sum of under", 10.0): 4, ("sum of over", 3.0): 4}
+    result = solve(problem, method=Method(heuristics=(), reductions=(), enumeration=()))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(best)
