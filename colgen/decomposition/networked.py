@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Hashable, Sequence
@@ -37,6 +38,7 @@ from colgen.networks.block import Path, PathBlock
 from colgen.networks.branching import ArcFixing, OnCosts, PathRules
 from colgen.networks.flow_block import FlowBlock
 from colgen.networks.graph import reached
+from colgen.networks.partitions import partitions
 from colgen.networks.pricing import PathPricing
 from colgen.networks.separation import AfterNumbers, ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
@@ -318,7 +320,23 @@ class NetworkModel(Decomposed):
         return self.visits.complete and once and inner and fits
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        return super().warm_start(budget) if self.splitting.subproblems else WarmStart()
+        """Return heuristic paths if rows that partition visits, and no others, link the paths."""
+        if self.splitting.subproblems:
+            return super().warm_start(budget)
+        if not (self._all_integer and self.visits.complete) or len(self.splitting.static):
+            return WarmStart()
+        columns, answers = dict[Path, Column](), list[Solution]()
+        for paths in partitions(self.blocks, self._partitioned, lambda: budget.expired):
+            mine = [self.oracles[path.number].encode(path) for path in paths if not self._fault(path)]
+            columns |= {column.structure: column for column in mine}
+            found = Solution(sum(column.cost for column in mine), [(column, 1.0) for column in mine])
+            with contextlib.suppress(InfeasibleAnswerError):
+                answers.append(dataclasses.replace(found, objective=self.check(self.answer(found))))
+        best = min(answers, key=lambda each: each.objective, default=None)
+        return WarmStart(answers=() if best is None else (best,), columns=list(columns.values()))
+
+    def _fault(self, path: Path) -> str | None:
+        return self.blocks[path.number].fault(path.arcs)
 
     def certifier(self) -> Certifier:
         """Return a certifier of models whose paths partition rows and have resources and visits as their only rules."""

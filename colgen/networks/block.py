@@ -216,19 +216,19 @@ class PathBlock:
         found: list[Any] = [labelling.Alternatives(self._alternatives)] if self._alternatives else []
         for rule in self.statement._rules:
             if isinstance(rule, AtMostOne):
-                found.append(labelling.Exclude([self._copies(vertices, "AtMostOne") for vertices in rule.sets]))
+                found.append(labelling.Exclude([self.copies_of(vertices, "AtMostOne") for vertices in rule.sets]))
             elif isinstance(rule, Requests):
                 if self._alternatives or self.network.num_vertices != len(self.graph.vertices):
                     raise InputError(
                         f"{self.name}: Requests: expected vertices of which no two count as one: neither Consecutive "
                         "rules nor two vertices in one row of visits"
                     )
-                pairs = [self._copies(pair, "Requests") for pair in rule.pairs]
+                pairs = [self.copies_of(pair, "Requests") for pair in rule.pairs]
                 pickups, deliveries = (np.array([pair[k] for pair in pairs], dtype=np.int64) for k in (0, 1))
                 found.append(labelling.Pairs(pickups, deliveries))
         return found
 
-    def _copies(self, vertices: Collection[Hashable], what: str) -> Ints:
+    def copies_of(self, vertices: Collection[Hashable], what: str) -> Ints:
         """Return the vertices of the network by name."""
         missing = [vertex for vertex in vertices if vertex not in self._number]
         if missing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,19 +13,10 @@ from colgen import InputError
 from colgen.core.budget import Budget
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.kernels.local_search import improve
-from colgen.problems.vehicle_routing.kernels.ruin import ruin_and_recreate
 from colgen.problems.vehicle_routing.kernels.savings import savings
-from colgen.problems.vehicle_routing.kernels.tours import Data
+from colgen.solvers.paths.ruin import improve_partition
+from colgen.solvers.paths.tours import Data
 from colgen.solvers.stopping import Expired, never
-
-_COOLING = 100.0
-"""Initial temperature of ruin and recreate divided by the final one."""
-
-_ROUND = 50_000
-"""Steps between two checks of the clock, times the number of locations: steps take longer on larger instances.
-
-Each round starts from the best routes so far.
-"""
 
 
 def by_savings(instance: RoutingInstance) -> list[Route]:
@@ -57,30 +47,30 @@ def improve_routes(
     expired
         Called between rounds; True stops the search.
     """
-    listed = [list(route) for route in routes if len(route)]
-    data = _arrays(instance)
-    flat = np.array([i for route in listed for i in route], dtype=np.int64)
-    ends = np.cumsum([len(route) for route in listed]).astype(np.int64)
-    mean, rng = float(instance.matrix.mean()), np.random.default_rng(seed)
-    size = max(_ROUND // len(instance.demands), 1)
-    rounds = math.ceil(steps / size) if mean > 0.0 else 0
-    for k in range(rounds):
-        if expired():
-            break
-        begin, end = (mean * hot * _COOLING ** (-now / rounds) for now in (k, k + 1))
-        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, min(steps, size), begin, end, rng)
+    data, listed = _arrays(instance), [(0, tuple(route)) for route in routes if len(route)]
+    found = [route for _, route in improve_partition(data, listed, steps=steps, seed=seed, hot=hot, expired=expired)]
+    found += [(i,) for i in sorted(set(instance.customers).difference(*found))]
+    ends = np.cumsum([len(route) for route in found]).astype(np.int64)
+    flat = np.array([i for route in found for i in route], dtype=np.int64)
     return _as_routes(*improve(data, flat, ends, instance.most))
 
 
 def _arrays(instance: RoutingInstance) -> Data:
-    windows = instance.window_array
+    size, timed = len(instance.demands), instance.windows is not None
+    steps = instance.service_array[:, np.newaxis] + instance.matrix
+    ready, due = instance.window_array[:, 0], instance.latest
     return Data(
-        instance.matrix,
-        np.array(instance.demands, dtype=np.float64),
-        float(instance.capacity),
-        np.ascontiguousarray(windows[:, 0]),
-        instance.latest,
-        np.require(instance.service_array, requirements="W"),  # kernels are compiled for writable arrays
+        np.array(instance.matrix[np.newaxis]),  # kernels are compiled for writable arrays
+        np.array([instance.demands], dtype=np.float64),
+        np.array([[instance.capacity]], dtype=np.float64),
+        np.array([[steps]] if timed else np.empty((1, 0, size, size))),
+        np.array([[ready]] if timed else np.empty((1, 0, size))),
+        np.array([[due]] if timed else np.empty((1, 0, size))),
+        np.arange(1, size + 1),
+        np.empty((1, 0, 0), dtype=np.bool_),
+        np.zeros(1, dtype=np.int64),
+        np.array([instance.most]),
+        True,
     )
 
 

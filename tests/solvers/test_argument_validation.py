@@ -297,6 +297,8 @@ TRUSTING = {
     "scaling": "models are validated by the engine",
     "exchanges": "columns are validated by the engine",
     "walks": "tests of its own",
+    "ruin": "takes a named tuple of arrays; tests of its own",
+    "tours": "states of routes, made from validated arrays",
     "elementary_path": "tests of its own",
     "colour_coding": "tests of its own",
     "path_beam": "tests of its own",

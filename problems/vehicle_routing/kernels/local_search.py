@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.problems.vehicle_routing.kernels.tours import Data, Floats, Ints
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner, overwrite
+from colgen.solvers.paths.tours import Data, Floats, Ints
 
 _LONGEST = 3
 """Maximum number of customers of an exchanged segment; length 4 stands for the rest of the route."""
@@ -34,7 +34,7 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
     most
         Vehicle limit: a route is opened only below it.
     """
-    n, count = len(data.demand) - 1, len(ends)
+    n, count = len(data.begin) - 1, len(ends)
     rows = count + 1 if count < most else count  # an empty last route lets a segment open a new one
     table = np.zeros((rows, n + 2), np.int64)
     length = np.zeros(rows, np.int64)
@@ -43,7 +43,7 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
         length[r] = ends[r] - begin
         overwrite(table[r, : length[r]], routes[begin : ends[r]])
         begin = ends[r]
-    least = _LESS * data.distance.max()
+    least = _LESS * data.costs[0].max()
     changed = True
     while changed:
         changed = False
@@ -67,24 +67,31 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
 @inner
 def route_distance(data: Data, route: Ints, length: int) -> float:
     """Return the distance of a route, infinity if it is infeasible."""
-    load, at, now, found = 0.0, 0, data.ready[0], 0.0
+    load, at, found = 0.0, 0, 0.0
     for k in range(length):
         i = route[k]
-        load += data.demand[i]
-        found += data.distance[at, i]
-        now = max(now + data.service[at] + data.distance[at, i], data.ready[i])
-        if load > data.capacity or now > data.due[i]:
-            return np.inf
+        load += data.loads[0, i]
+        found += data.costs[0, at, i]
         at = i
-    if now + data.service[at] + data.distance[at, 0] > data.due[0]:
+    if load > data.capacities[0, 0]:
         return np.inf
-    return float(found + data.distance[at, 0])
+    for t in range(data.steps.shape[1]):
+        at, now = 0, data.low[0, t, 0]
+        for k in range(length):
+            i = route[k]
+            now = max(now + data.steps[0, t, at, i], data.low[0, t, i])
+            if now > data.high[0, t, i]:
+                return np.inf
+            at = i
+        if now + data.steps[0, t, at, 0] > data.high[0, t, 0]:
+            return np.inf
+    return float(found + data.costs[0, at, 0])
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _exchange(data: Data, table: Ints, length: Ints, r: int, s: int, least: float) -> bool:
     """Perform the first exchange between two routes that saves distance.  Return whether there was one."""
-    d, one, other = data.distance, table[r], table[s]
+    d, one, other = data.costs[0], table[r], table[s]
     m, n = length[r], length[s]
     new_one, new_other = np.empty(m + n + 1, np.int64), np.empty(m + n + 1, np.int64)
     for a in range(m + 1):
