@@ -8,7 +8,7 @@ from fractions import Fraction
 from operator import ge
 from typing import Any, NamedTuple
 
-from colgen.certificate.checker_pricing import CheckerState, Place, WrongError, check_count, exact, fields, integer
+from colgen.certificate.checker_pricing import NO, CheckerState, Place, WrongError, check_count, exact, fields, integer
 
 NEAR = 8
 """Size of the neighbourhood of a vertex, including itself."""
@@ -73,7 +73,7 @@ class NetworkPaths:
 
     def _earliest(self, q: int) -> list[Any]:
         """Return the least value of a resource at each vertex over all walks; lower limits if it may fall forever."""
-        found: list[Any] = [math.inf] * len(self.rows)
+        found: list[Any] = [-NO] * len(self.rows)
         found[self.source] = self.start[q]
         for _ in self.rows:
             changed = False
@@ -249,7 +249,6 @@ def _resource(data: Any, vertices: int, arcs: int) -> tuple[int, list[Any], list
     numbers = [start, *used, *(side for side in (*lower, *upper) if side is not None)]
     over = math.lcm(*(number.denominator for number in numbers))
     low, high = (
-        [none if side is None else int(side * over) for side in limits]
-        for limits, none in ((lower, -math.inf), (upper, math.inf))
+        [none if side is None else int(side * over) for side in limits] for limits, none in ((lower, NO), (upper, -NO))
     )
     return int(start * over), low, high, [int(each * over) for each in used]

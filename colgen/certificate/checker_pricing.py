@@ -13,8 +13,30 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-NO = float("-inf")
-"""The value of an unreachable state. It compares with integers of any size, and can be added to them."""
+
+class _Infinity(float):
+    """An infinite number that sums and products of integers of any size may contain; those of floats overflow."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> _Infinity:
+        return self
+
+    def __neg__(self) -> _Infinity:
+        return _Infinity(-float(self))
+
+    def __rsub__(self, other: Any) -> _Infinity:
+        return -self
+
+    def __mul__(self, other: Any) -> _Infinity:
+        return self if other > 0 else -self
+
+    __radd__ = __sub__ = __add__
+    __rmul__ = __mul__
+
+
+NO: float = _Infinity("-inf")
+"""The value of an unreachable state. It compares with numbers of any size, and can be added to integers."""
 
 Place = tuple[Any, ...]
 """A counted part of the columns of a pricing problem. Either pieces of an item at positions from first to last:
@@ -262,7 +284,7 @@ class KnapsackPricing:
                                         value += dual * (changed[c] // q)
                                         changed[c] %= q
                                 rests = tuple(changed)
-                        if value + before[item][position] > most:
+                        if before[item][position] + value > most:
                             kept = rests
                             if closed:
                                 kept = tuple(0 if c in closed else rest for c, rest in enumerate(rests))
