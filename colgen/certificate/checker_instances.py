@@ -12,7 +12,8 @@ from typing import Any
 from colgen.certificate import checker_blocks, checker_models
 from colgen.certificate.checker_derivations import DERIVED
 from colgen.certificate.checker_files import UnreadError, record_of
-from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, exact, fields, integer
+from colgen.certificate.checker_networks import NetworkPaths
+from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, integer
 
 _SINGLE = {
     "chain_map": "labellings",
@@ -126,7 +127,7 @@ def _networks(instance: dict[str, Any]) -> dict[str, Any]:
                 raise WrongError("expected a limit on the number of paths that may cover no row")
             high = instance["rows"]
         pricing.append({**graph, "kind": "network", "uses": [low, high]})
-        costs += [exact(cost) for *_, cost in graph["arcs"]]
+        costs += NetworkPaths(len(pricing), pricing[-1], instance["rows"]).prices()
     over = math.lcm(*(cost.denominator for cost in costs))
     step = Fraction(math.gcd(*(int(cost * over) for cost in costs)) or 1, over)
     return _program([[1, 1] for _ in range(instance["rows"])], pricing, str(step))

@@ -24,24 +24,32 @@ class _Arc(NamedTuple):
     consumption: tuple[int, ...]
 
 
+_Penalties = tuple[tuple[tuple[int, int], ...], ...]
+"""Thresholds and rates by resource: a value pays its rate times what it exceeds the threshold by."""
+
+
 class _Label(NamedTuple):
-    """A path to the sink: cost, remembered classes as bits, and the greatest values at which it is feasible."""
+    """A path to the sink: cost at the least values, remembered classes as bits, greatest values, what more pays."""
 
     cost: int
     members: int
     latest: tuple[Any, ...]
+    pays: _Penalties
 
 
 class NetworkPaths:
     """Paths from source to sink that visit no vertex and no row twice, within the limits of resources.
 
     The value of a resource at the head of an arc is the larger of its lower limit and of the value at the tail plus the
-    arc's consumption; it is at most the upper limit.  A column is the list of a path's arcs.  It costs the sum of its
-    arcs, and covers the rows of its vertices once.
+    arc's consumption; it is at most the upper limit.  A path visits each of the ``sets`` at most once, and for each
+    request (pickup, delivery) both, the delivery later, or none.
+
+    A column is the list of a path's arcs.  It costs the sum of its arcs, and at each vertex but the source the penalty
+    rate · max(0, value - threshold).  It covers the rows of its vertices once.
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
-        fields(data, ("source", "sink", "rows", "arcs", "resources"), ("kind", "uses", "name"))
+        fields(data, ("source", "sink", "rows", "arcs", "resources"), ("kind", "uses", "name", "sets", "requests"))
         self.number, self.rows = number, [None if row is None else integer(row) for row in data["rows"]]
         self.source, self.sink = integer(data["source"]), integer(data["sink"])
         count = len(self.rows)
@@ -55,19 +63,27 @@ class NetworkPaths:
         if self.rows[self.source] is not None or self.rows[self.sink] is not None:
             raise WrongError("expected no rows of source and sink")
         costs = [exact(cost) for *_, cost in data["arcs"]]
-        self.over = math.lcm(*(cost.denominator for cost in costs))
         read = [_resource(each, count, len(ends)) for each in data["resources"]]
-        self.start = tuple(max(start, lower[self.source]) for start, lower, _, _ in read)
-        self.lower = [tuple(lower[v] for _, lower, _, _ in read) for v in range(count)]
-        self.upper = [tuple(upper[v] for _, _, upper, _ in read) for v in range(count)]
+        rates = [rate for each in read for _, rate in each.penalties]
+        self.over = math.lcm(*(cost.denominator for cost in (*costs, *rates)))
+        self.start = tuple(max(each.start, each.lower[self.source]) for each in read)
+        self.lower = [tuple(each.lower[v] for each in read) for v in range(count)]
+        self.upper = [tuple(each.upper[v] for each in read) for v in range(count)]
+        self.pays: list[_Penalties] = [
+            tuple(((t, int(rate * self.over)),) if rate else () for t, rate in (each.penalties[v] for each in read))
+            for v in range(count)
+        ]
         self.arcs = [
-            _Arc(k, u, v, int(cost * self.over), tuple(used[k] for *_, used in read))
+            _Arc(k, u, v, int(cost * self.over), tuple(each.consumption[k] for each in read))
             for k, ((u, v), cost) in enumerate(zip(ends, costs, strict=True))
         ]
         self.earliest = [tuple(each) for each in zip(*map(self._earliest, range(len(read))), strict=True)] or self.lower
         # Each row is a class of vertices, and so is each other vertex.
         self.bits = [1 << (num_rows + v if row is None else row) for v, row in enumerate(self.rows)]
-        self.near = self._neighbourhoods(count)
+        self.near, self.keeps, self._rules = self._neighbourhoods(count), [~0] * count, num_rows + count
+        self._add_sets(data.get("sets", ()))
+        self._add_requests(data.get("requests", ()))
+        self.near = [(near | ~0 << num_rows + count) & keeps for near, keeps in zip(self.near, self.keeps, strict=True)]
         self.limit: int | None = None  # on the number of labels, for callers that prefer an error
         self._known: tuple[Any, Any] = None, None  # the last costs of arcs, and completions at them
 
@@ -103,14 +119,46 @@ class NetworkPaths:
                 found[vertex] |= self.bits[head]
         return found
 
+    def _add_sets(self, sets: Sequence[Any]) -> None:
+        """Make each set one more class of its vertices."""
+        for members in sets:
+            if not all(0 <= integer(v) < len(self.bits) for v in members):
+                raise WrongError("expected sets of vertices")
+            for v in set(members):
+                self.bits[v] |= 1 << self._rules
+            self._rules += 1
+
+    def _add_requests(self, requests: Sequence[Any]) -> None:
+        """Make each request two more classes, of which a path remembers one: after the pickup, or after the delivery.
+
+        A pickup is forbidden after itself, and a delivery after itself.  A path begins as if it came from a delivery,
+        and the sink is like a pickup.  A path to the sink remembers the first of both that it visits.
+        """
+        inner = {*range(len(self.bits))} - {self.source, self.sink}
+        for pickup, delivery in requests:
+            if not {integer(pickup), integer(delivery)} <= inner or pickup == delivery:
+                raise WrongError("expected requests of two vertices other than source and sink")
+            picked, delivered = 1 << self._rules, 2 << self._rules
+            for ends, bit, other in (
+                ((pickup, self.sink), picked, delivered),
+                ((delivery, self.source), delivered, picked),
+            ):
+                for v in ends:
+                    self.bits[v] |= bit
+                self.keeps[ends[0]] &= ~other
+            self._rules += 2
+
     def prices(self) -> list[Fraction]:
-        return [Fraction(arc.cost, self.over) for arc in self.arcs]
+        rates = [rate for pays in self.pays for each in pays for _, rate in each]
+        return [Fraction(cost, self.over) for cost in (*(arc.cost for arc in self.arcs), *rates)]
 
     def subtracts(self, row: int) -> bool:
         return False
 
     def column(self, path: Any) -> tuple[Fraction, dict[int, int]]:
         at, values, seen, cost = self.source, self.start, self.bits[self.source], 0
+        if not all(map(ge, self.upper[at], values)):
+            raise WrongError("a path exceeds a limit at the source")
         for number in path:
             if not 0 <= integer(number) < len(self.arcs) or self.arcs[number].tail != at:
                 raise WrongError("a path has an arc that does not continue it")
@@ -119,8 +167,9 @@ class NetworkPaths:
             if reached is None:
                 raise WrongError(f"a path exceeds a limit at vertex {at}")
             if seen & self.bits[at]:
-                raise WrongError(f"a path visits vertex {at}, or its row, twice")
-            values, seen = reached, seen | self.bits[at]
+                raise WrongError(f"a path visits vertex {at}, its row or a set twice, or half a request")
+            cost += _paid(self.pays[at], reached)
+            values, seen = reached, seen & self.keeps[at] | self.bits[at]
         if at != self.sink:
             raise WrongError("a path does not end at the sink")
         covered = {self.rows[self.arcs[number].head]: 1 for number in path}
@@ -137,12 +186,14 @@ class NetworkPaths:
 
         It is multiplied by the denominator of the dual values.
         """
+        if unit < 0 and any(map(any, self.pays)):
+            raise WrongError("paths that pay for values are only minimised")
         costs = self._costs(duals, unit)
         found = (
-            costs[arc.number] + label.cost
+            costs[arc.number] + label.cost + _paid(label.pays, reached)
             for arc, reached in self._first()
-            for label in self._completions(costs)[arc.head]
-            if all(map(ge, label.latest, reached))
+            for label in self._completions(costs, int(unit))[arc.head]
+            if not label.members & self.bits[self.source] and all(map(ge, label.latest, reached))
         )
         return Fraction(min(found, default=0), self.over)
 
@@ -151,7 +202,7 @@ class NetworkPaths:
         if all(map(ge, self.upper[self.source], self.start)):
             for arc in self.arcs:
                 reached = self._reached(self.start, arc) if arc.tail == self.source else None
-                if reached is not None:
+                if reached is not None and not self.bits[self.source] & self.bits[arc.head]:
                     yield arc, reached
 
     def within(self, duals: Sequence[int], unit: Fraction, most: Fraction) -> dict[int, Fraction]:
@@ -163,7 +214,7 @@ class NetworkPaths:
         if unit <= 0:
             raise WrongError("paths can be listed only if their costs are minimised")
         costs, limit = self._costs(duals, unit), math.floor(most * self.over)  # all costs are integers
-        rest, found = self._completions(costs), dict[int, int]()
+        rest, found = self._completions(costs, int(unit)), dict[int, int]()
         own = sum({1 << row for row in self.rows if row is not None})
         leaving: list[list[_Arc]] = [[] for _ in self.rows]
         for arc in self.arcs:
@@ -172,17 +223,21 @@ class NetworkPaths:
         stack = [(arc, start, reached, 0, 0) for arc, reached in self._first()]
         while stack:
             arc, seen, values, cost, price = stack.pop()
-            at, cost, price = arc.head, cost + arc.cost, price + costs[arc.number]
-            further = limit - price
+            at, price, paid = arc.head, price + costs[arc.number], _paid(self.pays[arc.head], values)
+            further, cost, price = limit - price, cost + arc.cost + paid, price + int(unit) * paid
             if at == self.sink:
-                if further >= 0:
+                if price <= limit:
                     found[seen & own] = min(found.get(seen & own, cost), cost)
                 continue
             for label in rest[at]:
                 if label.cost > further:
                     break
-                if not seen & label.members and all(map(ge, label.latest, values)):
-                    seen |= self.bits[at]
+                if (
+                    not seen & label.members
+                    and all(map(ge, label.latest, values))
+                    and label.cost + _paid(label.pays, values) <= further
+                ):
+                    seen = seen & self.keeps[at] | self.bits[at]
                     for following in leaving[at]:
                         if not seen & self.bits[following.head]:
                             reached = self._reached(values, following)
@@ -197,28 +252,37 @@ class NetworkPaths:
         earned = [0 if row is None else duals[row] * self.over for row in self.rows]
         return [int(unit) * arc.cost - earned[arc.head] for arc in self.arcs]
 
-    def _completions(self, costs: list[int]) -> list[list[_Label]]:
+    def _completions(self, costs: list[int], unit: int) -> list[list[_Label]]:
         """Return labels of paths to the sink by vertex, cheapest first.
 
-        A label is dropped if another costs no more, is feasible at all of its values, and remembers a subset of its
-        classes.
+        A label is dropped if another costs no more at all of its values, and remembers a subset of its classes.
         """
-        if self._known[0] == costs:  # before listing, the least reduced cost is computed
+        if self._known[0] == (unit, costs):  # before listing, the least reduced cost is computed
             return self._known[1]  # type: ignore[no-any-return]
+        own_pays: list[_Penalties] = [
+            tuple(tuple((t, unit * rate) for t, rate in each) for each in pays) for pays in self.pays
+        ]
+        paying = any(map(any, own_pays))
         kept: list[list[_Label]] = [[] for _ in self.rows]
         entering: list[list[_Arc]] = [[] for _ in self.rows]
         for arc in self.arcs:
             if arc.tail != self.source:
                 entering[arc.head].append(arc)
-        level = [(_Label(0, self.bits[self.sink], self.upper[self.sink]), self.sink)]
-        count = 0
+        first, left, count = self.earliest[self.sink], self.upper[self.sink], 0
+        paid, pays = _settled(own_pays[self.sink], first, left)
+        level = [(_Label(paid, self.bits[self.sink], left, pays), self.sink)] if all(map(ge, left, first)) else []
         while level:
             level.sort()
             below = []
             for label, vertex in level:
-                cost, members, latest = label
+                cost, members, latest, pays = label
                 for other in kept[vertex]:
-                    if other.cost <= cost and not other.members & ~members and all(map(ge, other.latest, latest)):
+                    if (
+                        other.cost <= cost
+                        and not other.members & ~members
+                        and all(map(ge, other.latest, latest))
+                        and (not paying or other.cost + _most(other.pays, pays, latest) <= cost)
+                    ):
                         break
                 else:
                     kept[vertex].append(label)
@@ -230,25 +294,75 @@ class NetworkPaths:
                             map(min, self.upper[tail], (t - c for t, c in zip(latest, arc.consumption, strict=True)))
                         )
                         if all(map(ge, left, self.earliest[tail])):
-                            more = _Label(cost + costs[arc.number], members & self.near[tail] | own, left)
-                            below.append((more, tail))
+                            paid, before = 0, pays
+                            if paying:
+                                before = _moved(pays, own_pays[tail], arc.consumption)
+                                paid, before = _settled(before, self.earliest[tail], left)
+                            remembered = members & self.near[tail] | own
+                            below.append((_Label(cost + costs[arc.number] + paid, remembered, left, before), tail))
                 check_count(count + len(below), self.limit, "labels")
             level = below
             count += len(level)
-        self._known = costs, [sorted(labels) for labels in kept]
+        self._known = (unit, costs), [sorted(labels) for labels in kept]
         return self._known[1]
 
 
-def _resource(data: Any, vertices: int, arcs: int) -> tuple[int, list[Any], list[Any], list[int]]:
-    """Return start, lower and upper limits and consumption as integers, infinite where there is no limit."""
-    fields(data, ("start", "lower", "upper", "consumption"), ("name",))
+class _Resource(NamedTuple):
+    """Integers, infinite where there is no limit; a threshold and a rate per unit for each vertex."""
+
+    start: int
+    lower: list[Any]
+    upper: list[Any]
+    consumption: list[int]
+    penalties: list[tuple[int, Fraction]]
+
+
+def _resource(data: Any, vertices: int, arcs: int) -> _Resource:
+    """Read a resource."""
+    fields(data, ("start", "lower", "upper", "consumption"), ("name", "penalties"))
     start, used = exact(data["start"]), [exact(each) for each in data["consumption"]]
     lower, upper = ([None if side is None else exact(side) for side in data[name]] for name in ("lower", "upper"))
-    if len(lower) != vertices or len(upper) != vertices or len(used) != arcs:
-        raise WrongError("expected limits of a resource for each vertex, and a consumption for each arc")
-    numbers = [start, *used, *(side for side in (*lower, *upper) if side is not None)]
+    pays = [(exact(threshold), exact(rate)) for threshold, rate in data.get("penalties", [(0, 0)] * vertices)]
+    if not len(lower) == len(upper) == len(pays) == vertices or len(used) != arcs:
+        raise WrongError("expected limits and penalties of a resource for each vertex, and a consumption for each arc")
+    if any(rate < 0 or (rate and side is None) for side, (_, rate) in zip(upper, pays, strict=True)):
+        raise WrongError("expected rates of at least 0, and an upper limit where one is positive")
+    numbers = [start, *used, *(side for side in (*lower, *upper) if side is not None), *(t for t, _ in pays)]
     over = math.lcm(*(number.denominator for number in numbers))
     low, high = (
         [none if side is None else int(side * over) for side in limits] for limits, none in ((lower, NO), (upper, -NO))
     )
-    return int(start * over), low, high, [int(each * over) for each in used]
+    thresholds = [(int(threshold * over), rate / over) for threshold, rate in pays]
+    return _Resource(int(start * over), low, high, [int(each * over) for each in used], thresholds)
+
+
+def _paid(pays: _Penalties, values: tuple[Any, ...]) -> int:
+    """Return what values pay."""
+    return sum(rate * (value - t) for each, value in zip(pays, values, strict=True) for t, rate in each if value > t)
+
+
+def _moved(pays: _Penalties, own: _Penalties, consumption: tuple[int, ...]) -> _Penalties:
+    """Return what values at the tail of an arc pay there and later."""
+    return tuple(
+        (*((t - used, rate) for t, rate in each), *more)
+        for each, more, used in zip(pays, own, consumption, strict=True)
+    )
+
+
+def _settled(pays: _Penalties, first: tuple[Any, ...], last: tuple[Any, ...]) -> tuple[int, _Penalties]:
+    """Return what the values ``first`` pay, and what values up to ``last`` pay in addition."""
+    return _paid(pays, first), tuple(
+        tuple((max(t, low), rate) for t, rate in each if t < high)
+        for each, low, high in zip(pays, first, last, strict=True)
+    )
+
+
+def _most(pays: _Penalties, others: _Penalties, last: tuple[Any, ...]) -> int:
+    """Return the most that values up to ``last`` pay more than others; the smallest values pay neither.
+
+    Between thresholds of the others the difference is convex, so it is greatest at one of them or at an end.
+    """
+    return sum(
+        max(0, *(_paid((each,), (x,)) - _paid((other,), (x,)) for x in (high, *(t for t, _ in other))))
+        for each, other, high in zip(pays, others, last, strict=True)
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.certificate.certifier import Record
+from colgen.certificate.certifier import Record, as_exact
 from colgen.certificate.checker_instances import formulation_of
 from colgen.certificate.checker_networks import NetworkPaths
+from colgen.certificate.checker_pricing import exact
 from colgen.certificate.listing import ListCertifier
 from colgen.certificate.witness import WitnessPoint
 from colgen.core.columns import Key
@@ -23,23 +24,18 @@ from colgen.core.warm_start import WarmStart
 from colgen.decomposition.certificates import exact_decimal, exact_side
 from colgen.networks.block import PathBlock
 from colgen.networks.graph import Ints
-from colgen.networks.rules import Elementary, Neighbourhoods, NoCycles
 from colgen.problem import Problem
-from colgen.solvers.paths.labelling import Resource
+from colgen.solvers.paths.labelling import Network, Resource
+from colgen.solvers.paths.labelling.rules import as_rules
 from colgen.solving import solve
 
 _LARGEST = 40
 """Maximum number of rows, because the checker would need too many labels for more."""
 
 
-def can_certify(block: PathBlock) -> bool:
-    """Return whether the checker can price the paths of a block, if no path visits a vertex twice."""
-    rules = all(isinstance(rule, (Elementary, Neighbourhoods, NoCycles)) for rule in block.statement._rules)
-    resources = all(
-        isinstance(each, Resource) and not each.rate.any() and (each.waiting or not (each.lower > -math.inf).any())
-        for each in block.resources
-    )
-    return rules and resources
+def can_certify(blocks: Sequence[PathBlock]) -> bool:
+    """Return whether the checker can price the paths of blocks, if no path visits a vertex twice."""
+    return all(isinstance(each, Resource) for block in blocks for each in block.resources)
 
 
 class NetworkCertifier(ListCertifier):
@@ -119,22 +115,39 @@ def _graph(block: PathBlock, of_vertex: Ints) -> Record:
     """Return a block as a pricing problem of the checker; a number of paths without limit is null."""
     network, (fewest, most) = block.network, block.count
     ends = zip(network.tails.tolist(), network.heads.tolist(), block.costs.tolist(), strict=True)
+    rules = as_rules(network, block.solver_rules())
     return {
         "uses": [math.ceil(fewest), None if math.isinf(most) else math.floor(most)],
         "source": network.source,
         "sink": network.sink,
         "rows": [None if row < 0 else row for row in of_vertex.tolist()],
         "arcs": [[tail, head, exact_decimal(cost)] for tail, head, cost in ends],
-        "resources": [_resource(each, network.num_vertices) for each in block.resources],
+        "resources": [record for each in block.resources for record in _resource(each, block.network)],
+        "sets": [np.flatnonzero(members).tolist() for members in rules.sets],
+        "requests": np.column_stack([rules.pickups, rules.deliveries]).tolist(),
     }
 
 
-def _resource(resource: Resource, vertices: int) -> Record:
-    lower, upper = (np.broadcast_to(side, vertices).tolist() for side in (resource.lower, resource.upper))
-    return {
-        "name": resource.name,
-        "start": exact_decimal(resource.start),
-        "lower": list(map(exact_side, lower)),
-        "upper": list(map(exact_side, upper)),
-        "consumption": list(map(exact_decimal, resource.consumption.tolist())),
-    }
+def _resource(resource: Resource, network: Network) -> Iterator[Record]:
+    """Yield a resource; if paths do not wait, a lower limit is an upper limit of the negated value."""
+    lower, upper, thresholds, rates = (
+        np.broadcast_to(side, network.num_vertices).tolist()
+        for side in (resource.lower, resource.upper, resource.threshold, resource.rate)
+    )
+    low, high = list(map(exact_side, lower)), list(map(exact_side, upper))
+    start, used = exact_decimal(resource.start), list(map(exact_decimal, resource.consumption.tolist()))
+    none = [None] * len(low)
+    found: Record = {"name": resource.name, "start": start, "lower": low if resource.waiting else none, "upper": high}
+    found |= {"consumption": used}
+    if resource.rate.any():  # a value that costs has a limit: no path consumes more
+        into = [Fraction(0)] * len(low)
+        for head, each in zip(network.heads.tolist(), used, strict=True):
+            into[head] = max(into[head], exact(each))
+        limit = sum(into, max(exact(each) for each in (start, *low) if each is not None))
+        found["upper"] = [as_exact(limit) if each is None else each for each in high]
+        found["penalties"] = [list(map(exact_decimal, each)) for each in zip(thresholds, rates, strict=True)]
+    yield found
+    if not resource.waiting:
+        negated = [None if each is None else as_exact(-exact(each)) for each in (start, *low, *used)]
+        end = 1 + len(low)
+        yield {"start": negated[0], "lower": none, "upper": negated[1:end], "consumption": negated[end:]}

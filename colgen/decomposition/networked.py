@@ -309,15 +309,18 @@ class NetworkModel(Decomposed):
 
     @property
     def _lists_paths(self) -> bool:
+        """Whether a path can be replaced by any other with the same visits, and costs the sum of its arcs."""
+        return self._only_visits_count and not any(block.has_penalties for block in self.blocks)
+
+    @property
+    def _only_visits_count(self) -> bool:
         """Whether a path can be replaced by any other with the same visits."""
         once = all(side <= 1 for side in self._packing.values()) and len(self._packing) == len(self.visits.rows)
         inner = all(
             block.graph.is_acyclic or (np.delete(of, [block.network.source, block.network.sink]) >= 0).all()
             for block, of in zip(self.blocks, self.visits.of_vertex, strict=True)
         )
-        pays = any(block.has_penalties for block in self.blocks)
-        fits = not (pays or self._are_bounded or self.splitting.subproblems)
-        return self.visits.complete and once and inner and fits
+        return self.visits.complete and once and inner and not (self._are_bounded or self.splitting.subproblems)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         """Return heuristic paths if rows that partition visits, and no others, link the paths."""
@@ -339,13 +342,11 @@ class NetworkModel(Decomposed):
         return self.blocks[path.number].fault(path.arcs)
 
     def certifier(self) -> Certifier:
-        """Return a certifier of models whose paths partition rows and have resources and visits as their only rules."""
+        """Return a certifier of models whose paths partition rows."""
         f, linking = self.compact.formulation, self.splitting.linking
         once = bool((f.row_lower[linking] == 1.0).all() and (f.row_upper[linking] == 1.0).all())
-        listed = self._all_integer and self._lists_paths and len(self.visits.rows) == len(linking)
-        if not (once and listed and not f.offset and not len(self.splitting.static)):
-            return Problem.certifier(self)
-        if not all(map(can_certify, self.blocks)):
+        counted = self._all_integer and self._only_visits_count and len(self.visits.rows) == len(linking)
+        if not (once and counted and not f.offset and not len(self.splitting.static) and can_certify(self.blocks)):
             return Problem.certifier(self)
         return NetworkCertifier(
             self.compact.source.name, self.blocks, self.visits.of_vertex, self._keys, self._without_cuts

@@ -173,7 +173,7 @@ class PathBlock:
     def _solver(self) -> Any:
         memory: Any = None
         cycle = 0
-        rules, resources = self._solver_rules(), list(self.resources)
+        rules, resources = self.solver_rules(), list(self.resources)
         for rule in self.statement._rules:
             if self.level is not None and not self._alternatives:
                 break
@@ -211,7 +211,7 @@ class PathBlock:
         parts = np.split(order, np.flatnonzero(np.diff(self.classes[order])) + 1)
         return [part for part in parts if len(part) > 1]
 
-    def _solver_rules(self) -> list[Any]:
+    def solver_rules(self) -> list[Any]:
         """Return the rules that need memory, over the vertices of the network."""
         found: list[Any] = [labelling.Alternatives(self._alternatives)] if self._alternatives else []
         for rule in self.statement._rules:

@@ -103,6 +103,18 @@ def network(chance, n):
                 "consumption": [chance.randint(1, 3) for _ in ends],
             }
         )
+    for each in resources:
+        if chance.random() < 0.4:  # a positive rate needs a limit
+            each["penalties"] = [
+                [chance.randint(-1, 4), 0 if side is None else chance.choice([0, 0, 1, 2, "1/3"])]
+                for side in each["upper"]
+            ]
+    inner = [v for v in range(1, vertices) if v != sink]
+    pairs = [list(pair) for pair in itertools.permutations(inner, 2)]
+    rules = {
+        "sets": [chance.sample(range(vertices), chance.randint(1, 3)) for _ in range(chance.choice([0, 0, 1, 2]))],
+        "requests": [chance.choice(pairs) for _ in range(chance.choice([0, 0, 1, 2])) if pairs],
+    }
     paths = [[]]
     found = []
     while paths:
@@ -121,6 +133,7 @@ def network(chance, n):
         "rows": rows,
         "arcs": [[u, v, chance.choice([-2, 0, 1, 2, 3, "1/2"])] for u, v in ends],
         "resources": resources,
+        **{name: each for name, each in rules.items() if each},
     }, found
 
 

@@ -6,9 +6,11 @@ import pytest
 
 from colgen import Paths, Record, decompose, solve
 from colgen.certificate.checker import check
-from colgen.networks import AtMostOne, Elementary, Neighbourhoods, Resource
+from colgen.networks import Elementary, Neighbourhoods, Resource
+from colgen.solvers.paths.labelling import CustomResource
 from tests.fuzz.alterations import find_undetected
-from tests.networks.programs import routing, soft_windows
+from tests.fuzz.networks import paths_of, walks
+from tests.networks.programs import partition, routing, soft_windows
 
 
 def _certified(model, path):
@@ -58,13 +60,82 @@ def test_a_certificate_with_a_list_cannot_be_altered(tmp_path):
     assert not find_undetected([lines], range(60))
 
 
-def _model(rules=(), **changes):
-    m, _ = soft_windows(2, customers=4) if changes.get("penalty") else routing(2, customers=4, rules=rules)
-    return m
+def _is_proved(model, best, path):
+    result, verdict, _ = _certified(model, path)
+    assert result.objective == pytest.approx(best, rel=1e-9)
+    assert float(verdict.objective) == pytest.approx(best, rel=1e-9)
+    assert (verdict.proves, verdict.claims.trusted, verdict.stated) == ("optimal", 0, True)
 
 
-def test_other_rules_and_penalties_are_trusted(tmp_path):
-    for m in (_model(rules=(Elementary(), AtMostOne([[1, 2]]))), _model(penalty=True)):
-        result, verdict, _ = _certified(m, tmp_path / "proof.jsonl")
-        assert verdict.claims.trusted
-        assert result.objective is not None
+@pytest.mark.parametrize("waiting", [True, False])
+@pytest.mark.parametrize("graphs", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_penalties_are_proved(seed, graphs, waiting, tmp_path):
+    m, best = soft_windows(seed, customers=5, graphs=graphs, waiting=waiting)
+    _is_proved(m, best, tmp_path / "proof.jsonl")
+
+
+def test_penalties_without_limits_are_proved(tmp_path):
+    """The wage of a path grows with its time, which has no limit."""
+    arcs = [(i, j) for i in range(4) for j in range(4) if i != j]
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(arcs, domain=pyo.Binary)
+    m.visit = pyo.Constraint(range(1, 4), rule=lambda m, v: sum(m.x[i, j] for i, j in arcs if j == v) == 1)
+    m.cost = pyo.Objective(expr=sum(10 * m.x[arc] for arc in arcs if arc[0] == 0))
+    time = Resource({1: 1, 2: 2, 3: 3}, np.inf, {1: 2, 3: 2}, penalty=({0: 4.0, 1: 3.0}, {0: 0.5, 1: 2.0}))
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 0, resources=[time], rules=[Elementary()])
+    _is_proved(m, 11.0, tmp_path / "proof.jsonl")  # 2 at time 2, 1 at 3, 3 at 6, and 0.5 (6 - 4)
+
+
+def _load(**changes):
+    """A load of up to 9, at least 3 at the sink of 6 vertices and 0 or 1 at vertex 2."""
+    use = [[0, 2, 1, 3, 2, 4, 0][j] for _, j in COMPLETE]
+    limits = {"upper": [["sink", 9], [2, 12]], "lower": [["sink", 3]]}
+    return {"use": use, **limits, "waiting": False, "start": 0, "unit": 1.0, **changes}
+
+
+COMPLETE = [[i, j] for i in range(6) for j in (*range(1, 6), -1) if i != j and (i, j) != (0, -1)]
+RULED = {
+    "a pickup before its delivery": ([["requests", [[3, 1], [2, 5]]], ["elementary"]], []),
+    "requests under short memories": ([["requests", [[1, 4]]], ["ng", [[v, v] for v in range(1, 6)]]], [_load()]),
+    "incompatible vertices": ([["sets", [[1, 2], [2, 3, 4]]], ["elementary"]], []),
+    "sets and requests": ([["sets", [[1, 2], [2, 5]]], ["requests", [[4, 3]]]], [_load()]),
+    "a minimum at the sink": ([["elementary"]], [_load()]),
+    "exact windows": ([["elementary"]], [_load(lower=[[2, 3], ["sink", 4]])]),
+    "runs": ([["runs", [1, 2, 3, 4], 2, 2, True], ["elementary"]], []),
+}
+
+
+@pytest.mark.parametrize("rules", RULED)
+@pytest.mark.parametrize("seed", range(3))
+def test_rules_are_proved(seed, rules, tmp_path):
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(1, 20, len(COMPLETE)).tolist()
+    graph = {"arcs": COMPLETE, "sink": -1, "count": [0, None], "upper": [1] * len(COMPLETE), "fixed": []}
+    graph |= dict(zip(("rules", "resources"), RULED[rules], strict=True))
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(len(COMPLETE)), domain=pyo.Binary)
+    into = {v: [a for a, (_, j) in enumerate(COMPLETE) if j == v] for v in range(1, 6)}
+    m.visit = pyo.Constraint(range(1, 6), rule=lambda m, v: sum(m.x[a] for a in into[v]) == 1)
+    m.cost = pyo.Objective(expr=sum(cost * m.x[a] for a, cost in enumerate(costs)))
+    m.p = paths_of(graph, list(m.x.values()))
+    each = [([COMPLETE[a][1] for a in walk[:-1]], sum(costs[a] for a in walk)) for walk in walks(graph)]
+    best = partition([(frozenset(v), cost) for v, cost in each if len(set(v)) == len(v)], 5)
+    _is_proved(m, best, tmp_path / "proof.jsonl")
+
+
+def _count(before, arc, vertex, after):
+    after[0] = before[0] + 1.0
+    return after[0] <= 4.0
+
+
+def _fewer(one, other):
+    return one[0] <= other[0]
+
+
+def test_resources_of_users_are_trusted(tmp_path):
+    m, _ = routing(2, customers=4)
+    m.type_0._resources = (CustomResource(_count, _fewer, [0.0]),)
+    result, verdict, _ = _certified(m, tmp_path / "proof.jsonl")
+    assert verdict.claims.trusted
+    assert result.objective is not None

@@ -24,6 +24,7 @@ from tests.fuzz.handmade import (
     MODEL,
     NETWORK,
     PATH,
+    REQUEST,
     ROLLS,
     TIMED,
     TREE,
@@ -243,6 +244,9 @@ _PIECES = ("split", "pieces")
 _FIX = 5
 _GIVEN = ("claim", "potentials")
 
+_LOAD = ("graphs", 0, "resources", 0)
+_PAYS = ("graphs", 0, "resources", 1, "penalties")
+
 _OWN: dict[str, list[tuple[str, Change]]] = {
     "cutting_stock": [
         ("a demand less, the answer as before", instance(2, "demands", 0)),
@@ -399,6 +403,34 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("paths without limit that may cover no row", instance(None, "graphs", 0, "rows", 1)),
         ("no rows", both(instance(0, "rows"), instance([None] * 4, "graphs", 0, "rows"), answer([], "columns"))),
         ("more paths than allowed", instance([0, 0], "graphs", 0, "uses")),
+        (
+            "a start above the limit of the source",
+            both(instance(1, *_LOAD, "start"), instance([0, 9, 9, 9], *_LOAD, "upper")),
+        ),
+    ],
+    "networks, request": [
+        ("a delivery before its pickup", answer([1, 3, 4], "columns", 0, 2)),
+        ("a pickup without its delivery", answer([0, 4], "columns", 0, 2)),
+        ("a delivery without its pickup", answer([1, 5], "columns", 0, 2)),
+        ("a request the other way round", instance([[2, 1]], "graphs", 0, "requests")),
+        ("a request of the sink", instance([[1, 3]], "graphs", 0, "requests")),
+        ("a request of the source", instance([[0, 2]], "graphs", 0, "requests")),
+        ("a request from behind", instance([[1, -2]], "graphs", 0, "requests")),
+        ("a request of one vertex", instance([[1, 1]], "graphs", 0, "requests")),
+        ("a request of three vertices", instance([[1, 2, 2]], "graphs", 0, "requests")),
+        ("an earlier due time", instance([1, 1], *_PAYS, 3)),
+        ("a higher rate", instance([2, 2], *_PAYS, 3)),
+        ("a penalty on the way", instance([0, 1], *_PAYS, 1)),
+        ("a negative rate", instance([2, -1], *_PAYS, 1)),
+        ("a rate without a limit", instance(None, *_PAYS[:-1], "upper", 3)),
+        ("a penalty less", put(GONE, 1, "instance", *_PAYS, 3)),
+    ],
+    "networks, set": [
+        ("both vertices of a set", answer([[0, 1, [0, 2, 5]]], "columns")),
+        ("a set with the vertex before it", instance([[1, 0]], "graphs", 0, "sets")),
+        ("a set with a vertex from behind", instance([[1, -2]], "graphs", 0, "sets")),
+        ("a set with a vertex that is not there", instance([[1, 4]], "graphs", 0, "sets")),
+        ("a set with a vertex that is true", instance([[True, 2]], "graphs", 0, "sets")),
     ],
     "vehicle_routing, list": [
         ("a route that is late", instance([0, 8], "windows", 2)),
@@ -920,6 +952,16 @@ _FROM_SCRATCH: list[tuple[str, list[Record]]] = [
             [[0, 1, [0, 2, 5]]],
             _LISTED_UPSIDE_DOWN,
             formulate([{**NETWORK["graphs"][0], "kind": "network", "uses": [0, 2]}], [[1, 1]] * 2, "maximize", 1),
+        ),
+    ),
+    (
+        "paths that earn what they pay",
+        certificate(
+            HAND,
+            13,
+            [[0, 1, [0, 2, 5]]],
+            [claim([7, 6], [0], 13)],
+            formulate([{**REQUEST["graphs"][0], "kind": "network", "uses": [0, 2]}], [[1, 1]] * 2, "maximize"),
         ),
     ),
     (

@@ -56,6 +56,23 @@ NETWORK: Record = {
 }
 """One path over both inner vertices: 12; two paths: 14."""
 
+_TIME: Record = {"start": 0, "lower": [None] * 4, "upper": [9] * 4, "consumption": [1] * 6}
+_GRAPH: Record = NETWORK["graphs"][0]
+REQUEST: Record = {
+    **NETWORK,
+    "graphs": [
+        {
+            **_GRAPH,
+            "requests": [[1, 2]],
+            "resources": [*_GRAPH["resources"], {**_TIME, "penalties": [[0, 0], [0, 0], [0, 0], [2, 1]]}],
+        }
+    ],
+}
+"""Only the path over 1 and then 2 delivers; it reaches the sink at time 3 and pays 1 for that: 13."""
+
+APART: Record = {**NETWORK, "graphs": [{**_GRAPH, "sets": [[1, 2]]}]}
+"""No path visits both inner vertices, so the optimum is 14."""
+
 CHAIN: Record = {
     "kind": "chain_map",
     "denominator": 2,
@@ -285,6 +302,8 @@ CERTIFICATES: dict[str, list[Record]] = {
         ],
     ),
     "networks": certificate(NETWORK, 12, [[0, 1, [0, 2, 5]]], [claim([6, 6], [0], 12)]),
+    "networks, request": certificate(REQUEST, 13, [[0, 1, [0, 2, 5]]], [claim([7, 6], [0], 13)]),
+    "networks, set": certificate(APART, 14, [[0, 1, [0, 4]], [0, 1, [1, 5]]], [claim([6, 8], [0], 14)]),
     "chain_map": certificate(CHAIN, 2, [[0, 1, [0, 1]]], [claim([], [-2], 2)]),
     "trees": certificate(TREE, 7, [[0, 1, [0, 1]]], [claim([], [-7], 7, potentials=_SHARES)]),
     "trees, tree": certificate(
