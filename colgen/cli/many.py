@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -138,9 +138,10 @@ class _Named:
     """Makes problems by a template that each worker loads by name, so that no function is sent."""
 
     name: str
+    options: Mapping[str, str]
 
     def __call__(self, instance: Any) -> Problem:
-        return templates.load_template(self.name).problem(instance)
+        return templates.load_template(self.name).problem_of(instance, self.options)
 
 
 def solved_files(arguments: argparse.Namespace, template: Template, stop: Sequence[StopRule]) -> Iterator[Solved]:
@@ -166,7 +167,7 @@ def _solved(arguments: argparse.Namespace, template: Template, stop: Sequence[St
 
     many = solve_many(
         instances(),
-        problem=_Named(template.name),
+        problem=_Named(template.name, options),
         stop=tuple(stop),
         relaxation=arguments.relaxation,
         method=Method(lp=arguments.lp),

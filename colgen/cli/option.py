@@ -48,11 +48,14 @@ class Option:
         Allowed texts, or a mapping from them to values.
     number
         Kind of number that is allowed.
+    of_problem
+        Whether the value is passed to ``Template.problem`` and not to ``Template.read``.
     """
 
     meaning: str
     words: Mapping[str, Any] | Sequence[str] = ()
     number: Number | None = None
+    of_problem: bool = False
 
     def parse(self, name: str, text: str) -> Any:
         """Return the value that a text stands for; raise InputError with the option's name if it is not allowed."""

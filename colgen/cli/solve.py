@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -63,7 +63,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
         raise InputError(f"{source}: {error}") from error
     except (MemoryError, RecursionError) as error:
         raise InputError(f"{source}: expected an instance that fits into memory") from error
-    return _solve_one(arguments, template, instance, stop)
+    return _solve_one(arguments, template, instance, stop, options if material is None else {})
 
 
 def resume_file(arguments: argparse.Namespace) -> int:
@@ -121,13 +121,19 @@ def _stop_rules(arguments: argparse.Namespace) -> list[StopRule]:
     return stop
 
 
-def _solve_one(arguments: argparse.Namespace, template: Template, instance: Any, stop: Sequence[StopRule]) -> int:
-    """Solve one instance and report it; return the exit code."""
+def _solve_one(
+    arguments: argparse.Namespace,
+    template: Template,
+    instance: Any,
+    stop: Sequence[StopRule],
+    options: Mapping[str, str],
+) -> int:
+    """Solve one instance with the template's options and report it; return the exit code."""
     live = not arguments.quiet and is_terminal(sys.stderr)
     with holding_signals():  # a signal ends the run, whose result is still reported
         try:
             result = solve(
-                template.problem(instance),
+                template.problem_of(instance, options),
                 stop=stop,
                 relaxation=arguments.relaxation,
                 progress=live if arguments.log is None else LogFile(arguments.log, show=live),

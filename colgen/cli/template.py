@@ -287,9 +287,9 @@ class Template:
     name, title, source
         Its name, what it solves, and its source, such as a publication.
     problem
-        Makes the problem of an instance for ``solve``.
+        Makes the problem of an instance for ``solve``, with the values of options that are ``of_problem`` as keywords.
     read, options
-        Reads an instance from a file, with the value of each option as a keyword. Raises
+        Reads an instance from a file, with the value of each other option as a keyword. Raises
         :class:`~colgen.core.errors.InputError` with file and line if it is malformed. Its docstring describes the file.
     suffixes
         Endings of names of such files, if they matter.
@@ -329,7 +329,7 @@ class Template:
     name: str
     title: str
     source: str
-    problem: Callable[[Any], Problem]
+    problem: Callable[..., Problem]
     read: Callable[..., Any]
     lines: Callable[[Any, Any], Sequence[str]]
     data: Callable[[Any, Any], Any]
@@ -352,7 +352,7 @@ class Template:
 
     def instance(self, path: Path, options: Mapping[str, str] | None = None) -> Any:
         """Read an instance from a file with the given options; raise InputError if either is not valid."""
-        values = option_values(options or {}, self.options)
+        values = self._values(options, of_problem=False)
         if self.texts is not None and path.suffix not in self.suffixes:
             check_readable(path)  # a missing file is reported first
             raise InputError(
@@ -360,6 +360,15 @@ class Template:
                 f"--model FILE uses it; names of files of scores end in {' or '.join(self.suffixes)}"
             )
         return self.read(path, **values)
+
+    def problem_of(self, instance: Any, options: Mapping[str, str] | None = None) -> Problem:
+        """Return the problem of an instance that was read with the same options; raise InputError as above."""
+        return self.problem(instance, **self._values(options, of_problem=True))
+
+    def _values(self, options: Mapping[str, str] | None, of_problem: bool) -> dict[str, Any]:
+        """Return the values of the options for the problem, or of those for reading; all of them are checked."""
+        values = option_values(options or {}, self.options)
+        return {name: value for name, value in values.items() if self.options[name].of_problem is of_problem}
 
     @property
     def suffix(self) -> str:

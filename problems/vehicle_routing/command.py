@@ -74,6 +74,11 @@ TEMPLATE = Template(
         ),
         "customers": Option("only the first customers, this many", number=Number.WHOLE),
         "distances": Option("how EUC_2D and Solomon's distances are rounded: whole, truncated or exact", CONVENTIONS),
+        "pyvrp": Option(
+            "seconds of PyVRP for routes to start from (needs the extra routing)",
+            number=Number.NOT_NEGATIVE,
+            of_problem=True,
+        ),
     },
     example=lambda path: write(random(3, customers=8), path),
     reading=lambda instance: instance.reading,

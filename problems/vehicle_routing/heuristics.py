@@ -86,18 +86,23 @@ def has_pyvrp() -> bool:
     return importlib.util.find_spec("pyvrp") is not None
 
 
+def check_pyvrp(instance: RoutingInstance) -> None:
+    """Raise InputError if PyVRP is not installed, or if distances have too many decimals: PyVRP needs integers."""
+    if not has_pyvrp():
+        raise InputError("PyVRP is not installed: pip install colgen[routing]")
+    if instance.decimals is None:
+        raise InputError("PyVRP needs integer distances: round them (convention 'truncated' or 'whole')")
+
+
 def by_pyvrp(instance: RoutingInstance, seconds: float, *, seed: int = 0) -> list[Route] | None:
     """Return the best routes of PyVRP's hybrid genetic search.  None if they are infeasible.
 
     Raises
     ------
     InputError
-        If PyVRP is not installed, or distances have too many decimals: PyVRP needs integers.
+        See :func:`check_pyvrp`.
     """
-    if not has_pyvrp():
-        raise InputError("PyVRP is not installed: pip install colgen[routing]")
-    if instance.decimals is None:
-        raise InputError("PyVRP needs integer distances: round them (convention 'truncated' or 'whole')")
+    check_pyvrp(instance)
     import pyvrp
     from pyvrp.stop import MaxRuntime
 

@@ -26,7 +26,7 @@ from colgen.core.numbers import real
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import PathEnumeration
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
-from colgen.problems.vehicle_routing.heuristics import first_routes
+from colgen.problems.vehicle_routing.heuristics import check_pyvrp, first_routes
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.model import master
@@ -48,6 +48,11 @@ class VehicleRouting(Problem[list[Route]]):
         Whether to separate capacity cuts and rank-1 cuts.
     pyvrp
         Seconds for a warm start by PyVRP, after the template's own heuristics; needs the extra ``routing``.
+
+    Raises
+    ------
+    InputError
+        If PyVRP is requested and not installed, or cannot solve an instance whose distances are not rounded.
     """
 
     def __init__(
@@ -56,6 +61,8 @@ class VehicleRouting(Problem[list[Route]]):
         self.instance = instance
         self.cuts = cuts
         self.pyvrp = real(pyvrp, "pyvrp")
+        if self.pyvrp:
+            check_pyvrp(instance)
         self.layout = RouteLayout(instance, neighbours)
         self.oracle = RouteOracle(self.layout)
         if instance.decimals is not None:

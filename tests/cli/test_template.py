@@ -1,13 +1,16 @@
 """Templates for the command line: options, texts, and declarations."""
 
+import dataclasses
 import io
 
 import numpy as np
 import pytest
 
+from colgen.cli.option import Number, Option
 from colgen.cli.template import Material, load_template, template_names
 from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
+from tests.cli.stub import STUB
 
 
 def test_material_is_read_by_lines_or_completely(tmp_path, monkeypatch):
@@ -68,3 +71,20 @@ def test_demos_agree_with_brute_force(name, number):
     assert line.brute_force_objective is None or line.objective == pytest.approx(line.brute_force_objective)
     assert line.proof == "Proved optimal."
     assert line.columns_used <= line.columns_possible
+
+
+def test_options_are_passed_to_the_reader_or_to_the_problem(tmp_path):
+    template = dataclasses.replace(
+        STUB,
+        read=lambda path, size=0: size,
+        problem=lambda instance, start=0: (instance, start),
+        options={
+            "size": Option("of the instance", number=Number.WHOLE),
+            "start": Option("of the run", number=Number.WHOLE, of_problem=True),
+        },
+    )
+    texts = {"size": "3", "start": "4"}
+    assert template.problem_of(template.instance(tmp_path, texts), texts) == (3, 4)
+    assert template.problem_of(template.instance(tmp_path), {}) == (0, 0)
+    with pytest.raises(InputError, match="option start: expected an integer"):
+        template.instance(tmp_path, {"start": "soon"})  # before the file is read

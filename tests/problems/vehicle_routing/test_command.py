@@ -6,8 +6,9 @@ import pytest
 
 from colgen import solve
 from colgen.cli.main import main as cli
+from colgen.cli.many import _Named
 from colgen.cli.template import load_template, template_names
-from colgen.problems.vehicle_routing import VehicleRouting, random, read_solution, write
+from colgen.problems.vehicle_routing import VehicleRouting, heuristics, random, read_solution, write
 from colgen.problems.vehicle_routing.command import TEMPLATE
 
 installed = pytest.mark.skipif(
@@ -108,6 +109,7 @@ def test_how_a_file_was_read_is_stated(options, objective, reading, tmp_path, ca
         ("customers=all", "option customers: expected an integer"),
         ("distances=round", "option distances: expected truncated, whole or exact, not 'round'"),
         ("fleet=1", "there is no option 'fleet'; there are vehicles"),
+        ("pyvrp=soon", "option pyvrp: expected a number ≥ 0, not 'soon'"),
     ],
 )
 def test_invalid_options_raise(option, message, tmp_path, capsys):
@@ -116,3 +118,32 @@ def test_invalid_options_raise(option, message, tmp_path, capsys):
     said = capsys.readouterr().err
     assert message in said
     assert len(said.splitlines()) == 1
+
+
+def test_pyvrp_starts_a_run_from_the_command_line(tmp_path, capsys, monkeypatch):
+    asked = []
+
+    def by_pyvrp(instance, seconds):
+        asked.append(seconds)
+        return [(1, 2, 3)]
+
+    monkeypatch.setattr(heuristics, "has_pyvrp", lambda: True)
+    monkeypatch.setattr(heuristics, "by_pyvrp", by_pyvrp)
+    (tmp_path / "a.vrp").write_text(FILE)
+    arguments = [str(tmp_path / "a.vrp"), "--option", "pyvrp=1.5", "--option", "vehicles=1"]
+    assert cli(["solve", "vehicle_routing", *arguments]) == 0
+    assert "at most 1 vehicle" in capsys.readouterr().out
+    assert asked == [1.5]
+
+
+def test_workers_that_solve_several_files_pass_options_to_problems(monkeypatch):
+    monkeypatch.setattr(heuristics, "has_pyvrp", lambda: True)
+    options = {"pyvrp": "1.5", "vehicles": "1"}
+    assert _Named("vehicle_routing", options)(random(4, customers=3)).pyvrp == 1.5
+
+
+def test_a_missing_pyvrp_is_reported_before_any_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(heuristics, "has_pyvrp", lambda: False)
+    (tmp_path / "a.vrp").write_text(FILE)
+    assert cli(["solve", "vehicle_routing", str(tmp_path / "a.vrp"), "--option", "pyvrp=1"]) == 2
+    assert capsys.readouterr().err == "colgen: PyVRP is not installed: pip install colgen[routing]\n"

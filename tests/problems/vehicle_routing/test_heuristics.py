@@ -82,12 +82,13 @@ def test_pyvrp_needs_installation_and_integers():
 
 
 def test_pyvrp_is_an_additional_heuristic():
-    problem = VehicleRouting(random(0, customers=8), pyvrp=0.5)
     if has_pyvrp():
-        assert solve(problem).is_optimal
+        assert solve(VehicleRouting(random(0, customers=8), pyvrp=0.5)).is_optimal
+        with pytest.raises(InputError, match="integer"):
+            VehicleRouting(random(0, convention="exact"), pyvrp=0.5)
     else:
         with pytest.raises(InputError, match="pip install colgen"):
-            solve(problem)
+            VehicleRouting(random(0, customers=8), pyvrp=0.5)
 
 
 def test_expired_runs_stop_improving():
