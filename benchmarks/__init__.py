@@ -22,6 +22,7 @@ BENCHMARKS = {
     "demo": "runs.demo:bench_demo",
     "engine": "engine.bench:bench_engine",
     "first_answers": "runs.first_answers:bench_first_answers",
+    "first_gaps": "runs.first_gaps:bench_first_gaps",
     "grandparent_parsing": "grandparent_parsing.bench:bench_grandparent_parsing",
     "labelling": "vehicle_routing.labelling:bench_labelling",
     "learners": "engine.learners:bench_learners",
