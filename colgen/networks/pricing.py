@@ -19,6 +19,8 @@ from colgen.networks.graph import Floats, Ints
 from colgen.pricing.labelling import PathOracle
 from colgen.pricing.oracles import PricingContext
 from colgen.pricing.visits import Visits
+from colgen.solvers.columns.compressed import limit_overlap
+from colgen.solvers.paths import labelling
 
 ARC = "arc of all networks"
 """Block of rows on arcs by the names of their ends, over all graphs."""
@@ -35,7 +37,39 @@ PATHS = "paths of one network"
 _FEW, _MANY, _FEWER_THAN_ROWS = 50, 500, 4
 """Maximum number of columns per call: a quarter of the rows, between limits; large masters need more of them."""
 
+_OVERLAP, _MORE, _CHOICE = 12, 2, 4
+"""In large masters on acyclic networks, at most ``_OVERLAP`` columns of a call visit the same vertex.  They are up to
+``_MORE`` times as many as otherwise, selected from ``_CHOICE`` times as many paths.  Paths of least reduced cost alone
+resemble each other, and the vertices that they leave out wait for other rounds."""
+
+_AFFORDABLE, _WAIT = 2.0, 8
+"""There exact searches come first while they take at most ``_AFFORDABLE`` times the squared number of rows as effort,
+which is less than the linear program takes.  They find more columns than heuristic ones, and bounds.  After one that
+takes more, ``_WAIT`` calls begin with the heuristic search."""
+
 Mask = NDArray[np.bool_]
+
+
+class ExactTrials:
+    """Chooses whether a call begins with an exact search, because the last one took little effort.
+
+    The choice is learned at the root only, so that copies for other nodes behave alike.  It depends on effort, not on
+    time, so that runs are reproducible.
+    """
+
+    def __init__(self) -> None:
+        self._left, self._pays = _WAIT, False
+
+    def next(self, context: PricingContext) -> bool:
+        """Return whether the next call should begin with an exact search."""
+        if self._pays or context.decisions:
+            return self._pays
+        self._left -= 1
+        return self._left < 0
+
+    def update(self, pays: bool) -> None:
+        """Store whether an exact search took little effort."""
+        self._pays, self._left = pays, _WAIT
 
 
 class PathPricing(PathOracle):
@@ -64,7 +98,7 @@ class PathPricing(PathOracle):
     ) -> None:
         self.block_of_paths = block
         self.solver, self.costs = block.solver, block.costs
-        self.routes = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
+        self.routes = self._most = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
         self.modes = ("sparse", "exact")  # with a search that keeps few paths between them, rounds double
         self.has_quick = not block.graph.is_acyclic  # there exact searches are quick, and find better columns
         self.keys, self.count_key = tuple(keys), count_key
@@ -76,6 +110,17 @@ class PathPricing(PathOracle):
         self._visits = Visits(self.name, visits, others, ARC, block.solver)
         self._forbidden: tuple[object, Mask | None] = (None, None)
         self._first = block.network.tails == block.network.source
+        large = len(keys) > _FEW * _FEWER_THAN_ROWS
+        self._selects = (
+            large and bool(visits) and block.graph.is_acyclic and isinstance(block.solver, labelling.Labelling)
+        )
+        if self._selects:
+            self.routes, self._most = _CHOICE * _MORE * self.routes, _MORE * self.routes
+        number = {key: k for k, key in enumerate(self.keys)}
+        self._row_of = np.full(block.network.num_vertices, -1, dtype=np.int64)
+        for vertex, key in visits.items():
+            self._row_of[vertex] = number[key]
+        self._trials, self.brief = ExactTrials(), _AFFORDABLE * max(len(keys), 1) ** 2
 
     @property
     def name(self) -> str:
@@ -107,6 +152,17 @@ class PathPricing(PathOracle):
             "expired": context.expired,
         }
 
+    # --- searches ----------------------------------------------------------------------------------------------------
+
+    def _modes_of(self, context: PricingContext) -> tuple[str, ...]:
+        return ("brief", *self.modes) if self._selects and self._trials.next(context) else self.modes
+
+    def _search(self, mode: str, reduced: Floats, given: Mapping[str, Any], context: PricingContext) -> Any:
+        found = super()._search(mode, reduced, given, context)
+        if mode in ("brief", "exact") and not context.decisions:
+            self._trials.update(found.finished and found.effort <= self.brief)
+        return found
+
     # --- arcs --------------------------------------------------------------------------------------------------------
 
     def forbidden(self, context: PricingContext) -> Mask | None:
@@ -133,8 +189,19 @@ class PathPricing(PathOracle):
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
-        paths = [found.arcs_of(k) for k in range(len(found))]
-        return self.columns(paths, duals.names.position[self.count_key]), np.asarray(found.costs, dtype=np.float64)
+        return self._build(found, range(len(found)), duals)
+
+    def selected(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
+        if not self._selects:
+            return self.batch(found, duals)
+        kept = limit_overlap(found.starts, self._row_of[found.vertices], _OVERLAP, self._most)
+        return self._build(found, kept.tolist(), duals)
+
+    def _build(self, found: Any, kept: Sequence[int], duals: Duals) -> tuple[Columns, Floats]:
+        """Return some of the found paths as columns, and their reduced costs."""
+        paths = [found.arcs_of(k) for k in kept]
+        costs = np.asarray(found.costs, dtype=np.float64)[np.asarray(kept, dtype=np.int64)]
+        return self.columns(paths, duals.names.position[self.count_key]), costs
 
     def columns(self, paths: Sequence[Ints], count_row: int) -> Columns:
         """Return the columns of paths, each given by its arcs in the network."""

@@ -55,6 +55,8 @@ class PathOracle(Pricing):
         Blocks of branching rows on arcs.
     effort
         The solver's effort limit for marginals, per label of the exact search; infinite: only time limits them.
+    brief
+        Effort limit of an exact search that precedes the others.
     """
 
     solver: Any
@@ -63,6 +65,7 @@ class PathOracle(Pricing):
     modes: tuple[str, ...]
     arc_blocks: tuple[str, ...] = ()
     effort: float = math.inf
+    brief: float = math.inf
     _usual: int = 0
     """Effort of the dearest exact search at the root without cuts on visits."""
 
@@ -78,6 +81,14 @@ class PathOracle(Pricing):
     def batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
         """Return the routes as columns, and the solver's reduced costs of them."""
 
+    def selected(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
+        """Return the routes that join the master as columns, and the solver's reduced costs; by default all of them."""
+        return self.batch(found, duals)
+
+    def _modes_of(self, context: PricingContext) -> tuple[str, ...]:
+        """Return the searches of a round, in order; ``"brief"`` is an exact one of little effort."""
+        return self.modes
+
     def through_arcs(self, values: Floats) -> PricedMarginals:
         """Return the least reduced costs of paths through the arcs as marginals; by default the names are numbers."""
         return PricedMarginals(values, np.arange(len(values)))
@@ -92,9 +103,13 @@ class PathOracle(Pricing):
         if context.sense is not Sense.MINIMIZE:
             raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
-        for mode in self.modes[:-1] if context.quick else self.modes:
+        for mode in self.modes[:-1] if context.quick else self._modes_of(context):
             found = self._search(mode, reduced, given, context)
-            columns, stated = self.batch(found, duals)
+            if mode == "brief" and not found.finished:
+                continue
+            columns, stated = self.selected(found, duals)
+            if mode == "brief":
+                break
             improving = context.reduced_costs(columns, duals)
             if mode != "exact" and any(
                 context.improves(float(cost)) and (context.find is None or context.is_new(columns[k]))
@@ -122,10 +137,13 @@ class PathOracle(Pricing):
         limit: dict[str, float] = {}
         if getattr(self.solver, "has_penalties", False):
             given = {**given, "penalty_weight": context.cost_weight}
-        if mode == "exact" and given.get("rank_one") is not None and self._usual:
+        has_cuts = given.get("rank_one") is not None and self._usual > 0
+        if mode == "brief":
+            mode, limit["effort"] = "exact", self.brief
+        elif mode == "exact" and has_cuts:
             limit["effort"] = max(_DEARER * self._usual, _CHEAP)
         found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **limit, **given)
-        if mode == "exact" and not limit and not context.decisions:
+        if mode == "exact" and found.finished and not has_cuts and not context.decisions:
             self._usual = max(self._usual, found.effort)
         return found
 

@@ -112,6 +112,30 @@ def sums_by_number(numbers, lengths, amounts):  # type: ignore[no-untyped-def]
     return found[:count].copy(), sums[:count].copy()
 
 
+@typed(types.int64[::1](POSITIONS, POSITIONS, INTEGER, INTEGER))
+def limit_overlap(starts, rows, overlap, most):  # type: ignore[no-untyped-def]
+    """Return the positions of at most ``most`` columns of which at most ``overlap`` share a row.
+
+    Each column in order is selected unless one of its rows is full.  Negative rows are ignored.
+    """
+    used = np.zeros(rows.max() + 1 if len(rows) else 0, dtype=np.int64)
+    chosen, count = np.empty(min(most, len(starts) - 1), dtype=np.int64), 0
+    for j in range(len(starts) - 1):
+        if count == len(chosen):
+            break
+        full = False
+        for row in rows[starts[j] : starts[j + 1]]:
+            full = full or (row >= 0 and used[row] >= overlap)
+        if full:
+            continue
+        for row in rows[starts[j] : starts[j + 1]]:
+            if row >= 0:
+                used[row] += 1
+        chosen[count] = j
+        count += 1
+    return chosen[:count].copy()
+
+
 _ROUNDING = 2.0**-50
 """Rounding error of numbers relative to the largest one."""
 

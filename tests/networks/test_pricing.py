@@ -4,8 +4,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Paths, decompose, solve
+from benchmarks.networks import crews
+from colgen import Paths, PricingContext, Sense, decompose, solve
 from colgen.core.terms import Count, PricedTerms
+from colgen.master.statement import restricted_master
 from colgen.networks import Elementary, Resource
 from colgen.testing import check_problem
 from tests.networks.programs import routing
@@ -63,3 +65,47 @@ def test_cuts_over_visits_that_a_graph_does_not_touch_are_no_error():
         numerators, *_ = oracle._visits.rank_one_cuts(PricedTerms([cut], np.array([-1.0])))
         assert numerators.sum() == (3 if oracle.block_of_paths.name == "a" else 1)
     assert solve(problem).is_optimal
+
+
+LARGE = crews.crews(crews.timetable(1, 210), ["B0", "B1", "B2"])
+
+
+def without_cuts(monkeypatch):
+    problem = decompose(LARGE)
+    monkeypatch.setattr(type(problem), "separation", lambda self: ())
+    return problem
+
+
+def test_selected_columns_of_a_large_master_give_the_same_relaxation(monkeypatch):
+    result = solve(without_cuts(monkeypatch), relaxation=True)
+    problem = without_cuts(monkeypatch)
+    for oracle in problem.oracles:
+        assert oracle._selects
+        oracle._selects, oracle.routes = False, 50
+    plain = solve(problem, relaxation=True)
+    assert result.objective == pytest.approx(plain.objective, rel=1e-9)
+    assert result.root_bound == pytest.approx(plain.root_bound, rel=1e-9)
+
+
+def test_few_columns_of_a_call_visit_the_same_vertex_and_the_best_one_is_among_them(monkeypatch):
+    problem = without_cuts(monkeypatch)
+    master = restricted_master(problem.master())
+    solved = master.solve()
+    context = PricingContext(Sense.MINIMIZE, price=master.price, find=master.find)
+    for oracle in problem.oracles:
+        results = [oracle.price(solved.duals, context) for _ in range(20)]  # heuristic ones, then exact ones
+        assert results[0].bound is None
+        result = results[-1]
+        visits = np.bincount(result.columns.rows, minlength=211)[:210]
+        assert visits.max() == 12
+        assert result.bound == pytest.approx(master.price(result.columns, solved.duals).min())
+
+
+def test_a_dear_exact_search_is_left_to_later_calls(monkeypatch):
+    problem = without_cuts(monkeypatch)
+    master = restricted_master(problem.master())
+    solved = master.solve()
+    context = PricingContext(Sense.MINIMIZE, price=master.price, find=master.find)
+    oracle = problem.oracles[0]
+    oracle.brief = 10.0
+    assert all(oracle.price(solved.duals, context).bound is None for _ in range(20))

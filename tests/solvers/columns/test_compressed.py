@@ -23,6 +23,7 @@ from colgen.solvers.columns.compressed import (
     find_covered,
     largest_product,
     least_reduced_costs,
+    limit_overlap,
     products,
     side_terms,
     signed_duals,
@@ -276,3 +277,17 @@ def test_a_reduced_cost_of_an_unbounded_variable_is_small_relative_to_its_cost()
     assert left(1.0, 1.0 + 1e-6) == -math.inf
     assert left(1.0, 1.0 + 1e-6, rounding=1e-5) == 0.0
     assert left(-1e-6, 0.0, rounding=1e-5) == -math.inf  # nothing is subtracted, so there is no rounding error
+
+
+@given(
+    st.lists(st.lists(st.integers(-1, 4), max_size=3, unique=True), max_size=8), st.integers(1, 3), st.integers(0, 8)
+)
+def test_columns_are_selected_in_order_while_their_rows_have_room(columns, overlap, most):
+    starts = np.cumsum([0, *map(len, columns)]).astype(np.int64)
+    rows = np.array([row for column in columns for row in column], dtype=np.int64)
+    expected = []
+    for k, column in enumerate(columns):
+        shared = (sum(row in columns[j] for j in expected) for row in column if row >= 0)
+        if len(expected) < most and all(count < overlap for count in shared):
+            expected.append(k)
+    assert limit_overlap(starts, rows, overlap, most).tolist() == expected
