@@ -8,6 +8,7 @@ from typing import Any
 
 from colgen.bounding.protocol import Bounding
 from colgen.branching.selection import Choice
+from colgen.core.allotment import WorkShares
 from colgen.core.budget import Budget
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
@@ -71,6 +72,10 @@ class Method(Described):
     pricing_order
         Orders the pricing problems if only a share of them is solved at a time: an object with a method ``score``, such
         as a learner; see :class:`colgen.pricing.order.PricingOrder`. By default they take turns.
+    work_shares
+        Decides which share of a run's work each heuristic, enumeration, fixing and strong branching may do: an object
+        with a method ``share``, such as a learner; see :class:`colgen.core.allotment.WorkShares`. By default a share is
+        doubled after a gain and halved otherwise.
     clean_up_after
         Delete columns that their reduced cost has kept at zero in this many consecutive solves. By default all columns
         are kept.
@@ -105,6 +110,7 @@ class Method(Described):
     queue: Callable[[Sense], NodeQueue] | None = None
     pricing_share: float | None = None
     pricing_order: PricingOrder | None = None
+    work_shares: WorkShares | None = None
     clean_up_after: int | None = None
     tolerance: float | None = None
     lp: str | None = None
@@ -121,6 +127,9 @@ class Method(Described):
         order = self.pricing_order
         if order is not None and (isinstance(order, type) or not callable(getattr(order, "score", None))):
             raise InputError(f"pricing_order: expected an object with a method score(history), not {describe(order)}")
+        shares = self.work_shares
+        if shares is not None and (isinstance(shares, type) or not callable(getattr(shares, "share", None))):
+            raise InputError(f"work_shares: expected an object with a method share(history), not {describe(shares)}")
         if self.tolerance is not None and not real(self.tolerance, "tolerance") > 0.0:
             raise InputError(f"tolerance: expected a positive number, not {self.tolerance}")
         self._check_solver()

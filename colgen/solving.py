@@ -459,6 +459,8 @@ def _search(
     if note is not None and note not in run.notes:
         run.notes.append(note)
     run.check_knows_rows = covers_separation(problem)
+    if method.work_shares is not None:
+        run.budget.allotment.rule = method.work_shares
     assert method.tolerance is not None  # Problem.method() states both
     assert method.pricing_share is not None
     settings = dataclasses.replace(

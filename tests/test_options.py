@@ -66,6 +66,7 @@ WRONG = {
     (Method, "bounding"): [ColumnGeneration, "volume", 3, True],
     (Method, "choice"): [StrongBranching, "strong", 3, True],
     (Method, "pricing_order"): [3, "first", lambda history: 0],
+    (Method, "work_shares"): [3, "half", lambda history: 0.5],
     (Method, "pricing_share"): [0, -0.5, 1.5, math.nan, "half"],
     (Method, "reductions"): [ReducedCostFixing, "all", [None], 3],
     (Method, "enumeration"): [PathEnumeration, "all", [], 3],

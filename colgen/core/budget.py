@@ -134,7 +134,7 @@ class Budget:
     def apart(self) -> Budget:
         """Return the same limits with an allotment of its own, for a search beside another one."""
         other = copy.copy(self)
-        other.allotment = Allotment()
+        other.allotment = Allotment(self.allotment.rule)
         return other
 
     def extend(self, share: float) -> Budget:

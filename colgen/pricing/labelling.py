@@ -32,6 +32,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+_KEPT = "kept"
+"""An exact search over selected arcs."""
+
 _DEARER, _CHEAP = 20.0, 3e7
 """Effort at which an exact search with cuts is given up: relative to those without cuts, and at least (a second)."""
 
@@ -66,6 +69,8 @@ class PathOracle(Pricing):
     arc_blocks: tuple[str, ...] = ()
     effort: float = math.inf
     brief: float = math.inf
+    select_arcs: Callable[[PathOracle, Floats], Mask] | None = None
+    """Returns the arcs that an additional first search may use; see :func:`colgen.pricing.arcs.keep_arcs`."""
     _usual: int = 0
     """Effort of the dearest exact search at the root without cuts on visits."""
 
@@ -96,15 +101,16 @@ class PathOracle(Pricing):
     def exactly(self) -> Self:
         """Return a copy that runs the exact search only, as marginals require."""
         other = copy.copy(self)
-        other.modes = ("exact",)
+        other.modes, other.select_arcs = ("exact",), None
         return other
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.sense is not Sense.MINIMIZE:
             raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
-        for mode in self.modes[:-1] if context.quick else self._modes_of(context):
-            found = self._search(mode, reduced, given, context)
+        searches = [(mode, given) for mode in (self.modes[:-1] if context.quick else self._modes_of(context))]
+        for mode, how in [*self._narrowed(reduced, given), *searches]:
+            found = self._search(mode, reduced, how, context)
             if mode == "brief" and not found.finished:
                 continue
             columns, stated = self.selected(found, duals)
@@ -116,7 +122,7 @@ class PathOracle(Pricing):
                 for k, cost in enumerate(improving)
             ):
                 return PricingResult(columns, None, stated)
-            if not found.finished:
+            if not found.finished and (mode != _KEPT or context.expired()):
                 return PricingResult(columns, None, stated, cut_off=True, costly=not context.expired())
         if context.quick:
             return PricingResult()
@@ -132,17 +138,27 @@ class PathOracle(Pricing):
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)
 
+    def _narrowed(self, reduced: Floats, given: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """Return the search over selected arcs with its arguments; none without paths, or over all arcs."""
+        if self.select_arcs is None:
+            return []
+        kept, forbidden = self.select_arcs(self, reduced), given.get("forbidden")
+        usable = np.ones(len(reduced), dtype=np.bool_) if forbidden is None else ~forbidden
+        kept &= usable
+        return [] if not kept.any() or kept.sum() == usable.sum() else [(_KEPT, {**given, "forbidden": ~kept})]
+
     def _search(self, mode: Any, reduced: Floats, given: Mapping[str, Any], context: PricingContext) -> Any:
         """Return routes below 0; exact searches give up if cuts make them much dearer than at the root."""
         limit: dict[str, float] = {}
         if getattr(self.solver, "has_penalties", False):
             given = {**given, "penalty_weight": context.cost_weight}
         has_cuts = given.get("rank_one") is not None and self._usual > 0
+        search = "exact" if mode in ("brief", _KEPT) else mode
         if mode == "brief":
-            mode, limit["effort"] = "exact", self.brief
-        elif mode == "exact" and has_cuts:
+            limit["effort"] = self.brief
+        elif search == "exact" and has_cuts:
             limit["effort"] = max(_DEARER * self._usual, _CHEAP)
-        found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **limit, **given)
+        found = self.solver.price(reduced, mode=search, routes=self.routes, cutoff=0.0, **limit, **given)
         if mode == "exact" and found.finished and not has_cuts and not context.decisions:
             self._usual = max(self._usual, found.effort)
         return found

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,8 +83,7 @@ def keep_columns(oracles: Pricing | Iterable[Pricing], selector: ColumnSelector)
     >>> solve(cheaper).objective
     453.0
     """
-    if isinstance(selector, type) or not callable(getattr(selector, "keep", None)):
-        raise InputError(f"selector: expected an object with a method keep(offered), not {describe(selector)}")
+    check_selector(selector)
     given = [oracles] if isinstance(oracles, Pricing) else list(oracles)
     # One class for all of a kind: identical oracles then have identical copies, of which one is called.
     kinds = {kind: _selected_class(kind, selector) for kind in map(type, given)}
@@ -112,7 +111,8 @@ def _selected_class(kind: type[Pricing], selector: ColumnSelector) -> type[Prici
         if len(found.columns) <= 1 or found.together:
             return found
         gains = context.sense.gains(np.asarray(context.reduced_costs(found.columns, duals), dtype=np.float64))
-        keep = _ask(selector, OfferedColumns(found.columns, _features(found.columns, gains, duals), self.name))
+        offered = OfferedColumns(found.columns, _features(found.columns, gains, duals), self.name)
+        keep = ask_which(selector, offered, len(found.columns), "column")
         order = np.argsort(-gains, kind="stable").tolist()
         keep[order[0]] = True
         if not context.is_new(found.columns[order[0]]):
@@ -126,14 +126,20 @@ def _selected_class(kind: type[Pricing], selector: ColumnSelector) -> type[Prici
     return type(kind.__name__, (kind,), {"price": price, "__module__": kind.__module__})
 
 
-def _ask(selector: ColumnSelector, offered: OfferedColumns) -> NDArray[np.bool_]:
-    """Return the selector's answer as a new mask."""
+def check_selector(selector: object) -> None:
+    """Raise InputError for an object without a method ``keep``."""
+    if isinstance(selector, type) or not callable(getattr(selector, "keep", None)):
+        raise InputError(f"selector: expected an object with a method keep(offered), not {describe(selector)}")
+
+
+def ask_which(selector: Any, offered: object, count: int, kind: str) -> NDArray[np.bool_]:
+    """Return the selector's answer on ``count`` columns or arcs as a new mask."""
     given = selector.keep(offered)
-    answer, count = np.array(given), len(offered.columns)
+    answer = np.array(given)
     if answer.dtype != np.bool_ or answer.shape != (count,):
         raise InputError(
             f"{type(selector).__name__}.keep() returned {describe(given)}: expected {count} truth values, "
-            "one per column"
+            f"one per {kind}"
         )
     return answer
 
