@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import InputError
+from colgen import Column, Heuristic, HeuristicContext, InputError, Solution
+from colgen.bounding.run import Run
 from colgen.core.budget import Budget
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.kernels.local_search import improve
@@ -17,6 +18,7 @@ from colgen.problems.vehicle_routing.kernels.savings import savings
 from colgen.solvers.paths.ruin import improve_partition
 from colgen.solvers.paths.tours import Data
 from colgen.solvers.stopping import Expired, never
+from colgen.solvers.work import SECOND
 
 
 def by_savings(instance: RoutingInstance) -> list[Route]:
@@ -138,10 +140,15 @@ _TEMPERATURES = (0.1, 0.3, 1.0, 0.3)
 """Initial temperatures of the runs of ruin and recreate, as shares of the mean distance."""
 
 _SETTLED = 50
-"""Customers up to which one run finds good routes.  With time windows one run always does.
-
-In larger instances without windows, one run ends 1% above the best in one instance of three.
+"""Customers up to which one run finds good routes.  In larger instances one run ends 1 to 5% above the best in one of
+three.
 """
+
+_FIRST = 3 * SECOND
+"""Work of a run before the first later search."""
+
+_LONGER = 10
+"""Steps of a later run, divided by those of a first one."""
 
 _MOST = 30_000
 """Maximum number of steps of a run: a few seconds."""
@@ -160,8 +167,8 @@ def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) 
     InputError
         If PyVRP is requested and not installed.
     """
-    steps = min(_STEPS * instance.num_customers**2, _MOST)
-    crowded = instance.windows is None and instance.num_customers > _SETTLED
+    steps = _steps(instance)
+    crowded = instance.num_customers > _SETTLED
     savings = by_savings(instance)
     routes = savings
     for seed, hot in enumerate(_TEMPERATURES if crowded else _TEMPERATURES[:1]):
@@ -172,3 +179,53 @@ def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) 
         if others is not None and (len(routes) > instance.most or instance.total(others) < instance.total(routes)):
             return others
     return routes
+
+
+def _steps(instance: RoutingInstance) -> int:
+    return min(_STEPS * instance.num_customers**2, _MOST)
+
+
+class RuinAndRecreate(Heuristic):
+    """Look for better routes by two runs of ruin and recreate, each ten times as long as at the start.
+
+    One run starts from the incumbent.  The other starts from savings: the incumbent is often a local optimum.  The
+    better the incumbent, the more arcs are excluded by reduced costs, and the fewer routes enumeration lists.  So long
+    runs have the first call after some seconds of work, and another one whenever their work has tripled.
+    """
+
+    joins = True
+
+    def __init__(self, instance: RoutingInstance, encode: Callable[[Route], Column]) -> None:
+        self.instance, self.encode = instance, encode
+        self._seed, self._due = 0, _FIRST
+
+    def applies(self, depth: int) -> bool:
+        return False
+
+    def is_due(self, run: Run) -> bool:
+        return run.budget.allotment.total >= self._due
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        instance, run = self.instance, context.run
+        self._due *= 3
+        starts = [(by_savings(instance), 1.0)]
+        if run.incumbent is not None:
+            starts.append(([column.structure for column, _ in run.incumbent.columns], 0.3))
+        found = []
+        for start, hot in starts:
+            self._seed += 1
+            steps = _LONGER * _steps(instance)
+            found.append(
+                improve_routes(instance, start, steps=steps, seed=self._seed, hot=hot, expired=lambda: run.expired)
+            )
+        answers = [answer for routes in found if (answer := as_answer(instance, routes, self.encode)) is not None]
+        return min(answers, key=lambda answer: answer.objective, default=None)
+
+
+def as_answer(instance: RoutingInstance, routes: Iterable[Route], encode: Callable[[Route], Column]) -> Solution | None:
+    """Return routes as a solution of the master; None if they are no answer."""
+    # Local search sums times in both directions: rounding errors may let a late route pass.
+    valid = [route for route in routes if not instance.fault(route)]
+    if len(valid) > instance.most or sum(map(len, valid)) != instance.num_customers:
+        return None
+    return Solution(instance.total(valid), tuple((encode(route), 1.0) for route in valid))

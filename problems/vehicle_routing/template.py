@@ -26,7 +26,7 @@ from colgen.core.numbers import real
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import PathEnumeration
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
-from colgen.problems.vehicle_routing.heuristics import check_pyvrp, first_routes
+from colgen.problems.vehicle_routing.heuristics import RuinAndRecreate, as_answer, check_pyvrp, first_routes
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.model import master
@@ -81,7 +81,7 @@ class VehicleRouting(Problem[list[Route]]):
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
-            heuristics=(RestrictedMIP(5.0),),
+            heuristics=(RuinAndRecreate(self.instance, self.oracle.encode), RestrictedMIP(5.0)),
             reductions=(RouteArcFixing(self.oracle),),
             enumeration=PathEnumeration(self.oracle),
         )
@@ -90,15 +90,11 @@ class VehicleRouting(Problem[list[Route]]):
         return (OnVehicles(), OnRouteArcs(self.oracle))
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # Local search sums times in both directions: rounding errors may let a late route pass.
-        routes = [route for route in first_routes(self.instance, budget, self.pyvrp) if not self.instance.fault(route)]
-        alone = [(i,) for i in self.instance.customers]
-        columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *alone]))]
-        answers: tuple[Solution, ...] = ()
-        if len(routes) <= self.instance.most and sum(map(len, routes)) == self.instance.num_customers:
-            own = tuple((self.oracle.encode(route), 1.0) for route in routes)
-            answers = (Solution(self.instance.total(routes), own),)
-        return WarmStart(answers=answers, columns=columns)
+        routes, alone = first_routes(self.instance, budget, self.pyvrp), [(i,) for i in self.instance.customers]
+        valid = [route for route in dict.fromkeys([*routes, *alone]) if not self.instance.fault(route)]
+        answer = as_answer(self.instance, routes, self.oracle.encode)
+        answers = () if answer is None else (answer,)
+        return WarmStart(answers=answers, columns=[self.oracle.encode(route) for route in valid])
 
     def certifier(self) -> Certifier:
         if self.instance.decimals is None:  # certificates need integer ticks

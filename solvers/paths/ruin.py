@@ -35,6 +35,7 @@ from colgen.solvers.paths.tours import (
 )
 from colgen.solvers.sorting import order_by
 from colgen.solvers.stopping import Expired, never
+from colgen.solvers.work import add_work
 
 Route = tuple[int, tuple[int, ...]]
 """The graph of a route, and its vertices without source and sink."""
@@ -46,6 +47,8 @@ _ROUND = 50_000
 
 Each round starts from the best routes so far.
 """
+_WORK = 50
+"""Work of a step per vertex: it compares the positions of some vertices in all routes."""
 _REMOVED = 10
 """Mean number of vertices removed per step."""
 _STRING = 10
@@ -104,6 +107,7 @@ def improve_partition(
         flat, ends, graphs = _ruin_and_recreate(
             data, order, flat, ends, graphs, extra, min(steps, size), begin, end, rng
         )
+        add_work(_WORK * min(steps, size) * costs.shape[1])
     begins = [0, *ends.tolist()]
     return [(int(g), tuple(flat[i:j].tolist())) for g, (i, j) in zip(graphs, pairwise(begins), strict=True)]
 

@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from colgen import InputError, solve
-from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
-from colgen.problems.vehicle_routing.heuristics import by_pyvrp, by_savings, has_pyvrp, improve_routes
+from colgen import InputError, IterationLimit, Method, WarmStart, solve
+from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, heuristics, random
+from colgen.problems.vehicle_routing.heuristics import (
+    RuinAndRecreate,
+    as_answer,
+    by_pyvrp,
+    by_savings,
+    has_pyvrp,
+    improve_routes,
+)
 from tests.sweeps import seeds
 from tests.twins.vehicle_routing import optimum
 
@@ -94,3 +101,29 @@ def test_pyvrp_is_an_additional_heuristic():
 def test_expired_runs_stop_improving():
     instance = random(5, customers=30)
     assert instance.check(improve_routes(instance, alone(instance), steps=10**9, expired=lambda: True)) > 0.0
+
+
+@pytest.mark.parametrize("windows", [True, False])
+def test_a_run_that_takes_long_improves_its_routes(windows, monkeypatch):
+    class Alone(VehicleRouting):
+        def warm_start(self, budget):
+            return WarmStart(columns=[self.oracle.encode(route) for route in alone(self.instance)])
+
+    instance = random(3, customers=12, windows=windows)
+    problem = Alone(instance)
+    search = RuinAndRecreate(instance, problem.oracle.encode)
+    late = solve(problem, stop=IterationLimit(2), method=Method(heuristics=(search,)))
+    monkeypatch.setattr(heuristics, "_FIRST", 0)
+    search = RuinAndRecreate(instance, problem.oracle.encode)
+    soon = solve(problem, stop=IterationLimit(2), method=Method(heuristics=(search,)))
+    assert instance.check(soon.answer) == soon.objective == pytest.approx(solve(problem).objective)
+    assert late.answer is None or late.objective > soon.objective
+
+
+def test_routes_are_an_answer_only_if_they_are_feasible():
+    instance = random(3, customers=12, windows=False)
+    encode = VehicleRouting(instance).oracle.encode
+    routes = by_savings(instance)
+    assert as_answer(instance, routes, encode).objective == instance.check(routes)
+    assert as_answer(instance, routes[1:], encode) is None
+    assert as_answer(instance, [tuple(i for route in routes for i in route)], encode) is None  # above the capacity
