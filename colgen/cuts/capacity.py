@@ -21,7 +21,7 @@ Arc = tuple[Hashable, Hashable]
 
 
 class RoundedCapacity(Separation):
-    """At most ``|S| - ⌈d(S) / Q⌉`` arcs inside a set S of customers that are visited once.
+    """At most ``|S| - ⌈d(S) / Q⌉`` arcs between the places of a set S of customers that are visited once.
 
     The cuts are :class:`colgen.core.terms.Linear` terms over arcs.  An oracle that reads ``duals.items(block)`` prices
     them without changes.
@@ -34,6 +34,8 @@ class RoundedCapacity(Separation):
         Demand of each customer.  Each is visited once in every feasible solution.  Omit the depot.
     capacity
         Capacity of a vehicle.
+    places
+        The ends of arcs at which each customer may be visited; by default the customers are the ends themselves.
     block, cuts
         Blocks of the arcs and of the cuts.
     limit
@@ -52,6 +54,7 @@ class RoundedCapacity(Separation):
         demands: Mapping[Hashable, float],
         capacity: float,
         *,
+        places: Mapping[Hashable, Sequence[Hashable]] | None = None,
         block: str = "arc",
         least: float = 0.05,
         limit: int = 20,
@@ -63,8 +66,8 @@ class RoundedCapacity(Separation):
             raise InputError(f"capacity: expected a finite number, at least as large as each demand, got {capacity}")
         self.arcs, self.block, self.capacity = arcs, block, capacity
         self.least, self.every, self._most = least, every, limit
-        self._names = list(demands)
-        self._number = {name: k for k, name in enumerate(self._names)}
+        self._places = [(name,) if places is None else tuple(places[name]) for name in demands]
+        self._number = {place: k for k, mine in enumerate(self._places) for place in mine}
         self._demands = np.array(list(demands.values()), dtype=float)
         self.family = Cuts(cuts, components=arcs, idle_after=idle_after)  # type: ignore[arg-type]
 
@@ -72,11 +75,12 @@ class RoundedCapacity(Separation):
         if context.whole:
             return ()
         number = self._number
-        flow = np.zeros((len(number), len(number)))
+        flow = np.zeros((len(self._places), len(self._places)))
         for column, value in solution.columns:
             for (tail, head), times in self.arcs(column).items():
                 if tail in number and head in number:
                     flow[number[tail], number[head]] += value * times
+        np.fill_diagonal(flow, 0.0)  # between two places of a customer
         sets, _ = violated_capacity(flow, self._demands, self.capacity, least=self.least, limit=self._most)
         return [self._cut(np.flatnonzero(mine).tolist()) for mine in sets]
 
@@ -87,11 +91,11 @@ class RoundedCapacity(Separation):
         ends = {end for arc in term.members if isinstance(arc, tuple) for end in arc}
         if not ends or any(end not in self._number for end in ends):
             return None
-        row = self._cut(sorted(self._number[end] for end in ends))
+        row = self._cut(sorted({self._number[end] for end in ends}))
         return row if row.key == key else None
 
     def _cut(self, customers: list[int]) -> Row:
-        names = [self._names[k] for k in customers]
-        inside = tuple(itertools.permutations(names, 2))
+        pairs = itertools.permutations([self._places[k] for k in customers], 2)
+        inside = tuple(arc for tails, heads in pairs for arc in itertools.product(tails, heads))
         vehicles = math.ceil(float(self._demands[customers].sum()) / self.capacity - TOLERANCES.pruning)
-        return self.family.cut(Linear(self.block, inside, (1.0,) * len(inside)), upper=float(len(names) - vehicles))
+        return self.family.cut(Linear(self.block, inside, (1.0,) * len(inside)), upper=float(len(customers) - vehicles))

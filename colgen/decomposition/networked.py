@@ -210,7 +210,7 @@ class NetworkModel(Decomposed):
         found: list[Separation] = [ArcBounds(self.blocks, self._needed_bounds)] if self._are_bounded else []
         if not self._all_integer or all(isinstance(block.solver, Acyclic) for block in self.blocks):
             return found  # labels would have to remember cuts, and nothing else
-        cuts: list[Separation] = [*rounded_capacities(self.blocks, self._once, self._paths.between)]
+        cuts: list[Separation] = [*rounded_capacities(self.blocks, self._partitioned, self._paths.between)]
         for name in dict.fromkeys(key[0] for key in self._packing):
             sides = {key[1]: int(side) for key, side in self._packing.items() if key[0] == name and side > 0.0}
             if len(sides) > 2:
@@ -229,18 +229,6 @@ class NetworkModel(Decomposed):
         pure = [static.isdisjoint(entries.indices[i:j].tolist()) for i, j in pairwise(entries.indptr.tolist())]
         exact = np.append(exact & np.array(pure, dtype=np.bool_), False)
         return [np.where(exact[each], each, -1) for each in self.visits.of_vertex]
-
-    @cached_property
-    def _once(self) -> list[frozenset[Hashable]]:
-        """For each block the names of its vertices that all paths visit exactly once, each by a row of its own."""
-        found = []
-        for block, of_vertex in zip(self.blocks, self._partitioned, strict=True):
-            names = [block.graph.vertices[k] for k in block.vertex_of.tolist()]
-            rows: dict[int, set[Hashable]] = {}
-            for vertex in np.flatnonzero(of_vertex >= 0).tolist():
-                rows.setdefault(int(of_vertex[vertex]), set()).add(names[vertex])
-            found.append(frozenset(next(iter(each)) for each in rows.values() if len(each) == 1))
-        return found
 
     @property
     def _all_integer(self) -> bool:

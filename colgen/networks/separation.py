@@ -18,7 +18,7 @@ from colgen.cuts.in_turn import InTurn
 from colgen.cuts.rank_one import RankOne
 from colgen.cuts.separation import Separation, SeparationContext
 from colgen.networks.block import Path, PathBlock
-from colgen.networks.graph import Floats
+from colgen.networks.graph import Floats, Ints
 from colgen.networks.pricing import ARC, ARC_OF_GRAPH
 from colgen.networks.rules import Resource
 
@@ -114,33 +114,49 @@ def rank_one(name: str, sides: Mapping[Hashable, int], visited: Callable[[Column
 
 
 def rounded_capacities(
-    blocks: Sequence[PathBlock], once: Sequence[frozenset[Hashable]], between: Callable[[Column], Mapping[Any, float]]
+    blocks: Sequence[PathBlock], partitioned: Sequence[Ints], between: Callable[[Column], Mapping[Any, float]]
 ) -> list[RoundedCapacity]:
     """Return the rounded capacity cuts of each resource that all blocks consume by visits alone.
 
     Parameters
     ----------
-    once
-        Names of the vertices of each block that all paths together visit exactly once.
+    partitioned
+        For each block the row that exactly one visit covers, by vertex of the network; -1 for none.
     between
         The arcs of a column by the names of their ends.
     """
-    if any(names != once[0] for names in once) or len(once[0]) < 2:
-        return []
+    places = _places(blocks, partitioned)
     found = []
     for resource in (r for r in blocks[0].statement._resources if isinstance(r, Resource)):
-        each = [_load(block, once[0], resource.name) for block in blocks]
+        each = [_load(block, places, resource.name) for block in blocks]
         loads = [load for load in each if load is not None]
-        if len(loads) == len(blocks) and all(demands == loads[0][0] for demands, _ in loads):
-            demands, capacity = loads[0][0], max(most for _, most in loads)
+        if len(loads) == len(blocks) and len(places) > 1:
+            demands = {row: min(mine[row] for mine, _ in loads if row in mine) for row in places}
+            capacity = max(most for _, most in loads)
             if 0.0 < max(demands.values()) <= capacity < math.inf:
                 cuts = f"capacity of {resource.name}"
-                found.append(RoundedCapacity(between, demands, capacity, block=ARC, cuts=cuts))
+                found.append(RoundedCapacity(between, demands, capacity, places=places, block=ARC, cuts=cuts))
     return found
 
 
-def _load(block: PathBlock, names: frozenset[Hashable], resource: str) -> tuple[dict[Hashable, float], float] | None:
-    """Return what a visit of each vertex consumes, and the most that a path may consume; None if arcs decide."""
+def _places(blocks: Sequence[PathBlock], partitioned: Sequence[Ints]) -> dict[Hashable, list[Hashable]]:
+    """Return the names of the vertices that each row counts, if no block counts one of them otherwise."""
+    rows: dict[Hashable, set[int]] = {}
+    for block, of_vertex in zip(blocks, partitioned, strict=True):
+        for vertex, row in zip(block.vertex_of.tolist(), of_vertex.tolist(), strict=True):
+            rows.setdefault(block.graph.vertices[vertex], set()).add(row)
+    torn = set().union(*(mine for mine in rows.values() if len(mine) > 1), (-1,))
+    found: dict[Hashable, list[Hashable]] = {}
+    for name, mine in rows.items():
+        if mine.isdisjoint(torn):
+            found.setdefault(min(mine), []).append(name)
+    return found
+
+
+def _load(
+    block: PathBlock, places: Mapping[Hashable, Sequence[Hashable]], resource: str
+) -> tuple[dict[Hashable, float], float] | None:
+    """Return what each row consumes at least, and the most that a path may consume; None if arcs decide."""
     mine = [r for r in block.statement._resources if isinstance(r, Resource) and r.name == resource]
     if len(mine) != 1 or mine[0].lower is not None or mine[0].start:
         return None
@@ -149,7 +165,8 @@ def _load(block: PathBlock, names: frozenset[Hashable], resource: str) -> tuple[
     least, most = np.full(len(graph.vertices), math.inf), np.full(len(graph.vertices), -math.inf)
     np.minimum.at(least, graph.heads, used)
     np.maximum.at(most, graph.heads, used)
-    if (used < 0.0).any() or any(least[k] != most[k] for k, name in enumerate(graph.vertices) if name in names):
+    each = dict(zip(graph.vertices, zip(least.tolist(), most.tolist(), strict=True), strict=True))
+    visits = {row: [each[name] for name in names if name in each] for row, names in places.items()}
+    if (used < 0.0).any() or any(low != high for ends in visits.values() for low, high in ends):
         return None
-    demands = {name: float(most[k]) for k, name in enumerate(graph.vertices) if name in names}
-    return demands, float(upper.max())
+    return {row: min(low for low, _ in ends) for row, ends in visits.items() if ends}, float(upper.max())
