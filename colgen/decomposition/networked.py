@@ -102,7 +102,8 @@ class UsedPath:
 class NetworkModel(Decomposed):
     """A model with path blocks; other blocks of the model are priced as in :class:`Decomposed`.
 
-    The answer maps the names of the model's variables to values; its attribute ``paths`` lists the paths in use.
+    The answer maps the names of the model's variables to values; its attribute ``paths`` lists the paths in use,
+    sorted by graph and arcs.
     """
 
     def __init__(self, splitting: Splitting, compact: CompactModel, *, recognize: bool = True) -> None:
@@ -372,11 +373,11 @@ class NetworkModel(Decomposed):
     def answer(self, solution: Solution) -> PathValues:
         splitting = self.splitting
         values = splitting.compact.to_user(splitting.values(solution))
-        used = []
-        for column, amount in solution.columns:
-            if isinstance(column.structure, Path):
-                used.append(self._used(column.structure, amount))
-        return PathValues(self.compact, values, splitting.linking, used)
+        paths = [
+            (column.structure, amount) for column, amount in solution.columns if isinstance(column.structure, Path)
+        ]
+        paths.sort(key=lambda each: (each[0].number, each[0].arcs))
+        return PathValues(self.compact, values, splitting.linking, [self._used(*each) for each in paths])
 
     def _used(self, path: Path, amount: float) -> UsedPath:
         block = self.blocks[path.number]
