@@ -108,7 +108,6 @@ class PathPricing(PathOracle):
         touched = [self.keys[row] for row in np.unique(block.linking.indices).tolist()]
         others = {key for key in touched if key not in tracked} | {count_key}
         self._visits = Visits(self.name, visits, others, ARC, block.solver)
-        self._forbidden: tuple[object, Mask | None] = (None, None)
         self._first = block.network.tails == block.network.source
         large = len(keys) > _FEW * _FEWER_THAN_ROWS
         self._selects = (
@@ -121,6 +120,7 @@ class PathPricing(PathOracle):
         for vertex, key in visits.items():
             self._row_of[vertex] = number[key]
         self._trials, self.brief = ExactTrials(), _AFFORDABLE * max(len(keys), 1) ** 2
+        self._arcs_of = {ARC: block.between, ARC_OF_GRAPH: block.copies, VISITS_OF_GRAPH: block.entering}
 
     @property
     def name(self) -> str:
@@ -131,12 +131,8 @@ class PathPricing(PathOracle):
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
         block = self.block_of_paths
         reduced = context.cost_weight * self.costs - block.linking @ duals.values[: self._rows]
-        for ends, value in duals.items(ARC):
-            reduced[block.between(ends)] -= value
-        for name, value in duals.items(ARC_OF_GRAPH):
-            reduced[block.copies(name)] -= value
-        for name, value in duals.items(VISITS_OF_GRAPH):
-            reduced[block.entering(name)] -= value
+        for rows, arcs_of in self._arcs_of.items():
+            self.pay(reduced, duals, rows, arcs_of)
         leaving = duals.get(self.count_key)
         for number, value in duals.items(PATHS):
             leaving += value * (number == block.number)
@@ -165,26 +161,15 @@ class PathPricing(PathOracle):
 
     # --- arcs --------------------------------------------------------------------------------------------------------
 
-    def forbidden(self, context: PricingContext) -> Mask | None:
-        """Return the mask of arcs that the decisions forbid, if any; it is cached for each node."""
-        known, mask = self._forbidden
-        if known is not context.decisions:
-            block = self.block_of_paths
-            closed = np.zeros(len(self.costs), dtype=np.bool_)
-            for ends in context.forbidden(ARC):
-                closed[block.between(ends)] = True
-            for name in context.forbidden(ARC_OF_GRAPH):
-                closed[block.copies(name)] = True
-            for name in context.forbidden(VISITS_OF_GRAPH):
-                closed[block.entering(name)] = True
-            if block.number in context.forbidden(PATHS):
-                closed[:] = True
-            for decision in context.decisions:
-                if isinstance(decision, ArcsForbidden) and decision.number == block.number:
-                    closed |= decision.closed
-            mask = closed if closed.any() else None
-            self._forbidden = context.decisions, mask
-        return mask
+    def close(self, closed: Mask, context: PricingContext) -> None:
+        for rows, arcs_of in self._arcs_of.items():
+            for name in context.forbidden(rows):
+                closed[arcs_of(name)] = True
+        if self.block_of_paths.number in context.forbidden(PATHS):
+            closed[:] = True
+        for decision in context.decisions:
+            if isinstance(decision, ArcsForbidden) and decision.number == self.block_of_paths.number:
+                closed |= decision.closed
 
     # --- columns -----------------------------------------------------------------------------------------------------
 

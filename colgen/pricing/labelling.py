@@ -12,6 +12,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
 
@@ -73,6 +74,8 @@ class PathOracle(Pricing):
     """Returns the arcs that an additional first search may use; see :func:`colgen.pricing.arcs.keep_arcs`."""
     _usual: int = 0
     """Effort of the dearest exact search at the root without cuts on visits."""
+    _forbidden: tuple[object, Mask | None] = (None, None)
+    """The decisions of the last node, and the arcs that they forbid."""
 
     @abstractmethod
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
@@ -93,6 +96,41 @@ class PathOracle(Pricing):
     def _modes_of(self, context: PricingContext) -> tuple[str, ...]:
         """Return the searches of a round, in order; ``"brief"`` is an exact one of little effort."""
         return self.modes
+
+    @abstractmethod
+    def close(self, closed: Mask, context: PricingContext) -> None:
+        """Mark the arcs that the decisions of a node forbid."""
+
+    def forbidden(self, context: PricingContext) -> Mask | None:
+        """Return the mask of arcs that the decisions forbid, if any; it is cached, as fixing may forbid thousands."""
+        known, mask = self._forbidden
+        if known is not context.decisions:
+            closed = np.zeros(len(self.costs), dtype=np.bool_)
+            self.close(closed, context)
+            mask = closed if closed.any() else None
+            self._forbidden = context.decisions, mask
+        return mask
+
+    def pay(self, reduced: Floats, duals: Duals, block: str, arcs_of: Callable[[Any], Sequence[int] | Ints]) -> None:
+        """Subtract the dual values of a block's rows, and of linear terms over it, from the arcs of their names."""
+        for name, value in zip(duals.members(block), duals.array(block).tolist(), strict=False):
+            reduced[arcs_of(name)] -= value
+        linear = duals.terms(Linear)
+        for term, value in zip(linear.terms, linear.values.tolist(), strict=True):
+            if term.block == block:
+                arcs, coefficients = self._counted.get(term) or self._count(term, arcs_of)
+                reduced[arcs] -= value * coefficients
+
+    @cached_property
+    def _counted(self) -> dict[Linear, tuple[Ints, Floats]]:
+        """The arcs and coefficients of linear terms, which have hundreds."""
+        return {}
+
+    def _count(self, term: Linear, arcs_of: Callable[[Any], Sequence[int] | Ints]) -> tuple[Ints, Floats]:
+        each = [np.asarray(arcs_of(member), dtype=np.int64) for member in term.members]
+        coefficients = np.repeat(np.asarray(term.coefficients, dtype=np.float64), list(map(len, each)))
+        self._counted[term] = np.concatenate(each), coefficients
+        return self._counted[term]
 
     def through_arcs(self, values: Floats) -> PricedMarginals:
         """Return the least reduced costs of paths through the arcs as marginals; by default the names are numbers."""
@@ -293,7 +331,6 @@ class Labelling(PathOracle):
         self._arc_entries = tuple(np.array(each) for each in zip(*by_arc, strict=True)) if by_arc else None
         others = {vehicles, *(key for _, key, _ in self.arc_rows)}
         self._visits = Visits(self.name, self.vertex_rows, others, arcs, solver)
-        self._forbidden: tuple[object, Mask | None] = (None, None)
         self._arcs_named: dict[Hashable, list[int]] = {}
         for arc, ends in enumerate(zip(network.tails.tolist(), network.heads.tolist(), strict=True)):
             self._arcs_named.setdefault(ends, []).append(arc)
@@ -340,8 +377,7 @@ class Labelling(PathOracle):
         if self._arc_entries is not None:
             arcs, rows, amounts = self._arc_entries
             np.subtract.at(reduced, arcs, amounts * of_row[rows])
-        for name, value in duals.items(self.block):
-            reduced[self._arcs(name)] -= value
+        self.pay(reduced, duals, self.block, self._arcs)
         leaving = sum(value for _, value in duals.items(self.paths))
         if self.vehicles is not None:
             leaving += values.get(self.vehicles, 0.0)
@@ -356,18 +392,11 @@ class Labelling(PathOracle):
             raise InputError(f"{self.block}: expected arcs named (tail, head), got {name!r}")
         return self._arcs_named.get(name, [])
 
-    def forbidden(self, context: PricingContext) -> Mask | None:
-        """Return the mask of arcs that the decisions forbid, if any."""
-        known, mask = self._forbidden
-        if known is not context.decisions:  # cached per node, because fixing may forbid thousands of arcs
-            closed = np.zeros(len(self.costs), dtype=np.bool_)
-            for name in context.forbidden(self.block):
-                closed[self._arcs(name)] = True
-            if context.forbidden(self.paths):
-                closed[:] = True
-            mask = closed if closed.any() else None
-            self._forbidden = context.decisions, mask
-        return mask
+    def close(self, closed: Mask, context: PricingContext) -> None:
+        for name in context.forbidden(self.block):
+            closed[self._arcs(name)] = True
+        if context.forbidden(self.paths):
+            closed[:] = True
 
     # --- columns -----------------------------------------------------------------------------------------------------
 

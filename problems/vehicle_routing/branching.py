@@ -1,10 +1,11 @@
-"""Branching on the number of vehicles, then on arcs; fixing of arcs by reduced cost."""
+"""Branching on arcs or edges; fixing of arcs by reduced cost."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from colgen.branching.rules import Bound
 from colgen.fixing import ReducedCostFixing
 from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.vehicle_routing.instance import Route
-from colgen.problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteArcsForbidden, RouteOracle, as_arc
+from colgen.problems.vehicle_routing.layout import Arc
+from colgen.problems.vehicle_routing.pricing import ARC, EDGE, RouteArcsForbidden, RouteOracle
 
 
 def arcs_of(column: Column) -> Mapping[Hashable, float]:
@@ -28,13 +30,6 @@ def edges_of(column: Column) -> Mapping[Hashable, float]:
     route: Route = column.structure
     edges = Counter((min(arc), max(arc)) for arc in itertools.pairwise((0, *route, 0)))
     return {edge: float(times) for edge, times in edges.items()}
-
-
-class OnVehicles(OnOriginalVariable):
-    """Branch on the number of routes."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda column: {VEHICLES: 1.0}, block=VEHICLES)
 
 
 class OnRouteArcs(OnOriginalVariable):
@@ -54,7 +49,7 @@ class OnRouteArcs(OnOriginalVariable):
     def imposed(self, bound: Bound) -> Decision:
         if self.symmetric or bound.lower < 1.0:
             return bound
-        i, j = as_arc(bound.key[1])
+        i, j = cast(Arc, bound.key[1])
         tails, heads = self.layout.tails, self.layout.heads
         closed = np.zeros(len(tails), dtype=np.bool_)
         if i:

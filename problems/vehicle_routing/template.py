@@ -9,6 +9,7 @@ from colgen import (
     BranchingRule,
     Column,
     Method,
+    OnOriginalVariable,
     Pricing,
     Problem,
     RestrictedMIP,
@@ -25,12 +26,12 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import real
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import PathEnumeration
-from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
+from colgen.problems.vehicle_routing.branching import OnRouteArcs, RouteArcFixing
 from colgen.problems.vehicle_routing.heuristics import RuinAndRecreate, as_answer, check_pyvrp, first_routes
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.model import master
-from colgen.problems.vehicle_routing.pricing import RouteOracle
+from colgen.problems.vehicle_routing.pricing import VEHICLES, RouteOracle
 from colgen.problems.vehicle_routing.proof import RoutesCertifier
 from colgen.problems.vehicle_routing.separation import capacity_then_rank_one
 
@@ -87,7 +88,7 @@ class VehicleRouting(Problem[list[Route]]):
         )
 
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnVehicles(), OnRouteArcs(self.oracle))
+        return (OnOriginalVariable(self.oracle.number_of, block=VEHICLES), OnRouteArcs(self.oracle))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         routes, alone = first_routes(self.instance, budget, self.pyvrp), [(i,) for i in self.instance.customers]

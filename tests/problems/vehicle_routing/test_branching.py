@@ -8,7 +8,7 @@ from colgen import PricingContext, Sense, Solution
 from colgen.branching.rules import Bound
 from colgen.core.decision import admits
 from colgen.problems.vehicle_routing import VehicleRouting, random
-from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing, arcs_of, edges_of
+from colgen.problems.vehicle_routing.branching import OnRouteArcs, RouteArcFixing, arcs_of, edges_of
 from colgen.problems.vehicle_routing.pricing import EDGE
 from tests.twins.vehicle_routing import all_routes
 
@@ -75,7 +75,7 @@ def test_integer_edges_of_fractional_routes_form_routes():
 def test_the_number_of_vehicles_is_one_row():
     problem = VehicleRouting(random(0, customers=4))
     columns = [(problem.oracle.encode((i,)), 0.6) for i in (1, 2, 3, 4)]
-    (one,), (other,) = OnVehicles().branch(Solution(0.0, tuple(columns)))
+    (one,), (other,) = problem.branching()[0].branch(Solution(0.0, tuple(columns)))
     assert {one.row().lower, one.row().upper, other.row().lower, other.row().upper} >= {2.0, 3.0}
 
 

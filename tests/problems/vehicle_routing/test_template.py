@@ -9,7 +9,8 @@ import pytest
 from colgen import Method, NoStabilization, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
-from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles
+from colgen.problems.vehicle_routing.branching import OnRouteArcs
+from colgen.problems.vehicle_routing.pricing import VEHICLES
 from tests.sweeps import seeds
 from tests.twins.vehicle_routing import optimum
 
@@ -127,7 +128,7 @@ def test_the_objective_step_follows_the_distances():
 
 def test_rules_in_their_order():
     first, second = VehicleRouting(random(0, customers=3)).branching()
-    assert isinstance(first, OnVehicles)
+    assert first.block == VEHICLES
     assert isinstance(second, OnRouteArcs)
 
 
