@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from operator import ge
+from operator import add, ge, sub
 from typing import Any, NamedTuple
 
 from colgen.certificate.checker_pricing import NO, CheckerState, Place, WrongError, check_count, exact, fields, integer
@@ -264,10 +264,13 @@ class NetworkPaths:
         ]
         paying = any(map(any, own_pays))
         kept: list[list[_Label]] = [[] for _ in self.rows]
-        entering: list[list[_Arc]] = [[] for _ in self.rows]
+        entering: list[list[Any]] = [[] for _ in self.rows]
         for arc in self.arcs:
-            if arc.tail != self.source:
-                entering[arc.head].append(arc)
+            v, used = arc.tail, arc.consumption
+            if v != self.source and all(map(ge, self.upper[v], self.earliest[v])):
+                needed = tuple(map(add, self.earliest[v], used))
+                ends = self.upper[v], self.earliest[v], own_pays[v]
+                entering[arc.head].append((v, costs[arc.number], self.bits[v], self.near[v], used, needed, *ends))
         first, left, count = self.earliest[self.sink], self.upper[self.sink], 0
         paid, pays = _settled(own_pays[self.sink], first, left)
         level = [(_Label(paid, self.bits[self.sink], left, pays), self.sink)] if all(map(ge, left, first)) else []
@@ -276,30 +279,24 @@ class NetworkPaths:
             below = []
             for label, vertex in level:
                 cost, members, latest, pays = label
-                for other in kept[vertex]:
+                forgotten = ~members
+                for c, m, t, p in kept[vertex]:
                     if (
-                        other.cost <= cost
-                        and not other.members & ~members
-                        and all(map(ge, other.latest, latest))
-                        and (not paying or other.cost + _most(other.pays, pays, latest) <= cost)
+                        c <= cost
+                        and not m & forgotten
+                        and all(map(ge, t, latest))
+                        and (not paying or c + _most(p, pays, latest) <= cost)
                     ):
                         break
                 else:
                     kept[vertex].append(label)
-                    for arc in entering[vertex]:
-                        tail, own = arc.tail, self.bits[arc.tail]
-                        if members & own:
-                            continue
-                        left = tuple(
-                            map(min, self.upper[tail], (t - c for t, c in zip(latest, arc.consumption, strict=True)))
-                        )
-                        if all(map(ge, left, self.earliest[tail])):
+                    for tail, price, own, near, used, needed, upper, first, own_pay in entering[vertex]:
+                        if not members & own and all(map(ge, latest, needed)):
+                            left = tuple(map(min, upper, map(sub, latest, used)))
                             paid, before = 0, pays
                             if paying:
-                                before = _moved(pays, own_pays[tail], arc.consumption)
-                                paid, before = _settled(before, self.earliest[tail], left)
-                            remembered = members & self.near[tail] | own
-                            below.append((_Label(cost + costs[arc.number] + paid, remembered, left, before), tail))
+                                paid, before = _settled(_moved(pays, own_pay, used), first, left)
+                            below.append((_Label(cost + price + paid, members & near | own, left, before), tail))
                 check_count(count + len(below), self.limit, "labels")
             level = below
             count += len(level)
