@@ -14,6 +14,7 @@ import numpy as np
 
 from colgen.bounding.protocol import Bounded, Outcome
 from colgen.bounding.run import Run
+from colgen.core.columns import Column, Key
 from colgen.core.solution import Solution
 from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES, fractionality
@@ -43,6 +44,8 @@ class HeuristicContext(Described):
         Number of earlier calls of the heuristic at this node.
     bound
         The node's dual bound.
+    work
+        Limit on the work of this call, see :mod:`colgen.solvers.work`.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class HeuristicContext(Described):
     vary: Callable[[np.random.Generator, float], None] = lambda rng, noise: None
     attempt: int = 0
     bound: float = math.nan
+    work: float = math.inf
 
 
 class Heuristic(Described, ABC):
@@ -76,6 +80,9 @@ class Heuristic(Described, ABC):
         Run again at a node that no other method can decide, as long as it finds new columns.
     joins
         Whether the columns of a new incumbent join the master, because it does not hold them.
+    by_need
+        As long as the run has no solution, run also where ``every`` does not apply, and before the first rows of
+        separations: each time the work of the run has doubled.
 
     Examples
     --------
@@ -90,6 +97,7 @@ class Heuristic(Described, ABC):
     quick: bool = False
     again: bool = False
     joins: bool = False
+    by_need: bool = False
 
     @property
     def name(self) -> str:
@@ -126,6 +134,8 @@ class RestrictedMIP(Heuristic):
     453.0
     """
 
+    by_need = True
+
     def __init__(self, seconds: float = 10.0, every: int = 0) -> None:
         self.seconds = seconds
         self.every = every
@@ -134,7 +144,7 @@ class RestrictedMIP(Heuristic):
         run, integer = context.run, context.master.integer
         if integer is None:
             return None
-        work = math.inf if run.incumbent is None else run.budget.allotment.remaining
+        work = context.work if run.incumbent is None else min(context.work, run.budget.allotment.remaining)
         return integer.solve(fair(self.seconds, run), run.incumbent, lambda: run.expired, work)[0]
 
 
@@ -175,6 +185,7 @@ class Exchanging(Heuristic):
     """
 
     again = True
+    by_need = True
 
     def __init__(
         self,
@@ -283,6 +294,7 @@ class Diving(Heuristic):
     """
 
     again = True
+    by_need = True
 
     def __init__(
         self,
@@ -340,11 +352,17 @@ class _Dives:
         self._rng = np.random.default_rng(rules.seed + context.attempt)
         seconds = fair(rules.seconds, context.run) if math.isfinite(rules.seconds) else math.inf
         allotment = context.run.budget.allotment
+        last = allotment.total + context.work
         self._expired = after(
             seconds,
-            lambda: context.run.expired or (context.run.incumbent is not None and allotment.remaining <= 0.0),
+            lambda: (
+                context.run.expired
+                or allotment.total >= last
+                or (context.run.incumbent is not None and allotment.remaining <= 0.0)
+            ),
         )
         self.best: Solution | None = None
+        self._sides: dict[str, Mapping[Key, float | None]] = {}
 
     @property
     def are_over(self) -> bool:
@@ -399,6 +417,7 @@ class _Dives:
         """Return the next lower bounds, all integer parts and one column rounded up, and that column."""
         more = dict(fixed)
         candidates: list[tuple[float, int, Hashable, float]] = []
+        others: list[tuple[float, int, Hashable, float]] = []
         for k, (column, value) in enumerate(solution.columns):
             if not column.integer:
                 continue
@@ -407,13 +426,28 @@ class _Dives:
                 more[column.identity] = float(floor)
             if fractionality(value) and column.identity not in tabu:
                 score = value - floor + noise * self._rng.random()
-                candidates.append((-score, k, column.identity, floor + 1.0))
+                fitting = candidates if self._fits(column, floor + 1.0) else others
+                fitting.append((-score, k, column.identity, floor + 1.0))
+        candidates = candidates or others
         if not candidates:
             return more, None
         candidates.sort(key=operator.itemgetter(0, 1))
         _, _, up, value = candidates[0] if self._rules.strong < 2 else self._strongest(more, candidates)
         more[up] = value
         return more, up
+
+    def _fits(self, column: Column, value: float) -> bool:
+        """Whether a column at a value exceeds no packing row; a path that visits a vertex twice may not be used."""
+        rows = self._context.master.rows
+        if rows is None:
+            return True
+        for key, amount in column.coefficients.items():
+            if key[0] not in self._sides:
+                self._sides[key[0]] = rows.packing_sides(key[0])
+            side = self._sides[key[0]].get(key)
+            if side is not None and amount * value > side + TOLERANCES.feasibility:
+                return False
+        return True
 
     def _strongest(
         self, fixed: Mapping[Hashable, float], candidates: list[tuple[float, int, Hashable, float]]

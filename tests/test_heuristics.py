@@ -30,6 +30,7 @@ from colgen.core.budget import Budget
 from colgen.heuristics import Exchanging, fair
 from colgen.solvers.packing.knapsack import bounded_knapsack
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning, cutting_column
+from tests.zoo import Partitioning, Triples
 
 
 def spy_on(heuristic, before, after):
@@ -95,10 +96,11 @@ def test_a_dive_rounds_up_the_column_nearest_to_its_next_integer():
 
     context = SimpleNamespace(
         relaxation=Solution(9.0, ((a, 3.4), (b, 0.9), (c, 0.7))),
-        master=SimpleNamespace(node=SimpleNamespace(fix=tried.append), num_rows=4),
+        master=SimpleNamespace(node=SimpleNamespace(fix=tried.append), num_rows=4, rows=None),
         run=SimpleNamespace(expired=False, reason=None, incumbent=None, budget=Budget()),
         regenerate=regenerate,
         attempt=0,
+        work=math.inf,
     )
     with pytest.raises(KeyboardInterrupt):
         Diving().search(context)
@@ -151,7 +153,7 @@ def test_a_dive_without_progress_ends():
     assert len(result.iterations) == 10
 
 
-def scripted(relaxations, columns, **arguments):
+def scripted(relaxations, columns, rows=None, work=math.inf, **arguments):
     """A dive with given relaxations; records what it fixes and finds."""
     fixed = []
 
@@ -166,6 +168,7 @@ def scripted(relaxations, columns, **arguments):
         master=SimpleNamespace(
             node=SimpleNamespace(fix=lambda now: None),
             num_rows=4,
+            rows=rows,
             solution=lambda s: Solution(s.objective, s.pairs),
         ),
         run=SimpleNamespace(
@@ -180,6 +183,7 @@ def scripted(relaxations, columns, **arguments):
         ),
         regenerate=regenerate,
         attempt=0,
+        work=work,
     )
     return Diving(1, **arguments).search(context), fixed
 
@@ -208,6 +212,49 @@ def test_strong_diving_rounds_up_the_column_that_worsens_the_linear_program_leas
     found, fixed = scripted(WAYS, ((A, 0.9), (B, 0.7)), strong=2)
     assert found.objective == 10.0
     assert fixed == [({A.identity: 1.0}, 0), ({B.identity: 1.0}, 0), ({B.identity: 1.0}, None)]
+
+
+def test_a_column_that_exceeds_a_packing_row_is_rounded_up_only_if_all_do():
+    once = SimpleNamespace(packing_sides=lambda block: {(block, 0): 1.0, (block, 1): None})
+    found, fixed = scripted(WAYS, ((A, 0.9), (B, 0.7)), rows=once)  # A covers the first row twice
+    assert found.objective == 10.0
+    assert fixed == [({B.identity: 1.0}, None)]
+    assert scripted(WAYS, ((A, 0.9),), rows=once)[0].objective == 12.0
+
+
+def test_a_dive_ends_at_its_limit_of_work():
+    assert scripted(WAYS, ((A, 0.9), (B, 0.7)), work=0.0) == (None, [])
+
+
+class Dive(Diving):
+    """A dive that records whether it runs."""
+
+    runs = False
+
+    def search(self, context):
+        self.runs = True
+        try:
+            return super().search(context)
+        finally:
+            self.runs = False
+
+
+def test_a_dive_separates_integer_solutions_only():
+    dive, inside, outside = Dive(1), [], []
+
+    class Watched(Triples):
+        def separate(self, solution):
+            (inside if dive.runs else outside).append(solution.is_integral)
+            return super().separate(solution)
+
+    class Cut(Partitioning):
+        def separation(self):
+            return [Watched(self)]
+
+    assert solve(Cut(size=9, seed=4), method=Method(heuristics=(dive,))).is_optimal
+    assert inside
+    assert all(inside)
+    assert not all(outside)
 
 
 def test_strong_dives_with_discrepancies_end_where_plain_ones_do():

@@ -383,6 +383,8 @@ def _separate(
     """Return the rows that the solution violates, once no column improves."""
     if not parts.separation or solved.phase == 1 or priced.num_columns:
         return ()
+    if parts.settings.integral_only and not is_integral(parts.master, solved):
+        return ()
     return separate(parts, parts.master.solution(solved), separation_context(parts, node, solved, progress.node_bound))
 
 

@@ -56,6 +56,8 @@ class Settings:
         Orders the oracles of a round with such a share; None: in turn.
     rounds
         Stop after this many rounds with the bound proved so far; None: no limit.
+    integral_only
+        Separate integer solutions only, which may be infeasible without further rows.
     """
 
     stop_early: bool = True
@@ -68,6 +70,7 @@ class Settings:
     pricing_share: float = 1.0
     pricing_order: PricingOrder | None = None
     rounds: int | None = None
+    integral_only: bool = False
 
 
 @dataclass(frozen=True)

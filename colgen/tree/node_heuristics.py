@@ -15,14 +15,19 @@ from colgen.core.duals import Duals
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP
-from colgen.master.protocol import MasterSolution
+from colgen.master.protocol import MasterSolution, is_integral
 from colgen.pricing.calls import call_oracles, gather
+from colgen.solvers.work import SECOND
 from colgen.stabilization import NoStabilization
 from colgen.tree.node import Node, skip_on_failure
 from colgen.tree.node_bounds import GRACE, NodeBounds
 
 _ATTEMPTS = 8
 """Maximum number of runs of the heuristics at a node that cannot be decided otherwise."""
+
+_FIRST, _MORE, _SHARE = float(SECOND), 2.0, 0.5
+"""Work after which heuristics look for a first solution where they do not apply, its factor after a failure, and the
+share of the work so far that they may do."""
 
 _RANGE, _PART = 16.0, 0.5
 """Ratio of the largest to the smallest perturbation of dual values. In half of the calls half of the values are 0."""
@@ -34,6 +39,7 @@ class NodeHeuristics:
     def __init__(self, heuristics: Sequence[Heuristic], parts: Parts, bounds: NodeBounds) -> None:
         self.heuristics, self._parts, self._bounds = heuristics, parts, bounds
         self.master, self.run, self.incumbents = parts.master, parts.run, bounds.incumbents
+        self._search_at = _FIRST
 
     def apply(self, depth: int, quick: bool) -> bool:
         """Return whether any quick (or any slower) heuristic applies at a depth."""
@@ -45,19 +51,38 @@ class NodeHeuristics:
             if heuristic.is_due(self.run):
                 solution = self.master.solution(solved) if solved.phase == 2 else Solution(self.run.sense.hopeless)
                 self._run(heuristic, node, self._context(node, solution, math.nan))
+        rounds = self.run.iterations
+        converged = solved.phase == 2 and not solved.exchanging and bool(rounds) and not rounds[-1].new_columns
+        if converged and self._lacks_solution and not is_integral(self.master, solved):  # rows may follow for long
+            self._search([], node, self._context(node, self.master.solution(solved), self.run.global_bound))
+
+    @property
+    def _lacks_solution(self) -> bool:
+        """Whether there is no incumbent, and the work of the run has doubled since the last search for one."""
+        return self.run.incumbent is None and self.run.budget.allotment.total >= self._search_at
 
     def search(self, node: Node, solution: Solution, bound: float, quick: bool, attempt: int = 0) -> None:
-        """Run the quick (or the slower) heuristics that apply at this depth."""
-        context = self._context(node, solution, bound, attempt)
+        """Run the quick (or the slower) heuristics that apply at this depth, and others if there is no incumbent."""
+        chosen = [each for each in self.heuristics if each.quick is quick and each.applies(node.depth)]
+        if attempt:
+            chosen = [each for each in chosen if each.again]
+        self._search(chosen, node, self._context(node, solution, bound, attempt))
+
+    def _search(self, chosen: Sequence[Heuristic], node: Node | NodeState, context: HeuristicContext) -> None:
+        """Run the chosen heuristics and those that are needed."""
+        needed, allotment = self._lacks_solution, self.run.budget.allotment
+        last = (1.0 + _SHARE) * allotment.total
         for heuristic in self.heuristics:
-            if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
+            applies = heuristic in chosen
+            if self.run.expired or not (applies or (needed and heuristic.by_need)):
                 continue
-            if attempt and not heuristic.again:
-                continue
-            if self.run.incumbent is None or self.run.has_work_left(heuristic.name):
-                self._run(heuristic, node, context)
-            if self.run.prunes(bound):
+            if self.run.incumbent is None or (applies and self.run.has_work_left(heuristic.name)):
+                limited = dataclasses.replace(context, work=max(last - allotment.total, 0.0))
+                self._run(heuristic, node, context if applies else limited)
+            if self.run.prunes(context.bound):
                 return
+        if needed:
+            self._search_at = _MORE * allotment.total
 
     def _run(self, heuristic: Heuristic, node: Node | NodeState, context: HeuristicContext) -> None:
         """Run a heuristic, and offer what it finds."""
@@ -92,6 +117,7 @@ class NodeHeuristics:
                             keep_duals=False,
                             keep_values=False,
                             rounds=rounds,
+                            integral_only=True,
                         ),
                         context=lambda state: self._bounds.context(state, pairs),
                     ),

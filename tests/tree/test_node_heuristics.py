@@ -1,9 +1,12 @@
 """Heuristics at nodes: those that apply, one that fails is skipped."""
 
+from itertools import pairwise
+
 import pytest
 
-from colgen import Heuristic, InputError, Method, solve
+from colgen import Heuristic, InputError, Method, WarmStart, solve
 from colgen.core.errors import SolverError
+from colgen.tree import node_heuristics
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
 
@@ -101,3 +104,63 @@ def test_no_heuristic_runs_between_rounds_if_only_the_relaxation_is_wanted():
     heuristic = Between(solve(CuttingStock()).solution)
     solve(CuttingStock(), method=Method(heuristics=[heuristic]), relaxation=True)
     assert heuristic.relaxations == []
+
+
+class Needed(Heuristic):
+    """Applies nowhere, and runs if the run has no solution; returns ``best``."""
+
+    by_need = True
+
+    def __init__(self, best=None):
+        self.best, self.seen = best, []
+
+    def applies(self, depth):
+        return False
+
+    def search(self, context):
+        run = context.run
+        self.seen.append((len(run.iterations), context.depth, run.budget.allotment.total, context.work))
+        assert run.incumbent is None
+        assert not context.relaxation.is_integral
+        return self.best
+
+
+class Hidden(Partitioning):
+    """No heuristic of the engine finds its solutions."""
+
+    def method(self):
+        return Method(heuristics=())
+
+
+def test_a_first_solution_is_searched_before_rows_are_separated(monkeypatch):
+    monkeypatch.setattr(node_heuristics, "_FIRST", 0.0)
+    best = solve(Partitioning(size=12, seed=3))
+    needed = Needed(best.solution)
+    result = solve(Hidden(size=12, seed=3), method=Method(heuristics=[needed]))
+    assert result.is_optimal
+    assert result.objective == best.objective
+    ((rounds, depth, total, work),) = needed.seen
+    assert depth == 0
+    assert result.iterations[rounds - 1].new_columns == 0
+    assert result.iterations[rounds - 1].new_rows > 0
+    assert work == total / 2
+
+
+@pytest.mark.parametrize("more", [1.0, 2.0])
+def test_a_search_without_success_is_repeated_when_the_work_has_grown_also_below_the_root(monkeypatch, more):
+    monkeypatch.setattr(node_heuristics, "_FIRST", 0.0)
+    monkeypatch.setattr(node_heuristics, "_MORE", more)
+    needed = Needed()
+    result = solve(Hidden(size=9, seed=1, cuts=False), method=Method(heuristics=[needed]))
+    assert result.is_optimal
+    totals = [total for _, _, total, _ in needed.seen]
+    assert all(more * one <= other for one, other in pairwise(totals))
+    assert (max(depth for _, depth, _, _ in needed.seen) > 0) == (more == 1.0)
+
+
+def test_no_first_solution_is_searched_if_there_is_one_or_too_little_was_done():
+    best = solve(Partitioning(size=12, seed=3)).solution
+    for start in (WarmStart(answers=(best,)), None):
+        needed = Needed()
+        assert solve(Hidden(size=12, seed=3), method=Method(heuristics=[needed]), start=start).is_optimal
+        assert needed.seen == []
