@@ -39,7 +39,7 @@ from colgen.networks.branching import ArcFixing, OnCosts, PathRules
 from colgen.networks.flow_block import FlowBlock
 from colgen.networks.graph import reached
 from colgen.networks.partitions import partitions
-from colgen.networks.pricing import PathPricing
+from colgen.networks.pricing import LARGE, PathPricing
 from colgen.networks.separation import AfterNumbers, ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
 from colgen.networks.visits import VisitRows, visit_rows
@@ -196,7 +196,8 @@ class NetworkModel(Decomposed):
             visits = {int(v): self._keys[of_vertex[v]] for v in np.flatnonzero(of_vertex >= 0)}
             visits = {v: key for v, key in visits.items() if key in self._packing}  # cuts and pairs use no others
             key = self.splitting.count_key(block)
-            found.append(PathPricing(block, self._keys, key, visits, self._most(block, of_vertex)))
+            once = [row for row, side in self._packing.items() if side == 1.0]
+            found.append(PathPricing(block, self._keys, key, visits, self._most(block, of_vertex), once))
         return tuple(found)
 
     def pricing(self) -> Sequence[Pricing]:
@@ -283,18 +284,30 @@ class NetworkModel(Decomposed):
         """Return smoothing, strong branching, fixing of arcs, and enumeration where paths differ by visits alone.
 
         Otherwise the restricted master gets its time after dives, whose columns it combines: rosters of 16 nurses are
-        then proved in a quarter of the time.
+        then proved in a quarter of the time.  It also comes after dives if it is large: its first answers are poor, and
+        an answer limits the work of dives.
         """
         if not self._all_integer:
             return Method(heuristics=(Diving(2), RestrictedMIP(1.0)))
-        lists, dives = self._lists_paths, Diving(2)
+        lists, large = self._lists_paths, len(self._keys) > LARGE
+        dives = Diving(2, proper=self._partitioned_block if large else None)
+        listed = (dives, RestrictedMIP(5.0)) if large else (RestrictedMIP(5.0), dives)
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
-            heuristics=(RestrictedMIP(5.0), dives) if lists else (RestrictedMIP(1.0), dives, RestrictedMIP(5.0)),
+            heuristics=listed if lists else (RestrictedMIP(1.0), dives, RestrictedMIP(5.0)),
             reductions=(ArcFixing(self._priced),),
             enumeration=PathEnumeration(self._priced) if lists else None,
         )
+
+    @property
+    def _partitioned_block(self) -> str | None:
+        """The block of all rows that count visits if each needs exactly one, else None."""
+        splitting, f = self.splitting, self.compact.formulation
+        rows = splitting.linking[self.visits.rows]
+        names = {self._keys[row][0] for row in self.visits.rows.tolist()}
+        exact = (f.row_lower[rows] == 1.0).all() and (f.row_upper[rows] == 1.0).all()
+        return str(names.pop()) if exact and len(names) == 1 else None
 
     @property
     def _lists_paths(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ VISITS_OF_GRAPH = "visits by one network"
 
 PATHS = "paths of one network"
 """Block of rows on the number of paths of a graph."""
+
+LARGE = 200
+"""A master with more rows is large: its linear programs take most of the time."""
 
 _FEW, _MANY, _FEWER_THAN_ROWS = 50, 500, 4
 """Maximum number of columns per call: a quarter of the rows, between limits; large masters need more of them."""
@@ -87,6 +90,9 @@ class PathPricing(PathOracle):
         Key of the row that counts visits of each vertex, by vertex.
     most
         Maximum number of paths in a solution.
+    once
+        Keys of the rows of visits that allow a single visit.  In a dive of a large master, paths avoid those that the
+        fixed paths visit, since no other path is feasible.
     """
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
@@ -94,7 +100,13 @@ class PathPricing(PathOracle):
     effort = 50.0  # marginals take at most about as long as a hundred exact searches
 
     def __init__(
-        self, block: PathBlock, keys: Sequence[Key], count_key: Key, visits: Mapping[int, Key], most: float
+        self,
+        block: PathBlock,
+        keys: Sequence[Key],
+        count_key: Key,
+        visits: Mapping[int, Key],
+        most: float,
+        once: Collection[Key] = (),
     ) -> None:
         self.block_of_paths = block
         self.solver, self.costs = block.solver, block.costs
@@ -109,16 +121,17 @@ class PathPricing(PathOracle):
         others = {key for key in touched if key not in tracked} | {count_key}
         self._visits = Visits(self.name, visits, others, ARC, block.solver)
         self._first = block.network.tails == block.network.source
-        large = len(keys) > _FEW * _FEWER_THAN_ROWS
+        large = len(keys) > LARGE
         self._selects = (
             large and bool(visits) and block.graph.is_acyclic and isinstance(block.solver, labelling.Labelling)
         )
         if self._selects:
             self.routes, self._most = _CHOICE * _MORE * self.routes, _MORE * self.routes
-        number = {key: k for k, key in enumerate(self.keys)}
+        self._number = {key: k for k, key in enumerate(self.keys)}
         self._row_of = np.full(block.network.num_vertices, -1, dtype=np.int64)
         for vertex, key in visits.items():
-            self._row_of[vertex] = number[key]
+            self._row_of[vertex] = self._number[key]
+        self._once = frozenset(once) if large else frozenset()
         self._trials, self.brief = ExactTrials(), _AFFORDABLE * max(len(keys), 1) ** 2
         self._arcs_of = {ARC: block.between, ARC_OF_GRAPH: block.copies, VISITS_OF_GRAPH: block.entering}
 
@@ -170,6 +183,12 @@ class PathPricing(PathOracle):
         for decision in context.decisions:
             if isinstance(decision, ArcsForbidden) and decision.number == self.block_of_paths.number:
                 closed |= decision.closed
+        closed |= np.isin(self._row_of, self._taken(context))[self.block_of_paths.network.heads]
+
+    def _taken(self, context: PricingContext) -> list[int]:
+        """Return the rows of a single visit that paths fixed by a dive visit."""
+        fixed = [column for column, value in context.fixed if value >= 1.0] if self._once else []
+        return [self._number[key] for column in fixed for key in column.coefficients if key in self._once]
 
     # --- columns -----------------------------------------------------------------------------------------------------
 

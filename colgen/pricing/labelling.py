@@ -74,8 +74,8 @@ class PathOracle(Pricing):
     """Returns the arcs that an additional first search may use; see :func:`colgen.pricing.arcs.keep_arcs`."""
     _usual: int = 0
     """Effort of the dearest exact search at the root without cuts on visits."""
-    _forbidden: tuple[object, Mask | None] = (None, None)
-    """The decisions of the last node, and the arcs that they forbid."""
+    _forbidden: tuple[object, object, Mask | None] = (None, None, None)
+    """The decisions of the last node, the columns fixed there by a dive, and the arcs that these forbid."""
 
     @abstractmethod
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
@@ -99,16 +99,16 @@ class PathOracle(Pricing):
 
     @abstractmethod
     def close(self, closed: Mask, context: PricingContext) -> None:
-        """Mark the arcs that the decisions of a node forbid."""
+        """Mark the arcs that the decisions of a node, or columns fixed by a dive, forbid."""
 
     def forbidden(self, context: PricingContext) -> Mask | None:
         """Return the mask of arcs that the decisions forbid, if any; it is cached, as fixing may forbid thousands."""
-        known, mask = self._forbidden
-        if known is not context.decisions:
+        known, fixed, mask = self._forbidden
+        if known is not context.decisions or fixed is not context.fixed:
             closed = np.zeros(len(self.costs), dtype=np.bool_)
             self.close(closed, context)
             mask = closed if closed.any() else None
-            self._forbidden = context.decisions, mask
+            self._forbidden = context.decisions, context.fixed, mask
         return mask
 
     def pay(self, reduced: Floats, duals: Duals, block: str, arcs_of: Callable[[Any], Sequence[int] | Ints]) -> None:

@@ -1,11 +1,13 @@
 """The oracle of a path block: reduced costs, columns and bounds."""
 
+import math
+
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
 from benchmarks.networks import crews
-from colgen import Paths, PricingContext, Sense, decompose, solve
+from colgen import Method, NodeLimit, Paths, PricingContext, Sense, decompose, solve
 from colgen.core.terms import Count, PricedTerms
 from colgen.master.statement import restricted_master
 from colgen.networks import Elementary, Resource
@@ -109,3 +111,33 @@ def test_a_dear_exact_search_is_left_to_later_calls(monkeypatch):
     oracle = problem.oracles[0]
     oracle.brief = 10.0
     assert all(oracle.price(solved.duals, context).bound is None for _ in range(20))
+
+
+def test_paths_avoid_the_visits_of_fixed_ones_and_remain_the_best_of_the_others(monkeypatch):
+    problem = without_cuts(monkeypatch)
+    master = restricted_master(problem.master())
+    solved = master.solve()
+    context = PricingContext(Sense.MINIMIZE, price=master.price, find=master.find)
+    oracle = problem.oracles[0].exactly()
+    oracle._selects = False
+    found = oracle.price(solved.duals, context).columns
+    first = found[0]
+    visited = {key for key in first.coefficients if key[0] == "cover"}
+    assert visited
+    result = oracle.price(solved.duals, context.replace(fixed=((first, 1.0),)))
+    assert len(result.columns)
+    assert not any(visited & column.coefficients.keys() for column in result.columns)
+    others = [column for column in found if not visited & column.coefficients.keys()]
+    assert result.bound <= master.price(others, solved.duals).min() + 1e-6
+    assert result.bound == pytest.approx(master.price(result.columns, solved.duals).min())
+    again = oracle.price(solved.duals, context)
+    assert any(visited & column.coefficients.keys() for column in again.columns)
+
+
+def test_a_dive_in_a_large_master_ends_in_an_answer(monkeypatch):
+    problem = without_cuts(monkeypatch)
+    first, *_ = problem.method().heuristics
+    assert first.proper == "cover"
+    result = solve(problem, method=Method(heuristics=(first,)), stop=NodeLimit(1))
+    assert math.isfinite(result.objective)
+    assert result.root_bound <= result.objective <= 1.02 * result.root_bound
