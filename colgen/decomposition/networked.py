@@ -291,7 +291,7 @@ class NetworkModel(Decomposed):
             return Method(heuristics=(Diving(2), RestrictedMIP(1.0)))
         lists, large = self._lists_paths, len(self._keys) > LARGE
         dives = Diving(2, proper=self._partitioned_block if large else None)
-        listed = (dives, RestrictedMIP(5.0)) if large else (RestrictedMIP(5.0), dives)
+        listed = (dives, RestrictedMIP(60.0)) if large else (RestrictedMIP(5.0), dives)
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
