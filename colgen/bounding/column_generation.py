@@ -50,7 +50,7 @@ def separate(parts: Parts, solution: Solution, context: SeparationContext) -> li
     for separator in parts.separation:
         if context.whole or separator.applies(context.depth):
             rows = violated_rows(separator, solution, context)
-            if parts.run.cuts_are_costly:
+            if parts.run.cuts_are_costly or (parts.run.cuts_wait and separator.after_fixing):
                 rows = [row for row in rows if not _changes_pricing(row.key)]
             found += _select_rows(separator, rows, parts, solution)
     return found

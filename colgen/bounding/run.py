@@ -119,6 +119,8 @@ class Run:
         self.rows_generated = 0
         self.cuts_are_costly = False
         """Whether cuts that change pricing problems made pricing too expensive.  No more of them are added."""
+        self.cuts_wait = False
+        """Whether such cuts of separations that run after fixing are not added yet."""
 
     # --- time --------------------------------------------------------------------------------------------------------
 

@@ -93,6 +93,9 @@ class Separation(Described, ABC):
     exhaustive
         Whether every feasible solution satisfies the rows.  False if they may cut off solutions that are no better than
         the incumbent or another feasible solution.
+    after_fixing
+        Whether rows that change pricing wait at the root until reductions have been tried, if there is an incumbent.
+        Pricing is then easier before these rows make it harder.
 
     Examples
     --------
@@ -106,6 +109,7 @@ class Separation(Described, ABC):
     every: int = 1
     limit: int | None = None
     exhaustive: bool = True
+    after_fixing: bool = False
 
     @property
     def name(self) -> str:

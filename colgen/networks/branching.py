@@ -170,7 +170,7 @@ class ArcFixing(ReducedCostFixing):
     makes: Sequence[type[Decision]] = (ArcsForbidden,)
 
     def __init__(
-        self, oracles: Sequence[PathPricing], share: float = 0.02, narrower: float = 0.1, widest: float = 0.03
+        self, oracles: Sequence[PathPricing], share: float = 0.02, narrower: float = 0.1, widest: float = 0.04
     ) -> None:
         super().__init__([oracle.exactly() for oracle in oracles], share=share, decide=self._close)
         self.blocks = tuple(oracle.block_of_paths for oracle in oracles)

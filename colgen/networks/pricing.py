@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -97,7 +98,6 @@ class PathPricing(PathOracle):
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
     arc_blocks = (ARC, ARC_OF_GRAPH)
-    effort = 50.0  # marginals take at most about as long as a hundred exact searches
 
     def __init__(
         self,
@@ -113,6 +113,9 @@ class PathPricing(PathOracle):
         self.routes = self._most = min(max(_FEW, len(keys) // _FEWER_THAN_ROWS), _MANY)
         self.modes = ("sparse", "exact")  # with a search that keeps few paths between them, rounds double
         self.has_quick = not block.graph.is_acyclic  # there exact searches are quick, and find better columns
+        # Marginals of acyclic graphs take at most about as long as a hundred exact searches.  Joins of other graphs
+        # need many more comparisons than labels, so their share of the work of the run is the only limit.
+        self.effort = 50.0 if block.graph.is_acyclic else math.inf
         self.keys, self.count_key = tuple(keys), count_key
         self.multiplicity = most
         self._rows = len(self.keys)

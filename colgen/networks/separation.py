@@ -40,6 +40,8 @@ class AfterNumbers(InTurn):
         See :class:`colgen.cuts.in_turn.InTurn`.
     """
 
+    after_fixing = True
+
     def __init__(self, blocks: Sequence[PathBlock], *separations: Separation, **how: Any) -> None:
         super().__init__(*separations, **how)
         leaving = [block.costs[block.network.tails == block.network.source] for block in blocks]

@@ -146,6 +146,7 @@ class BranchAndPrice(Relaxation):
         mine = node.start is not None and node.start.seat == self.seat
         with self.run.stage("master"):
             switch(self.master, node.decisions, node.start.basis if mine else None)
+        self.run.cuts_wait = self._lets_cuts_wait(node)
         relaxed = self.bounds.relax(node, between=None if self.search.relaxation_only else self.heuristics.between)
         check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
         self._learn(node, relaxed)
@@ -172,9 +173,18 @@ class BranchAndPrice(Relaxation):
         elif not is_solved or relaxed.solution is None:
             return self._conclude(node, relaxed)
         # Fixing by marginals needs dual values and their bound, but no linear program.
+        waited = self.run.cuts_wait
         reduced, relaxed = self.bounds.reduce_and_solve(node, relaxed)
+        if waited:
+            self._store_root(relaxed)
         fixed = reduced.decisions[len(node.decisions) :]
         return dataclasses.replace(self._conclude(reduced, relaxed), fixed=fixed)
+
+    def _lets_cuts_wait(self, node: Node) -> bool:
+        """Return whether cuts that make pricing harder are added after fixing by reduced costs has made it easier."""
+        if node.number or self.search.relaxation_only or not self.search.reductions or self.run.incumbent is None:
+            return False
+        return any(separation.after_fixing for separation in self.bounds.parts.separation)
 
     def _conclude(self, node: Node, relaxed: Bounded, at_end: bool = False) -> Evaluation:
         """Return the evaluation of a node whose relaxation has been bounded."""

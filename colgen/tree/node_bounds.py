@@ -194,6 +194,15 @@ class NodeBounds:
         return run.sense.worst(sharp, bound)
 
     def reduce_and_solve(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
+        """Fix by reduced cost and solve again, until no reduction applies; then with the cuts that waited for that."""
+        node, relaxed = self._reduce(node, relaxed)
+        if self.run.cuts_wait:
+            self.run.cuts_wait = False
+            if relaxed.outcome is Outcome.SOLVED:
+                node, relaxed = self._reduce(node, self._solve_again(node, relaxed))
+        return node, relaxed
+
+    def _reduce(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
         """Fix by reduced cost and solve again, until no reduction applies."""
         while self.search.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
             context = self.reduction_context(node, relaxed)
@@ -211,12 +220,16 @@ class NodeBounds:
             node = dataclasses.replace(node, path=node.path.below(found))
             with self.run.stage("master"):
                 switch(self.master, node.decisions)
-            again = self.relax(node, round_early=False)
-            if self.master.sense.is_better(relaxed.bound, again.bound):
-                relaxed = again
-            else:  # the old bound holds for all better solutions, and is proved at the old duals
-                relaxed = dataclasses.replace(again, bound=relaxed.bound, duals=relaxed.duals)
+            relaxed = self._solve_again(node, relaxed)
         return node, relaxed
+
+    def _solve_again(self, node: Node, relaxed: Bounded) -> Bounded:
+        """Return the bound of a node with more decisions or rows."""
+        again = self.relax(node, round_early=False)
+        if self.master.sense.is_better(relaxed.bound, again.bound):
+            return again
+        # The old bound holds for all better solutions, and is proved at the old duals.
+        return dataclasses.replace(again, bound=relaxed.bound, duals=relaxed.duals)
 
     def reduction_context(self, node: Node, relaxed: Bounded) -> ReductionContext:
         """Return the context of reductions and enumeration: dual values, their bound, and the target."""

@@ -25,7 +25,10 @@ class Given(Separation):
 def parts(*separation, known=(), rows=()):
     master = SimpleNamespace(rows=rows)
     return SimpleNamespace(
-        separation=separation, master=master, oracles=(), run=SimpleNamespace(known=known, cuts_are_costly=False)
+        separation=separation,
+        master=master,
+        oracles=(),
+        run=SimpleNamespace(known=known, cuts_are_costly=False, cuts_wait=False),
     )
 
 

@@ -1,15 +1,19 @@
 """Branching on numbers of paths, costs and arcs gives the optimum without cuts, fixing or enumeration."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, Method, Paths, Solution, decompose, solve
+from colgen import Column, Method, NodeLimit, Paths, Solution, decompose, solve
+from colgen.bounding import column_generation
 from colgen.branching.rules import OnSumOfVariables
-from colgen.networks import Resource
-from colgen.networks.branching import OnCosts
+from colgen.core.terms import Count
+from colgen.fixing import ReducedCostFixing
+from colgen.networks import Neighbourhoods, Resource
+from colgen.networks.branching import ArcFixing, OnCosts
 from tests.networks.programs import routing, scheduling
 
 
@@ -104,3 +108,56 @@ def test_variables_of_equal_cost_are_branched_on_by_their_sum(seed):
     result = solve(problem, method=Method(heuristics=(), reductions=(), enumeration=()))
     assert result.is_optimal
     assert result.objective == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", [0, 8])
+def test_cuts_that_change_pricing_wait_for_fixing(seed, monkeypatch):
+    """They make pricing harder, and fixing makes it easier."""
+    model, best = routing(seed, customers=7, graphs=2)
+    events, select = [], column_generation._select_rows
+
+    def reduce(self, context):
+        events.append("fixing")
+        return ReducedCostFixing.reduce(self, context)
+
+    def added(separator, rows, *others):
+        events.extend("rank-1 cut" for row in rows if isinstance(row.key[1], Count))
+        return select(separator, rows, *others)
+
+    monkeypatch.setattr(ArcFixing, "reduce", reduce)
+    monkeypatch.setattr(column_generation, "_select_rows", added)
+    result = solve(decompose(model))
+    assert result.objective == pytest.approx(best)
+    assert "rank-1 cut" in events
+    assert events[0] == "fixing"
+
+
+def test_marginals_of_graphs_with_cycles_are_not_cut_off():
+    """Joins compare many more pairs of labels than there are labels."""
+    rng = np.random.default_rng(1)
+    places = rng.uniform(0.0, 100.0, (26, 2))
+    length = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
+    arcs = [(i, j) for i in range(26) for j in range(26) if i != j]
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(arcs, domain=pyo.Binary)
+    m.visit = pyo.Constraint(range(1, 26), rule=lambda m, v: sum(m.x[i, j] for i, j in arcs if j == v) == 1)
+    m.cost = pyo.Objective(expr=sum(length[arc] * m.x[arc] for arc in arcs))
+    load = Resource({v: int(rng.integers(1, 10)) for v in range(1, 26)}, 30, name="load")
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 0, resources=[load], rules=[Neighbourhoods(8)])
+    problem = decompose(m)
+    problem.separation = lambda: ()
+    closed = []
+    fixing = problem.method().reductions[0]
+
+    class Watched(type(fixing)):
+        def reduce(self, context):
+            found = super().reduce(context)
+            closed.append(sum(int(each.closed.sum()) for each in found))
+            return found
+
+    method = problem.method()
+    watched = Watched(problem._priced, widest=1.0)
+    problem.method = lambda: dataclasses.replace(method, reductions=(watched,))
+    solve(problem, stop=NodeLimit(1))
+    assert closed
+    assert closed[0] > len(arcs) // 4

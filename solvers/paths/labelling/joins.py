@@ -186,7 +186,7 @@ def join(
             if not (every or _leaves(ahead, mine.numbers, one, arc, middle, head == sink)):
                 continue
             best, other, looked = _cheapest(ahead, joins, arc, mine, one, theirs, others, others + num_others, best)
-            effort -= looked
+            effort -= 1 + (looked >> 3)  # as comparisons in settlements
             if other >= 0:
                 one_found, other_found = one, other
         if one_found >= 0:
