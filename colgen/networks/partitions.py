@@ -23,6 +23,9 @@ _STEPS, _MOST = 8, 30_000
 _TEMPERATURES = (0.1, 0.3, 1.0, 0.3)
 """Initial temperatures of the runs, as shares of the mean cost of an arc."""
 
+_SETTLED = 50
+"""Rows up to which one run finds good paths of one graph.  With time windows one run always does."""
+
 _GRAPHS = 3
 """With several graphs each run has up to so many times as many steps, and there are twice as many runs.
 
@@ -54,7 +57,8 @@ def partitions(blocks: Sequence[PathBlock], tasks: Sequence[Ints], expired: Expi
         return []
     rows = len(table.data.begin) - 1
     steps, found = min(_STEPS * rows * rows, _MOST) * min(len(blocks), _GRAPHS), []
-    for seed, hot in enumerate(_TEMPERATURES * min(len(blocks), 2)):
+    settled = len(blocks) == 1 and (rows <= _SETTLED or table.data.steps.shape[1] > 0)
+    for seed, hot in enumerate(_TEMPERATURES[:1] if settled else _TEMPERATURES * min(len(blocks), 2)):
         routes = improve_partition(table.data, [], steps=steps, seed=seed, hot=hot, expired=expired)
         found.append([table.path(blocks[route[0]], route) for route in routes])
     return found

@@ -154,8 +154,13 @@ class _Order(NamedTuple):
 
 
 def _neighbours(costs: Floats) -> Ints:
-    """Return for each vertex all vertices by increasing cost there and back, shape (n + 1, n)."""
-    there_and_back = (costs + costs.transpose(0, 2, 1)).min(axis=0)
+    """Return for each vertex all vertices by increasing cost there and back, shape (n + 1, n).
+
+    Where only one direction has an arc, as for most pairs with time windows, its cost counts twice.
+    """
+    there_and_back = costs + costs.transpose(0, 2, 1)
+    one_way = 2.0 * np.minimum(costs, costs.transpose(0, 2, 1))
+    there_and_back = np.where(np.isfinite(there_and_back), there_and_back, one_way).min(axis=0)
     near = np.zeros((costs.shape[1], costs.shape[1] - 1), dtype=np.int64)
     for i in range(1, len(near)):
         order_by(there_and_back[i, 1:].copy(), len(near) - 1, near[i])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.solvers.arrays import ArrayError
-from colgen.solvers.paths.ruin import improve_partition
+from colgen.solvers.paths.ruin import _neighbours, improve_partition
 from colgen.solvers.paths.tours import Data
 
 
@@ -64,6 +64,14 @@ def test_a_tight_fleet_is_filled():
 def test_without_steps_routes_stay():
     assert improve_partition(data([LINE], [4]), [(0, (2, 1)), (0, (4, 3))], steps=0) == [(0, (2, 1)), (0, (4, 3))]
     assert improve_partition(data([LINE], [4]), [], steps=10, expired=lambda: True) == []
+
+
+def test_arcs_in_one_direction_make_neighbours():
+    """With time windows most pairs have an arc in one direction; the others came last, in any order."""
+    costs = np.full((1, 4, 4), np.inf)
+    costs[0, 1, 2], costs[0, 1, 3], costs[0, 3, 1] = 1.0, 5.0, 5.0
+    assert _neighbours(costs)[1].tolist() == [2, 3, 1]
+    assert _neighbours(costs)[2].tolist()[0] == 1
 
 
 def test_free_arcs_end_the_search():
