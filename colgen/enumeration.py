@@ -17,12 +17,16 @@ from colgen.cuts.separation import SeparationContext
 from colgen.fixing import ReductionContext
 from colgen.pricing.labelling import Labelling, PathOracle, list_paths
 from colgen.pricing.oracles import PricingContext
+from colgen.solvers.work import SECOND, STEP
 
 _NARROWER = 0.9
 """After a failed enumeration, try again once the gap is below this share of the former gap."""
 
 _EFFORT = 1e9
 """Effort limit of the enumeration, about ten seconds."""
+
+_PROBE = 0.25
+"""Work of a test whether few columns are left, divided by the work of the run so far."""
 
 _LISTING = "listing"
 """The part of a run that tests whether few columns are left."""
@@ -168,8 +172,9 @@ class FewPathsLeft:
         allotment = context.budget.allotment
         if allotment.left(_LISTING) <= 0.0:
             return False
+        effort = min(_EFFORT, _PROBE * max(allotment.total, SECOND) / STEP)
         with allotment.turn(_LISTING) as turn:
-            turn.gained = list_paths(self.oracles, context.duals, pricing, self.limit, _EFFORT) is not None
+            turn.gained = list_paths(self.oracles, context.duals, pricing, self.limit, effort) is not None
         if not turn.gained:
             self._too_wide = slack
         return turn.gained

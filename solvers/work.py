@@ -14,6 +14,9 @@ SECOND = 10**9
 STEP = 20
 """Work of an extension or a comparison of labels."""
 
+LABEL = 2_000
+"""Work of a label that is kept until all are listed, in addition to its steps: such labels fill the memory."""
+
 ENTRY = 2
 """Work of an entry that a depth-first search over sets examines."""
 

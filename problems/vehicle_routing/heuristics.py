@@ -153,7 +153,7 @@ In larger instances without windows, one run ends 1% above the best in one insta
 _FIRST = 3 * SECOND
 """Work of a run before the first later search."""
 
-_LONGER = 10
+_LONGER = 4
 """Steps of a later run, divided by those of a first one."""
 
 _MOST = 30_000
@@ -194,7 +194,7 @@ def _steps(instance: RoutingInstance) -> int:
 
 
 class RuinAndRecreate(Heuristic):
-    """Look for better routes by two runs of ruin and recreate, each ten times as long as at the start.
+    """Look for better routes by two runs of ruin and recreate, each four times as long as at the start.
 
     One run starts from the incumbent.  The other starts from savings: the incumbent is often a local optimum.  The
     better the incumbent, the more arcs are excluded by reduced costs, and the fewer routes enumeration lists.  So long

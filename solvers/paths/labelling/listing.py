@@ -11,6 +11,10 @@ from colgen.solvers.paths.labelling.layout import COST, SETTLED, Floats, Ints, S
 from colgen.solvers.paths.labelling.routes import trace
 from colgen.solvers.paths.labelling.runs import FIRST, advance
 from colgen.solvers.paths.labelling.task import Task
+from colgen.solvers.work import LABEL, add_work
+
+_LABELS, _MORE = 50, 100_000
+"""Maximum number of labels per route of the limit, and in addition."""
 
 _LISTED = 1_000
 """Routes between two checks of the clock."""
@@ -27,7 +31,8 @@ class ListedRoutes(NamedTuple):
 def list_routes(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int) -> ListedRoutes:
     """Return the routes below a gap, per vertex set (up to alternatives) the one with least ``compared``."""
     side = _enumeration_side(task, compared, bounds, gap)
-    held = advance(task, side, start_labels(side, FIRST), side.buckets, most=20 * limit + 1_000_000)
+    held = advance(task, side, start_labels(side, FIRST), side.buckets, most=_LABELS * limit + _MORE)
+    add_work(LABEL * int(held.at[SETTLED]))
     sink, clock = task.network.sink, task.clock
     ends = np.flatnonzero(held.vertices[: held.at[SETTLED]] == sink)
     paid = held.numbers[ends, COST]
