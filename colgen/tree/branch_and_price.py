@@ -243,6 +243,8 @@ class BranchAndPrice(Relaxation):
             return closed
         start = NodeStart(None if self.master.node is None else self.master.node.basis(), relaxed.start, seat=self.seat)
         self.heuristics.search(node, solution, relaxed.bound, quick=False)
+        if self.run.expired and self.run.incumbent is None:  # the limit ended a dive
+            self.heuristics.round_off(node, solved, None)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
         sharp = self.bounds.round_exactly(node, relaxed)  # the incumbent may be new

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from colgen import Heuristic, InputError, Method, WarmStart, solve
+from colgen import Heuristic, InputError, Method, RestrictedMIP, WarmStart, solve
 from colgen.core.errors import SolverError
 from colgen.tree import node_heuristics
-from tests.toys import CuttingStock
+from tests.toys import CuttingStock, Partition, SetPartitioning
 from tests.zoo import Partitioning
 
 
@@ -164,3 +164,18 @@ def test_no_first_solution_is_searched_if_there_is_one_or_too_little_was_done():
         needed = Needed()
         assert solve(Hidden(size=12, seed=3), method=Method(heuristics=[needed]), start=start).is_optimal
         assert needed.seen == []
+
+
+def test_a_limit_that_ends_a_heuristic_leaves_an_answer():
+    """The known columns are combined in the grace time, as when a limit ends a round."""
+
+    class Waiting(Heuristic):
+        def search(self, context):
+            while not context.run.expired:
+                pass
+
+    subsets = [(2.0, frozenset(pair)) for pair in ((0, 1), (1, 2), (0, 2))] + [(9.0, frozenset(range(3)))]
+    problem = SetPartitioning(Partition(3, tuple(subsets)))
+    start = WarmStart(columns=problem.columns)  # the first linear program is fractional
+    result = solve(problem, time_limit=1.0, start=start, method=Method(heuristics=(Waiting(), RestrictedMIP())))
+    assert result.objective == 9.0
