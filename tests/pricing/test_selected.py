@@ -14,17 +14,7 @@ from colgen.problems.cutting_stock import CuttingStock, bin_packing
 from colgen.problems.vehicle_routing import VehicleRouting
 from colgen.problems.vehicle_routing.instance import random as routing
 from colgen.reporting.methods import replace_parts
-
-
-class Scripted:
-    __hash__ = None  # learners need not be hashable
-
-    def __init__(self, answer):
-        self.answer, self.seen = answer, []
-
-    def keep(self, offered):
-        self.seen.append(offered)
-        return self.answer(offered)
+from tests.pricing.scripted import Scripted
 
 
 def random_answers(seed):
