@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 
 import pytest
 
 import colgen
 from colgen import Heuristic, Method, Solution, WarmStart, Wentges, solve
+from colgen.core.allotment import Allotment
 from colgen.enumeration import Enumerated, Enumeration, PathEnumeration
 from colgen.fixing import ReducedCostFixing
 from colgen.master.integer_solutions import IntegerSolutions
@@ -154,6 +156,15 @@ def test_fixed_arcs_and_listed_paths_end_at_the_optimum(by: str) -> None:
         assert result.objective == pytest.approx(problem.optimum())
         listed += sum(found is not None for found in problem.enumerated)
     assert listed or by == "pair"
+
+
+def test_parts_without_remaining_work_leave_the_optimum(monkeypatch) -> None:
+    monkeypatch.setattr(Allotment, "remaining", property(lambda self: 0.0 if self._turns else math.inf))
+    problem = Reduced(0, by="arc", cuts=False)
+    result = colgen.solve(problem)
+    assert result.is_optimal
+    assert result.objective == pytest.approx(problem.optimum())
+    assert not any(problem.enumerated)
 
 
 def test_paths_are_not_listed_where_arcs_touch_rows() -> None:

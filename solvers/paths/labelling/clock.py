@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from colgen.solvers.arrays import ArrayError
 from colgen.solvers.stopping import Expired
 from colgen.solvers.work import STEP, add_work
 
@@ -34,6 +35,9 @@ class Clock:
     """
 
     def __init__(self, expired: Expired, left: float = math.inf, most: float = math.inf) -> None:
+        for effort in (left, most):
+            if not effort >= 0:
+                raise ArrayError(f"effort: expected a number of at least 0, got {effort!r}")
         self.expired, self.left, self.most = expired, left, most
         self.spent = 0
 

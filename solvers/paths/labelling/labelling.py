@@ -172,8 +172,6 @@ class Labelling:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
         if mode == "sparse":
             usable = usable & cheapest_arcs(self.network, costs, usable)
-        if not effort > 0:
-            raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
         clock = Clock(expired, most=effort)
         weight = as_float(penalty_weight, "penalty_weight", low=0.0)
         task = self._task(costs, usable, rank_one, boxes, clock, exact=mode == "exact")._replace(penalty_weight=weight)
@@ -219,8 +217,6 @@ class Labelling:
         costs, usable = self._costs(arc_costs, forbidden)
         if not cutoff > -math.inf:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
-        if not effort > 0:
-            raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
         task = self._task(costs, usable, rank_one, boxes, Clock(expired, effort), alike=True)
         cheapest = np.full(self.network.num_arcs, np.inf)
         try:
@@ -273,8 +269,6 @@ class Labelling:
         reduced, usable = self._costs(arc_costs, forbidden)
         limit = as_integer(limit, "limit", low=0)
         compared = reduced if costs is None else as_floats(costs, "costs", shape=reduced.shape)
-        if not effort > 0:
-            raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
         clock = Clock(expired, effort)
         try:
             bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock, alike=True), gap)
