@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -11,12 +12,22 @@ from collections.abc import Iterator, Sequence
 from colgen.core.sense import Sense
 from colgen.tree.node import Node
 
+_SHARE, _DISTANCE = 0.25, 0.02
+"""A plunge pauses beyond this share of the gap, or at this distance from the best bound, relative to that bound."""
+
 
 class NodeQueue(ABC):
-    """The order in which open nodes are evaluated."""
+    """The order in which open nodes are evaluated.
+
+    Attributes
+    ----------
+    objective
+        The objective of the incumbent, hopeless as long as there is none. The search sets it before each node.
+    """
 
     def __init__(self, sense: Sense) -> None:
         self.sense = sense
+        self.objective = sense.hopeless
 
     @abstractmethod
     def push(self, children: Sequence[Node]) -> None:
@@ -61,7 +72,8 @@ class Plunging(BestBound):
     """Best bound with plunging: the first child of the node just branched on, otherwise the best bound.
 
     Plunging finds feasible solutions early and keeps warm starts useful. Returning to the best bound improves the
-    global bound.
+    global bound. Once there is an incumbent, a plunge pauses where the bound of the child is much worse than the best
+    open one: by a quarter of the gap to the incumbent, as in SCIP (Achterberg 2007), or by 2% of the best bound.
     """
 
     def __init__(self, sense: Sense) -> None:
@@ -78,7 +90,20 @@ class Plunging(BestBound):
             super().push((node,))
 
     def pop(self) -> Node:
-        return self._next.popleft() if self._next else super().pop()
+        while self._next:
+            node = self._next.popleft()
+            if not self._pauses(node):
+                return node
+            super().push((node,))
+        return super().pop()
+
+    def _pauses(self, node: Node) -> bool:
+        """Whether a node with a better bound is evaluated before this child of the last node."""
+        if not self._heap or math.isinf(self.objective):
+            return False
+        best, sign = self._heap[0][0], self.sense.sign
+        worse = sign * node.bound - best
+        return worse > min(_SHARE * (sign * self.objective - best), _DISTANCE * abs(best))
 
     def __iter__(self) -> Iterator[Node]:
         return itertools.chain(super().__iter__(), self._next)

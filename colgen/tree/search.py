@@ -175,6 +175,7 @@ class _Search:
         """Return the nodes to evaluate next, and record pruned ones."""
         tree, run, nodes = self._tree, self._run, list[Node]()
         busy = self._relaxation.busy
+        tree.queue.objective = run.objective
         while busy + len(nodes) < self._relaxation.width and not self._is_full(busy + len(nodes)) and tree.queue:
             node = tree.pop()
             run.prove(tree.best)

@@ -1,5 +1,11 @@
 """The orders in which queues hand out the nodes of a complete tree."""
 
+import math
+
+import pytest
+
+from colgen import Sense
+from colgen.tree.node import Node
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.tree.scripts import search
 
@@ -19,6 +25,19 @@ def test_plunging_goes_down_the_preferred_child_first():
     visited = order(Plunging)
     assert visited[:3] == ["", "l", "ll"]
     assert visited == ["", "l", "ll", "r", "rl", "rr", "lr"]  # then back to the best bound, the parent's 0
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_a_plunge_pauses_far_from_the_best_bound_once_there_is_an_incumbent(sense):
+    nodes = [Node(number=k, bound=sense.sign * bound) for k, bound in enumerate((101.0, 100.0))]
+    for objective, worse in ((math.inf, 150.0), (200.0, 101.9), (104.0, 100.9)):
+        for far in (0.0, 0.2):
+            queue = Plunging(sense)
+            queue.objective = sense.sign * objective
+            child = Node(number=2, bound=sense.sign * (worse + far))
+            queue.push([child, *nodes])
+            pauses = far > 0.0 and objective < math.inf
+            assert [queue.pop().number for _ in range(3)] == ([1, 0, 2] if pauses else [2, 1, 0])
 
 
 def test_depth_first():
