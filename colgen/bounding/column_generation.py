@@ -26,6 +26,9 @@ from colgen.master.protocol import Floats, MasterSolution, MasterStatus, Restric
 from colgen.pricing.oracles import PricingContext, check_terms_supported
 from colgen.stabilization import Stabilization
 
+_FEWER, _FEWEST = 0.2, 0.1
+"""Factor of the share of cuts per round after pricing with them took too long, and the share below which it is 0."""
+
 
 def separation_context(parts: Parts, node: NodeState, solved: MasterSolution, bound: float) -> SeparationContext:
     """Return the context of separations for a restricted master's solution at a node."""
@@ -50,10 +53,17 @@ def separate(parts: Parts, solution: Solution, context: SeparationContext) -> li
     for separator in parts.separation:
         if context.whole or separator.applies(context.depth):
             rows = violated_rows(separator, solution, context)
-            if parts.run.cuts_are_costly or (parts.run.cuts_wait and separator.after_fixing):
-                rows = [row for row in rows if not _changes_pricing(row.key)]
+            waits = parts.run.cuts_wait and separator.after_fixing
+            rows = _limit_cuts(rows, 0.0 if waits else parts.run.cut_share)
             found += _select_rows(separator, rows, parts, solution)
     return found
+
+
+def _limit_cuts(rows: Sequence[Row], share: float) -> list[Row]:
+    """Return rows with only the first part of those that change pricing, at least one unless ``share`` is 0."""
+    cuts = [row for row in rows if _changes_pricing(row.key)]
+    kept = {row.key for row in cuts[: math.ceil(share * len(cuts))]}
+    return [row for row in rows if not _changes_pricing(row.key) or row.key in kept]
 
 
 def _changes_pricing(key: Key) -> bool:
@@ -242,7 +252,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
         elif outcome is None and _can_branch_early(node, solved, progress, parts, branch_early):
             outcome, unfinished = Outcome.SOLVED, True
         elif any(result.costly for result in priced.results) and _release_cuts(latest, progress, parts):
-            outcome = None
+            outcome, rows = None, _limit_cuts(rows, 0.0)  # found with the cuts that were released
         latest = [*([] if priced.exact else latest), *(row.key for row in rows)]
         added = _add(master, priced, rows) if outcome is None else 0
         rounds.lap(MASTER)
@@ -438,7 +448,8 @@ def _refine_scale(
 def _release_cuts(latest: Sequence[Key], progress: NodeProgress, parts: Parts) -> bool:
     """Release the cuts that made pricing too expensive: the latest, or all.  Return whether there was any.
 
-    The run adds no more cuts of their kind.  The bounds that were proved with the others stay.
+    The run adds fewer cuts of their kind per round, after some releases none.  The bounds that were proved with the
+    others stay.
     """
     rows, run = parts.master.rows, parts.run
     if rows is None:
@@ -446,7 +457,7 @@ def _release_cuts(latest: Sequence[Key], progress: NodeProgress, parts: Parts) -
     for keys in (latest, [row.key for row in rows.joined]):
         released = rows.release([key for key in keys if _changes_pricing(key)])
         if released:
-            run.cuts_are_costly = True
+            run.cut_share *= _FEWER if run.cut_share > _FEWEST else 0.0
             run.notes.append(f"{plural(released, 'cut')} dropped: pricing with them took too long.")
             progress.begin_without()
             return True
@@ -501,16 +512,21 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
 
 def _add(master: RestrictedMaster, priced: PricedRound, rows: Sequence[Row]) -> int:
     """Add columns and rows.  Return the number of new columns."""
-    before = master.num_rows
+    before = _num_rows(master)
     added = master.add(priced.new.columns, (), priced.new.origins) if priced.new else 0
     if rows:
         master.add((), rows)
-        if master.num_rows == before:
+        if _num_rows(master) == before:
             raise SeparationError(
                 f"the separated rows {[row.key for row in rows][:3]} are in the master already, but the solution "
                 "violates them: two different rows share a key"
             )
     return added
+
+
+def _num_rows(master: RestrictedMaster) -> int:
+    """Return the number of rows, or of those that were added and not released."""
+    return master.num_rows if master.rows is None else len(master.rows.joined)
 
 
 def _optimal_duals(solved: MasterSolution, priced: PricedRound, stabilization: Stabilization) -> DualPoint:

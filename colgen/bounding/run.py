@@ -117,8 +117,9 @@ class Run:
         """Processor seconds of other processes that searched subtrees."""
         self.columns_generated = 0
         self.rows_generated = 0
-        self.cuts_are_costly = False
-        """Whether cuts that change pricing problems made pricing too expensive.  No more of them are added."""
+        self.cut_share = 1.0
+        """Share of the cuts that change pricing problems to add per round.  It shrinks when pricing with them takes too
+        long; at 0 no more of them are added."""
         self.cuts_wait = False
         """Whether such cuts of separations that run after fixing are not added yet."""
 

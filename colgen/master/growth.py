@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from colgen.core.column_batch import Columns, Entries
 from colgen.core.columns import Column, Key, Row
@@ -46,6 +47,7 @@ class Growth:
         self._refuse = refuse
         self.joined: list[Row] = []
         """Added rows with sides of their own.  Rows of decisions have none."""
+        self._released: set[Key] = set()
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
@@ -94,11 +96,17 @@ class Growth:
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
-        """Append new rows with their coefficients in all present columns.  Existing rows are ignored.
+        """Append new rows with their coefficients in all present columns.
 
-        ``sides`` gives known sides of rows that are added without sides, which determine their sizes.
+        Existing rows are ignored, but released ones get their sides back.  ``sides`` gives known sides of rows that are
+        added without sides, which determine their sizes.
         """
-        all_rows = self._rows
+        all_rows, rows = self._rows, list(rows)
+        back = [row for row in rows if row.key in self._released]
+        if back:
+            self._released -= {row.key for row in back}
+            self.joined += back
+            self._set_sides(back, [row.lower for row in back], [row.upper for row in back])
         missing = {row.key: row for row in rows if row.key not in all_rows.names.position}
         if not missing:
             return
@@ -114,14 +122,18 @@ class Growth:
 
     def release(self, keys: Iterable[Key]) -> int:
         """Remove the sides of joined rows.  Return how many had any."""
-        all_rows = self._rows
         gone = set(keys)
-        rows = [row.key for row in self.joined if row.key in gone]
+        rows = [row for row in self.joined if row.key in gone]
         self.joined = [row for row in self.joined if row.key not in gone]
-        positions = np.array([all_rows.names.position[key] for key in rows], dtype=np.int64)
-        all_rows.lower[positions], all_rows.upper[positions] = -np.inf, np.inf
-        self._program.change_row_bounds(positions, all_rows.lower[positions], all_rows.upper[positions])
+        self._released |= {row.key for row in rows}
+        self._set_sides(rows, -np.inf, np.inf)
         return len(rows)
+
+    def _set_sides(self, rows: Sequence[Row], lower: ArrayLike, upper: ArrayLike) -> None:
+        all_rows = self._rows
+        positions = np.array([all_rows.names.position[row.key] for row in rows], dtype=np.int64)
+        all_rows.lower[positions], all_rows.upper[positions] = lower, upper
+        self._program.change_row_bounds(positions, all_rows.lower[positions], all_rows.upper[positions])
 
     def add_batch(self, batch: RowBatch) -> None:
         """Append rows given as arrays over the table's columns.  Existing rows are ignored."""

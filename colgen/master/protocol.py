@@ -135,7 +135,7 @@ class LinkingRows(ABC):
         return ()
 
     def release(self, keys: Sequence[Key]) -> int:
-        """Remove the sides of rows from separations for the rest of the run.  Return how many had any."""
+        """Remove the sides of rows from separations until they are added again.  Return how many had any."""
         return 0
 
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]] | None:

@@ -225,7 +225,7 @@ class BranchAndPrice(Relaxation):
         solution = self.master.solution(solved)
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
         # Without the cuts that pricing could not afford, a relaxation may be better than its parent's.
-        comparable = solved_exactly and not self.run.cuts_are_costly and not self._overuses(solved)
+        comparable = solved_exactly and self.run.cut_share == 1.0 and not self._overuses(solved)
         exact = solved.objective if comparable else None
         unresolved = self._note_weakness(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
         if self.search.relaxation_only:

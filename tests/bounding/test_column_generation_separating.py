@@ -28,7 +28,7 @@ def parts(*separation, known=(), rows=()):
         separation=separation,
         master=master,
         oracles=(),
-        run=SimpleNamespace(known=known, cuts_are_costly=False, cuts_wait=False),
+        run=SimpleNamespace(known=known, cut_share=1.0, cuts_wait=False),
     )
 
 

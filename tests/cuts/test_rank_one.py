@@ -85,8 +85,10 @@ def test_cuts_that_pricing_cannot_afford_are_dropped(few):
     found = solve(Separated(oracle=oracle), relaxation=True)
     assert found.is_optimal
     assert complete((), whole=True) - 1e-6 <= found.objective <= without.objective + 1e-6
-    assert sum("dropped: pricing with them took too long" in note for note in found.notes) == 1
-    assert found.rows_generated <= 5  # no more cuts are added
+    # Fewer cuts are added, after three failures none; those that pricing can afford improve the bound.
+    assert sum("dropped: pricing with them took too long" in note for note in found.notes) == (1 if few else 3)
+    assert (found.objective < without.objective - 0.1) is bool(few)
+    assert found.rows_generated <= 5
     tree = solve(Separated(oracle=oracle))
     assert tree.is_optimal
     assert tree.objective == pytest.approx(complete((), whole=True))
