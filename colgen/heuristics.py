@@ -239,6 +239,10 @@ was rounded up rarely becomes fractional again, but columns of opposite signs ma
 
 _FEW_ROWS = 25
 
+_LARGE, _ONE_OF, _ROUNDS = 100, 10, 12
+"""With so many fractional columns, a dive rounds up to one of ten of them at once, and ends a step after so many rounds
+of pricing: steps of large relaxations are long, and the next step changes the dual values anyway."""
+
 
 class _Start(NamedTuple):
     """Start of a dive: raised lower bounds, their relaxation, columns not to round up, and the number rounded up."""
@@ -253,7 +257,8 @@ class Diving(Heuristic):
     """Fix the integer part of the relaxation, round up one more column, generate columns, and repeat.
 
     Fixing raises lower bounds, which does not change the pricing problem. The first dive rounds up the column nearest
-    to its next integer; later dives are perturbed at random. With discrepancies, further dives start from one of the
+    to its next integer; later dives are perturbed at random. In large relaxations compatible columns are rounded up at
+    once, and steps are not solved to the end. With discrepancies, further dives start from one of the
     first steps of an earlier dive, and the column that was rounded up there is tabu. This continues while the bound
     allows a better solution.
 
@@ -385,15 +390,17 @@ class _Dives:
         for _ in range(_STEPS * max(context.master.num_rows, _FEW_ROWS)):
             if context.run.reason is not None or self._expired():
                 break
-            more, up = self._step(solution, fixed, tabu, noise)
+            more, up, rounds = self._step(solution, fixed, tabu, noise)
             if more == fixed:
                 break
             if up is not None and level < rules.levels and len(tabu) < rules.discrepancies:
                 others.append(_Start(fixed, solution, tabu | {up}, level))
             fixed, level = more, level + 1
-            relaxed = context.regenerate(fixed, rules.proper)
+            relaxed = context.regenerate(fixed, rules.proper, rounds)
             # An oracle restricted by ``proper`` proves nothing, so the outcome may be "not proved".
-            if relaxed.outcome not in (Outcome.SOLVED, Outcome.UNPROVED) or relaxed.solved is None:
+            limited = rounds is not None and relaxed.outcome is Outcome.STOPPED and relaxed.termination is None
+            solved = limited or relaxed.outcome in (Outcome.SOLVED, Outcome.UNPROVED)
+            if not solved or relaxed.solved is None:
                 break
             if relaxed.solved.phase == 1 or context.run.prunes(relaxed.solved.objective):
                 break
@@ -413,8 +420,11 @@ class _Dives:
 
     def _step(
         self, solution: Solution, fixed: Mapping[Hashable, float], tabu: frozenset[Hashable], noise: float
-    ) -> tuple[dict[Hashable, float], Hashable | None]:
-        """Return the next lower bounds, all integer parts and one column rounded up, and that column."""
+    ) -> tuple[dict[Hashable, float], Hashable | None, int | None]:
+        """Return the next lower bounds: all integer parts, and the best column or several columns rounded up.
+
+        Also return the best column, and the limit on rounds if there are several.
+        """
         more = dict(fixed)
         candidates: list[tuple[float, int, Hashable, float]] = []
         others: list[tuple[float, int, Hashable, float]] = []
@@ -430,11 +440,23 @@ class _Dives:
                 fitting.append((-score, k, column.identity, floor + 1.0))
         candidates = candidates or others
         if not candidates:
-            return more, None
+            return more, None, None
         candidates.sort(key=operator.itemgetter(0, 1))
         _, _, up, value = candidates[0] if self._rules.strong < 2 else self._strongest(more, candidates)
-        more[up] = value
-        return more, up
+        several = self._compatible(solution, candidates) if len(candidates) >= _LARGE else {}
+        more |= several | {up: value}
+        return more, up, _ROUNDS if several else None
+
+    def _compatible(
+        self, solution: Solution, candidates: list[tuple[float, int, Hashable, float]]
+    ) -> dict[Hashable, float]:
+        """Return columns above one half that fill a packing row: no other column of the row is above one half."""
+        found = {}
+        for _, k, identity, above in candidates[: len(candidates) // _ONE_OF]:
+            column, value = solution.columns[k]
+            if value > above - 0.5 and not self._fits(column, above + 1.0):
+                found[identity] = above
+        return found
 
     def _fits(self, column: Column, value: float) -> bool:
         """Whether a column at a value exceeds no packing row; a path that visits a vertex twice may not be used."""
