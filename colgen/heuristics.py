@@ -239,7 +239,7 @@ was rounded up rarely becomes fractional again, but columns of opposite signs ma
 
 _FEW_ROWS = 25
 
-_LARGE, _ONE_OF, _ROUNDS = 100, 10, 12
+_LARGE, _ONE_OF, _ROUNDS = 100, 10, 25
 """With so many fractional columns, a dive rounds up to one of ten of them at once, and ends a step after so many rounds
 of pricing: steps of large relaxations are long, and the next step changes the dual values anyway."""
 
