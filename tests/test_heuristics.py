@@ -90,7 +90,7 @@ def test_a_dive_rounds_up_the_column_nearest_to_its_next_integer():
     a, b, c = cutting_column((2, 0, 0, 0)), cutting_column((0, 2, 0, 2)), cutting_column((0, 0, 3, 0))
     tried = []
 
-    def regenerate(fixed, proper=None):
+    def regenerate(fixed, proper=None, rounds=None):
         tried.append(dict(fixed))
         raise KeyboardInterrupt
 
@@ -161,7 +161,8 @@ def scripted(relaxations, columns, rows=None, work=math.inf, **arguments):
         fixed.append((dict(now), rounds))
         objective, pairs = relaxations[frozenset(now)]
         solved = SimpleNamespace(objective=objective, phase=2, pairs=pairs)
-        return SimpleNamespace(outcome=Outcome.SOLVED, solved=solved)
+        outcome = Outcome.STOPPED if rounds else Outcome.SOLVED
+        return SimpleNamespace(outcome=outcome, solved=solved, termination=None)
 
     context = SimpleNamespace(
         relaxation=Solution(9.0, columns),
@@ -220,6 +221,25 @@ def test_a_column_that_exceeds_a_packing_row_is_rounded_up_only_if_all_do():
     assert found.objective == 10.0
     assert fixed == [({B.identity: 1.0}, None)]
     assert scripted(WAYS, ((A, 0.9),), rows=once)[0].objective == 12.0
+
+
+def test_a_large_dive_rounds_up_compatible_columns_at_once_and_ends_the_step_early(monkeypatch):
+    c, d, e = (cutting_column(tuple(int(k == i) for i in range(4))) for k in range(3))
+    once = SimpleNamespace(packing_sides=lambda block: {(block, k): 1.0 for k in range(4)})
+    ways = {
+        frozenset({c.identity}): (9.5, ((c, 1.0), (d, 0.8), (e, 0.4))),
+        frozenset({c.identity, d.identity}): (10.0, ((c, 1.0), (d, 1.0), (e, 1.0))),
+    }
+    columns = ((c, 0.9), (d, 0.8), (e, 0.4))
+    both, alone = {c.identity: 1.0, d.identity: 1.0}, {c.identity: 1.0}
+    assert scripted(ways, columns, rows=once)[1] == [(alone, None), (both, None)]
+    monkeypatch.setattr("colgen.heuristics._LARGE", 3)
+    monkeypatch.setattr("colgen.heuristics._ONE_OF", 1)
+    found, fixed = scripted(ways, columns, rows=once)
+    assert found.objective == 10.0
+    assert fixed == [(both, 25)]
+    # Without packing rows two columns above one half may cover the same demand.
+    assert scripted(ways, columns)[1] == [(alone, None), (both, None)]
 
 
 def test_a_dive_ends_at_its_limit_of_work():
