@@ -12,7 +12,7 @@ from colgen.bounding.pricing_round import PricedRound, Pricer
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import MASTER, PRICING, SEPARATION, Recorder, Run
 from colgen.core.columns import Key, Row
-from colgen.core.duals import DualPoint, DualVector
+from colgen.core.duals import DualPoint, Duals, DualVector
 from colgen.core.errors import FormulationError, InputError, SeparationError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
@@ -446,16 +446,19 @@ def _refine_scale(
 
 
 def _release_cuts(latest: Sequence[Key], progress: NodeProgress, parts: Parts) -> bool:
-    """Release the cuts that made pricing too expensive: the latest, or all.  Return whether there was any.
+    """Release the cuts that made pricing too expensive.  Return whether there was any.
 
-    The run adds fewer cuts of their kind per round, after some releases none.  The bounds that were proved with the
-    others stay.
+    These are the latest, or the newer half of those with dual values, or all.  The run adds fewer cuts of their kind
+    per round, after some releases none.  The bounds that were proved with the others stay.
     """
     rows, run = parts.master.rows, parts.run
     if rows is None:
         return False
-    for keys in (latest, [row.key for row in rows.joined]):
-        released = rows.release([key for key in keys if _changes_pricing(key)])
+    assert progress.solved is not None
+    duals, cuts = progress.solved.duals, [row.key for row in rows.joined if _changes_pricing(row.key)]
+    active = [key for key in cuts if isinstance(duals, Duals) and duals.get(key)]
+    for keys in ([key for key in latest if _changes_pricing(key)], active[len(active) // 2 :], cuts):
+        released = rows.release(keys)
         if released:
             run.cut_share *= _FEWER if run.cut_share > _FEWEST else 0.0
             run.notes.append(f"{plural(released, 'cut')} dropped: pricing with them took too long.")

@@ -95,7 +95,7 @@ def test_cuts_that_pricing_cannot_afford_are_dropped(few):
 
 
 class GivesUpBelow(GivesUp):
-    """Prices all cuts at the root, and none below it."""
+    """Prices all cuts at the root, and ``few`` below it."""
 
     multiplicity = 7.0
 
@@ -103,8 +103,9 @@ class GivesUpBelow(GivesUp):
         return super().price(duals, context) if context.decisions else Sets.price(self, duals, context)
 
 
+@pytest.mark.parametrize("few", [0, 1])
 @pytest.mark.parametrize("seed", [0, 1, 2, 4])
-def test_cuts_that_are_dropped_below_the_root_leave_its_bound(seed, monkeypatch):
+def test_cuts_that_are_dropped_below_the_root_leave_its_bound(few, seed, monkeypatch):
     class FewCuts(Separated):
         def separation(self):
             return [RankOne("row", least=1e-4, limit=2, progress=0.0, every=0)]
@@ -112,10 +113,13 @@ def test_cuts_that_are_dropped_below_the_root_leave_its_bound(seed, monkeypatch)
     worths = np.random.default_rng(seed).integers(5, 30, len(SETS)).tolist()
     for chosen, worth in zip(SETS, worths, strict=True):
         monkeypatch.setitem(WORTH, chosen, worth)
-    found = solve(FewCuts(oracle=GivesUpBelow), method=Method(heuristics=()))
+    oracle = type("GivesUpBelow", (GivesUpBelow,), {"few": few})
+    found = solve(FewCuts(oracle=oracle), method=Method(heuristics=()))
     assert found.is_optimal
     assert found.objective == pytest.approx(complete((), whole=True))
-    assert any("dropped: pricing with them took too long" in note for note in found.notes)
+    dropped = [int(note.split()[0]) for note in found.notes if "dropped: pricing with them took too long" in note]
+    assert dropped
+    assert not few or sum(dropped) < found.rows_generated  # the older cuts stay
 
 
 @pytest.mark.parametrize(
