@@ -38,7 +38,9 @@ class Clock:
         for effort in (left, most):
             if not effort >= 0:
                 raise ArrayError(f"effort: expected a number of at least 0, got {effort!r}")
-        self.expired, self.left, self.most = expired, left, most
+        self.expired = expired
+        # Kernels count whole steps: with a fraction left they would be called without end.
+        self.left, self.most = (effort if math.isinf(effort) else math.floor(effort) for effort in (left, most))
         self.spent = 0
 
     @property

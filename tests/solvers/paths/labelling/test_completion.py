@@ -32,8 +32,8 @@ def test_no_route_through_an_arc_is_cheaper_and_one_costs_as_much(cuts: bool) ->
             assert short.arcs == pytest.approx(np.minimum(expected, cutoff))
         assert mine.completion(drawn.costs, effort=1e7).finished
         if len(expected) > 8:
-            assert not mine.completion(drawn.costs, effort=1.0).finished
-            assert not mine.completion(drawn.costs, effort=0.0).finished
+            for effort in (0.0, 0.5, 1.0):
+                assert not mine.completion(drawn.costs, effort=effort).finished
 
 
 @pytest.mark.parametrize("cuts", [False, True])
@@ -56,8 +56,8 @@ def test_all_routes_below_a_gap_are_listed_once(cuts: bool) -> None:
         assert listed == pytest.approx(best)
         if len(best) > 1:
             assert not mine.enumerate(drawn.costs, gap, limit=1).finished
-            assert not mine.enumerate(drawn.costs, gap, effort=1.0).finished
-            assert not mine.enumerate(drawn.costs, gap, effort=0.0).finished
+            for effort in (0.0, 0.5, 1.0):
+                assert not mine.enumerate(drawn.costs, gap, effort=effort).finished
             assert len(mine.enumerate(drawn.costs, gap, effort=1e6)) == len(mine.enumerate(drawn.costs, gap))
 
 
