@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import math
 
+import numpy as np
 import pytest
 
 import colgen
@@ -165,6 +166,23 @@ def test_parts_without_remaining_work_leave_the_optimum(monkeypatch) -> None:
     assert result.is_optimal
     assert result.objective == pytest.approx(problem.optimum())
     assert not any(problem.enumerated)
+
+
+class RandomShares:
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def share(self, history) -> float:
+        return float(self.rng.choice([0.0, 0.001, 0.3]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_shares_of_work_leave_the_optimum(seed: int, monkeypatch) -> None:
+    monkeypatch.setattr("colgen.core.allotment._GRANT", 10.0**seed)
+    problem = Reduced(seed, by="arc", cuts=seed % 2 == 0)
+    result = colgen.solve(problem, method=dataclasses.replace(problem.method(), work_shares=RandomShares(seed)))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(problem.optimum())
 
 
 def test_paths_are_not_listed_where_arcs_touch_rows() -> None:
