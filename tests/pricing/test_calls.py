@@ -42,8 +42,8 @@ def test_a_little_late_is_not_worth_a_word():
 def test_a_result_names_the_oracle():
     class Slow(Knapsack):
         def best(self, duals, context):
-            time.sleep(0.5)
+            time.sleep(1.5)
             return super().best(duals, context)
 
-    result = solve(CuttingStock(oracle=Slow), stop=TimeLimit(0.2))
+    result = solve(CuttingStock(oracle=Slow), stop=TimeLimit(1.0))
     assert any(note.startswith("Slow.price ended") for note in result.notes)
