@@ -154,10 +154,10 @@ _FIRST = 3 * SECOND
 """Work of a run before the first later search."""
 
 _LONGER = 4
-"""Steps of a later run, divided by those of a first one."""
+"""Steps of the first later run, divided by those of a run at the start."""
 
 _MOST = 30_000
-"""Maximum number of steps of a run: a few seconds."""
+"""Maximum number of steps of a run at the start: a few tenths of a second."""
 
 
 def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) -> list[Route]:
@@ -194,18 +194,19 @@ def _steps(instance: RoutingInstance) -> int:
 
 
 class RuinAndRecreate(Heuristic):
-    """Look for better routes by two runs of ruin and recreate, each four times as long as at the start.
+    """Look for better routes by two runs of ruin and recreate, first four times as long as at the start.
 
     One run starts from the incumbent.  The other starts from savings: the incumbent is often a local optimum.  The
     better the incumbent, the more arcs are excluded by reduced costs, and the fewer routes enumeration lists.  So long
-    runs have the first call after some seconds of work, and another one whenever their work has tripled.
+    runs have the first call after some seconds of work, and another one of twice the length whenever their work has
+    tripled.
     """
 
     joins = True
 
     def __init__(self, instance: RoutingInstance, encode: Callable[[Route], Column]) -> None:
         self.instance, self.encode = instance, encode
-        self._seed, self._due = 0, _FIRST
+        self._seed, self._due, self._steps = 0, _FIRST, _LONGER * _steps(instance)
 
     def applies(self, depth: int) -> bool:
         return False
@@ -222,10 +223,9 @@ class RuinAndRecreate(Heuristic):
         found = []
         for start, hot in starts:
             self._seed += 1
-            steps = _LONGER * _steps(instance)
-            found.append(
-                improve_routes(instance, start, steps=steps, seed=self._seed, hot=hot, expired=lambda: run.expired)
-            )
+            how: dict[str, Any] = {"steps": self._steps, "seed": self._seed, "hot": hot}
+            found.append(improve_routes(instance, start, expired=lambda: run.expired, **how))
+        self._steps *= 2
         answers = [answer for routes in found if (answer := as_answer(instance, routes, self.encode)) is not None]
         return min(answers, key=lambda answer: answer.objective, default=None)
 

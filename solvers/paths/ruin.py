@@ -37,16 +37,15 @@ from colgen.solvers.sorting import order_by
 from colgen.solvers.stopping import Expired, never
 from colgen.solvers.work import add_work
 
+_Routes = tuple[Ints, Ints, Ints]
+
 Route = tuple[int, tuple[int, ...]]
 """The graph of a route, and its vertices without source and sink."""
 
 _COOLING = 100.0
 """Initial temperature divided by the final one."""
 _ROUND = 50_000
-"""Steps between two checks of the clock, times the number of vertices: steps take longer on larger instances.
-
-Each round starts from the best routes so far.
-"""
+"""Steps between two checks of the clock, times the number of vertices: steps take longer on larger instances."""
 _WORK = 50
 """Work of a step per vertex: it compares the positions of some vertices in all routes."""
 _REMOVED = 10
@@ -92,7 +91,7 @@ def improve_partition(
         If arrays do not fit each other, or a route visits a vertex that does not exist or twice.
     """
     steps = as_integer(steps, "steps", low=0)
-    flat, ends, graphs = _as_arrays(data, routes)
+    now = best = _as_arrays(data, routes)
     finite = np.isfinite(data.costs)
     costs = np.where(finite, data.costs, 0.0)
     mean = float(costs.sum() / max(finite.sum(), 1))
@@ -103,16 +102,15 @@ def improve_partition(
     for k in range(rounds):
         if expired():
             break
-        begin, end = (mean * hot * _COOLING ** (-now / rounds) for now in (k, k + 1))
-        flat, ends, graphs = _ruin_and_recreate(
-            data, order, flat, ends, graphs, extra, min(steps, size), begin, end, rng
-        )
+        begin, end = (mean * hot * _COOLING ** (-done / rounds) for done in (k, k + 1))
+        now, best = _ruin_and_recreate(data, order, now, best, extra, min(steps, size), begin, end, rng)
         add_work(_WORK * min(steps, size) * costs.shape[1])
+    flat, ends, graphs = best
     begins = [0, *ends.tolist()]
     return [(int(g), tuple(flat[i:j].tolist())) for g, (i, j) in zip(graphs, pairwise(begins), strict=True)]
 
 
-def _as_arrays(data: Data, routes: Sequence[Route]) -> tuple[Ints, Ints, Ints]:
+def _as_arrays(data: Data, routes: Sequence[Route]) -> _Routes:
     """Return the concatenated vertices, the ends and the graphs of routes, after validation."""
     graphs, size, _ = data.costs.shape
     levels, loads = data.steps.shape[1], len(data.loads)
@@ -197,15 +195,15 @@ class _RouteSets(NamedTuple):
 
 @njit(cache=True)
 def _ruin_and_recreate(
-    data: Data, order: _Order, routes: Ints, ends: Ints, graphs: Ints, extra: float, steps: int, hot: float,
-    cold: float, rng: np.random.Generator,
-) -> tuple[Ints, Ints, Ints]:  # fmt: skip
-    """Return the best routes found, as ``routes``, ``ends`` and ``graphs``.
+    data: Data, order: _Order, now: _Routes, best: _Routes, extra: float, steps: int, hot: float, cold: float,
+    rng: np.random.Generator,
+) -> tuple[_Routes, _Routes]:  # fmt: skip
+    """Return the last routes and the best ones.
 
     Parameters
     ----------
-    routes, ends, graphs
-        Initial routes: their concatenated vertices, and the end and graph of each route.
+    now, best
+        The present and the best routes so far: their concatenated vertices, and the end and graph of each route.
     extra
         Cost of a missing task, and of a route that a graph has too few.
     steps
@@ -214,15 +212,13 @@ def _ruin_and_recreate(
         Initial and final temperature, in units of cost.
     """
     tasks = len(data.begin) - 1
-    route_sets = _RouteSets(
-        build(data, routes, ends, graphs), build(data, routes, ends, graphs), build(data, routes, ends, graphs)
-    )
+    route_sets = _RouteSets(build(data, *now), build(data, *now), build(data, *best))
     buffers = _Buffers(
         np.empty(tasks, np.int64), np.empty(tasks, np.bool_), np.empty(tasks), np.empty(tasks, np.int64),
         np.empty(len(data.costs), np.int64),
     )  # fmt: skip
     _anneal(data, order, route_sets, buffers, extra, steps, hot, cold, rng)
-    return to_arrays(route_sets.best)
+    return to_arrays(route_sets.now), to_arrays(route_sets.best)
 
 
 @inner
@@ -230,10 +226,11 @@ def _anneal(
     data: Data, order: _Order, route_sets: _RouteSets, buffers: _Buffers, extra: float, steps: int, hot: float,
     cold: float, rng: np.random.Generator,
 ) -> None:  # fmt: skip
-    """Anneal from the current routes, which are also the first best ones."""
+    """Anneal from the present routes."""
     now, trial, best = route_sets
-    best_cost, best_faults = _cost(data, now, order.weight, buffers.used)
-    cost = best_cost + extra * best_faults
+    cost, faults = _cost(data, now, order.weight, buffers.used)
+    cost += extra * faults
+    best_cost, best_faults = _cost(data, best, order.weight, buffers.used)
     for step in range(steps):
         temperature = hot * (cold / hot) ** (step / steps)
         copy_to(now, trial)

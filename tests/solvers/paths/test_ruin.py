@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.solvers.arrays import ArrayError
+from colgen.solvers.paths import ruin
 from colgen.solvers.paths.ruin import _neighbours, improve_partition
 from colgen.solvers.paths.tours import Data
 
@@ -59,6 +60,37 @@ def test_a_tight_fleet_is_filled():
     line = np.abs(np.subtract.outer(np.arange(7.0), np.arange(7.0)))
     found = improve_partition(data([line], [8], most=[2], loads=[4, 3, 3, 2, 2, 2]), [], steps=500)
     assert sorted(i for _, route in found for i in route) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_round_continues_from_the_present_routes_and_the_best_are_returned(monkeypatch):
+    """Annealing that begins again from the best routes in each round ends 1% above the others on 128 customers."""
+    points = np.random.default_rng(0).uniform(0.0, 100.0, (13, 2))
+    distances = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
+    given, returned = [], []
+
+    def watched(data, order, now, best, *rest):
+        given.append((now, best))
+        returned.append(original(data, order, now, best, *rest))
+        return returned[-1]
+
+    def length(routes):
+        flat, ends, _ = routes
+        stops = [[0, *route, 0] for route in np.split(flat, ends[:-1])]
+        return sum(distances[route[:-1], route[1:]].sum() for route in stops)
+
+    original = ruin._ruin_and_recreate
+    monkeypatch.setattr(ruin, "_ruin_and_recreate", watched)
+    monkeypatch.setattr(ruin, "_ROUND", 13 * 20)
+    found = improve_partition(data([distances], [4]), [(0, (i,)) for i in range(1, 13)], steps=400, hot=1.0)
+    assert len(given) == 20
+    for (now, best), (last, best_before) in zip(given[1:], returned, strict=False):
+        assert now is last
+        assert best is best_before
+        assert length(best) <= length(now) * (1.0 + 1e-9)
+    assert max(length(now) / length(best) for now, best in given) > 1.05
+    assert sum(length((np.array(r), np.array([len(r)]), None)) for _, r in found) == pytest.approx(
+        min(length(best) for _, best in returned)
+    )
 
 
 def test_without_steps_routes_stay():
