@@ -155,11 +155,16 @@ def check_distinct(
                 )
 
 
+_ROUNDINGS = 100.0
+"""Rounding errors by which the reduced cost of a column in the master may seem to improve it: those of the dual values
+add up to more than that of the last sum."""
+
+
 def check_not_repeated(
     oracle: Pricing, column: Column, held: Column, reduced_cost: float, scale: float, rounding: float
 ) -> None:
     """Check that a column held by the master below its upper bound does not seem to improve it."""
-    if abs(reduced_cost) <= TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
+    if abs(reduced_cost) <= TOLERANCES.diagnostic * size(scale, column.cost) + _ROUNDINGS * rounding:
         return
     why = f"two different columns share the key {column.key!r}, or its rows' functions changed"
     if column.key is None:
