@@ -258,9 +258,9 @@ class Diving(Heuristic):
 
     Fixing raises lower bounds, which does not change the pricing problem. The first dive rounds up the column nearest
     to its next integer; later dives are perturbed at random. In large relaxations compatible columns are rounded up at
-    once, and steps are not solved to the end. With discrepancies, further dives start from one of the
-    first steps of an earlier dive, and the column that was rounded up there is tabu. This continues while the bound
-    allows a better solution.
+    once, and steps are not solved to the end. With discrepancies, further dives start from one of the first steps of an
+    earlier dive, and the column that was rounded up there is tabu. This continues while the bound allows a better
+    solution.
 
     Parameters
     ----------

@@ -456,7 +456,7 @@ def _release_cuts(latest: Sequence[Key], progress: NodeProgress, parts: Parts) -
         return False
     assert progress.solved is not None
     duals, cuts = progress.solved.duals, [row.key for row in rows.joined if _changes_pricing(row.key)]
-    active = [key for key in cuts if isinstance(duals, Duals) and duals.get(key)]
+    active = [key for key in cuts if duals.get(key)] if isinstance(duals, Duals) else []
     for keys in ([key for key in latest if _changes_pricing(key)], active[len(active) // 2 :], cuts):
         released = rows.release(keys)
         if released:

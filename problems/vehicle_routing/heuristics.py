@@ -223,8 +223,10 @@ class RuinAndRecreate(Heuristic):
         found = []
         for start, hot in starts:
             self._seed += 1
-            how: dict[str, Any] = {"steps": self._steps, "seed": self._seed, "hot": hot}
-            found.append(improve_routes(instance, start, expired=lambda: run.expired, **how))
+            routes = improve_routes(
+                instance, start, steps=self._steps, seed=self._seed, hot=hot, expired=lambda: run.expired
+            )
+            found.append(routes)
         self._steps *= 2
         answers = [answer for routes in found if (answer := as_answer(instance, routes, self.encode)) is not None]
         return min(answers, key=lambda answer: answer.objective, default=None)
