@@ -50,11 +50,13 @@ def separation_context(parts: Parts, node: NodeState, solved: MasterSolution, bo
 def separate(parts: Parts, solution: Solution, context: SeparationContext) -> list[Row]:
     """Return the rows to add that a restricted master's solution violates."""
     found: list[Row] = []
+    run = parts.run
+    lags = run.sense.lags(context.bound, run.best_waiting, run.objective)
     for separator in parts.separation:
         if context.whole or separator.applies(context.depth):
             rows = violated_rows(separator, solution, context)
-            waits = parts.run.cuts_wait and separator.after_fixing
-            rows = _limit_cuts(rows, 0.0 if waits else parts.run.cut_share)
+            waits = lags or (run.cuts_wait and separator.after_fixing)
+            rows = _limit_cuts(rows, 0.0 if waits else run.cut_share)
             found += _select_rows(separator, rows, parts, solution)
     return found
 

@@ -101,6 +101,8 @@ class Run:
         """Bound of the root so far.  If only the relaxation is wanted, it counts once that is solved."""
         self.node_bound = sense.ideal
         """Bound of the present node in its rounds so far."""
+        self.best_waiting = sense.hopeless
+        """Best bound of the open nodes that are not being evaluated, see :attr:`NodeQueue.best`."""
         self.reason: Termination | None = None
         """The first reason to stop that a rule has returned."""
         self.iterations: list[Iteration] = []

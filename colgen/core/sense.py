@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 _NEARLY = 0.99
 """A tolerance this close to a step disables rounding: it would lower a bound with a small rounding error by a step."""
 
+_SHARE, _DISTANCE = 0.25, 0.02
+"""A node lags beyond this share of the gap, or at this distance from the best bound, relative to that bound."""
+
 
 class Sense(enum.Enum):
     """Whether a problem minimises or maximises.
@@ -53,6 +56,16 @@ class Sense(enum.Enum):
     def is_better(self, new: float, old: float, tolerance: float = 0.0) -> bool:
         """Whether ``new`` is better than ``old`` by more than ``tolerance``."""
         return self.improvement(new, old) > tolerance
+
+    def lags(self, bound: float, best: float, objective: float) -> bool:
+        """Return whether the bound of a node is so much worse than the best open one that the latter comes first.
+
+        This is so from a quarter of the gap to the incumbent, as in SCIP (Achterberg 2007), or from 2% of the best
+        bound. Without an incumbent no node lags.
+        """
+        if math.isinf(best) or math.isinf(objective):
+            return False
+        return self.improvement(best, bound) > min(_SHARE * self.improvement(best, objective), _DISTANCE * abs(best))
 
     def best(self, *values: float) -> float:
         """Return the best of some objectives; the weakest of dual bounds."""

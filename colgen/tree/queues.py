@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
 
 from colgen.core.sense import Sense
 from colgen.tree.node import Node
-
-_SHARE, _DISTANCE = 0.25, 0.02
-"""A plunge pauses beyond this share of the gap, or at this distance from the best bound, relative to that bound."""
 
 
 class NodeQueue(ABC):
@@ -41,6 +37,11 @@ class NodeQueue(ABC):
     def __iter__(self) -> Iterator[Node]:
         """Yield all open nodes."""
 
+    @property
+    def best(self) -> float:
+        """The best bound of the open nodes; hopeless if there is none, or if the order does not depend on bounds."""
+        return self.sense.hopeless
+
     def refill(self, nodes: Sequence[Node]) -> None:
         """Add open nodes of another search, in the order of iteration over its queue."""
         for node in nodes:
@@ -64,6 +65,10 @@ class BestBound(NodeQueue):
     def pop(self) -> Node:
         return heapq.heappop(self._heap)[-1]
 
+    @property
+    def best(self) -> float:
+        return self._heap[0][-1].bound if self._heap else self.sense.hopeless
+
     def __iter__(self) -> Iterator[Node]:
         return (entry[-1] for entry in self._heap)
 
@@ -72,8 +77,7 @@ class Plunging(BestBound):
     """Best bound with plunging: the first child of the node just branched on, otherwise the best bound.
 
     Plunging finds feasible solutions early and keeps warm starts useful. Returning to the best bound improves the
-    global bound. Once there is an incumbent, a plunge pauses where the bound of the child is much worse than the best
-    open one: by a quarter of the gap to the incumbent, as in SCIP (Achterberg 2007), or by 2% of the best bound.
+    global bound. A plunge pauses at a child that lags behind the best open node, see :meth:`Sense.lags`.
     """
 
     def __init__(self, sense: Sense) -> None:
@@ -92,18 +96,14 @@ class Plunging(BestBound):
     def pop(self) -> Node:
         while self._next:
             node = self._next.popleft()
-            if not self._pauses(node):
+            if not self.sense.lags(node.bound, super().best, self.objective):
                 return node
             super().push((node,))
         return super().pop()
 
-    def _pauses(self, node: Node) -> bool:
-        """Whether a node with a better bound is evaluated before this child of the last node."""
-        if not self._heap or math.isinf(self.objective):
-            return False
-        best, sign = self._heap[0][0], self.sense.sign
-        worse = sign * node.bound - best
-        return worse > min(_SHARE * (sign * self.objective - best), _DISTANCE * abs(best))
+    @property
+    def best(self) -> float:
+        return self.sense.best(super().best, *(node.bound for node in self._next))
 
     def __iter__(self) -> Iterator[Node]:
         return itertools.chain(super().__iter__(), self._next)

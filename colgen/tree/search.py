@@ -185,6 +185,7 @@ class _Search:
                 self._record(node, node.bound, "pruned")
             else:
                 nodes.append(node)
+        run.best_waiting = tree.queue.best
         return nodes
 
     def evaluate(self, nodes: Sequence[Node]) -> Sequence[tuple[Node, Evaluation]]:

@@ -1,5 +1,6 @@
 """Which separations are called, and which of their rows are added."""
 
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from colgen import Row, Sense, Separation, SeparationContext, Solution
 from colgen.bounding.column_generation import separate, separation_context
 from colgen.core.errors import SeparationError
+from colgen.core.terms import Count
 
 X, Y = ("x", 0), ("y", 0)
 SOLUTION = Solution(0.0, variables={X: 3.0, Y: 5.0})
@@ -22,18 +24,20 @@ class Given(Separation):
         return [Row((key[0], side), upper=side, coefficients={key: 1.0}) for key, side in self.rows]
 
 
-def parts(*separation, known=(), rows=()):
+def parts(*separation, known=(), rows=(), waiting=math.inf):
     master = SimpleNamespace(rows=rows)
     return SimpleNamespace(
         separation=separation,
         master=master,
         oracles=(),
-        run=SimpleNamespace(known=known, cut_share=1.0, cuts_wait=False),
+        run=SimpleNamespace(
+            known=known, cut_share=1.0, cuts_wait=False, sense=Sense.MINIMIZE, best_waiting=waiting, objective=10.0
+        ),
     )
 
 
-def found(*separation, depth=0, whole=False, **more):
-    context = SeparationContext(Sense.MINIMIZE, depth=depth, whole=whole)
+def found(*separation, depth=0, whole=False, bound=math.nan, **more):
+    context = SeparationContext(Sense.MINIMIZE, depth=depth, whole=whole, bound=bound)
     return [row.key for row in separate(parts(*separation, **more), SOLUTION, context)]
 
 
@@ -51,6 +55,18 @@ def test_levels_count_for_fractional_solutions_alone():
     assert found(often, seldom, depth=2) == [("x", 2.0), ("y", 1.0)]
     assert found(often, seldom, depth=3) == [("x", 2.0)]
     assert found(often, seldom, depth=3, whole=True) == [("x", 2.0), ("y", 1.0)]
+
+
+def test_cuts_that_change_pricing_are_left_out_at_nodes_that_lag():
+    cut = ("cut", Count("block", ("a", "b"), (1, 1), 2))
+
+    class Cuts(Given):
+        def separate(self, solution):
+            return [Row(("x", 2.0), upper=2.0, coefficients={X: 1.0}), Row(cut, upper=1.0, coefficients={X: 1.0})]
+
+    assert found(Cuts(), bound=4.0) == [("x", 2.0), cut]
+    assert found(Cuts(), bound=4.0, waiting=3.95) == [("x", 2.0), cut]
+    assert found(Cuts(), bound=4.0, waiting=3.0) == [("x", 2.0)]
 
 
 def test_rows_are_checked_against_known_solutions():

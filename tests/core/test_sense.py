@@ -27,6 +27,16 @@ def test_words(sense):
     assert sense.worst(better, worse) == worse
 
 
+@both
+def test_a_bound_lags_by_a_quarter_of_the_gap_or_2_percent_once_there_is_an_incumbent(sense):
+    for objective, worst in ((104.0, 101.0), (200.0, 102.0)):
+        for bound, lags in ((100.0, False), (worst - 0.01, False), (worst + 0.01, True)):
+            assert sense.lags(sense.sign * bound, sense.sign * 100.0, sense.sign * objective) is lags
+    assert not sense.lags(sense.sign * 150.0, sense.sign * 100.0, sense.hopeless)
+    assert not sense.lags(sense.sign * 150.0, sense.hopeless, sense.sign * 200.0)  # no other node is open
+    assert not sense.lags(math.nan, sense.sign * 100.0, sense.sign * 200.0)
+
+
 @given(numbers, numbers)
 def test_maximising_mirrors_minimising(a, b):
     assert MIN.is_better(a, b) == MAX.is_better(-a, -b)

@@ -40,6 +40,18 @@ def test_a_plunge_pauses_far_from_the_best_bound_once_there_is_an_incumbent(sens
             assert [queue.pop().number for _ in range(3)] == ([1, 0, 2] if pauses else [2, 1, 0])
 
 
+@pytest.mark.parametrize("sense", list(Sense))
+def test_the_best_bound_of_a_queue_counts_the_child_of_a_plunge(sense):
+    for kind in (BestBound, Plunging):
+        queue = kind(sense)
+        assert queue.best == sense.hopeless
+        queue.push([Node(number=k, bound=sense.sign * bound) for k, bound in enumerate((1.0, 3.0, 2.0))])
+        assert queue.best == sense.sign
+        queue.pop()
+        assert queue.best == 2 * sense.sign
+    assert DepthFirst(sense).best == LevelWise(sense).best == sense.hopeless
+
+
 def test_depth_first():
     assert order(DepthFirst) == ["", "l", "ll", "lr", "r", "rl", "rr"]
 
