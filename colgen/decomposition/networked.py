@@ -38,7 +38,8 @@ from colgen.networks.block import Path, PathBlock
 from colgen.networks.branching import ArcFixing, OnCosts, PathRules
 from colgen.networks.flow_block import FlowBlock
 from colgen.networks.graph import reached
-from colgen.networks.partitions import partitions
+from colgen.networks.heuristics import RuinAndRecreate
+from colgen.networks.partitions import Partitions
 from colgen.networks.pricing import LARGE, PathPricing
 from colgen.networks.separation import AfterNumbers, ArcBounds, rank_one, rounded_capacities
 from colgen.networks.statement import Paths, flow_columns
@@ -292,10 +293,13 @@ class NetworkModel(Decomposed):
         lists, large = self._lists_paths, len(self._keys) > LARGE
         dives = Diving(2, proper=self._partitioned_block if large else None)
         listed = (dives, RestrictedMIP(60.0)) if large else (RestrictedMIP(5.0), dives)
+        unlisted = RestrictedMIP(1.0), dives, RestrictedMIP(5.0)
+        partitions = self._partitions
+        later = () if partitions is None else (RuinAndRecreate(self._improved, partitions.steps),)
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
-            heuristics=listed if lists else (RestrictedMIP(1.0), dives, RestrictedMIP(5.0)),
+            heuristics=(*later, *(listed if lists else unlisted)),
             reductions=(ArcFixing(self._priced),),
             enumeration=PathEnumeration(self._priced) if lists else None,
         )
@@ -328,17 +332,40 @@ class NetworkModel(Decomposed):
         """Return heuristic paths if rows that partition visits, and no others, link the paths."""
         if self.splitting.subproblems:
             return super().warm_start(budget)
-        if not (self._all_integer and self.visits.complete) or len(self.splitting.static):
+        partitions = self._partitions
+        if partitions is None:
             return WarmStart()
         columns, answers = dict[Path, Column](), list[Solution]()
-        for paths in partitions(self.blocks, self._partitioned, lambda: budget.expired):
-            mine = [self.oracles[path.number].encode(path) for path in paths if not self._fault(path)]
+        for paths in partitions.start(lambda: budget.expired):
+            answer, mine = self._as_answer(paths)
             columns |= {column.structure: column for column in mine}
-            found = Solution(sum(column.cost for column in mine), [(column, 1.0) for column in mine])
-            with contextlib.suppress(InfeasibleAnswerError):
-                answers.append(dataclasses.replace(found, objective=self.check(self.answer(found))))
+            answers += [] if answer is None else [answer]
         best = min(answers, key=lambda each: each.objective, default=None)
         return WarmStart(answers=() if best is None else (best,), columns=list(columns.values()))
+
+    @cached_property
+    def _partitions(self) -> Partitions | None:
+        """The search for paths if only rows that partition visits link them."""
+        if self.splitting.subproblems or len(self.splitting.static):
+            return None
+        if not (self._all_integer and self.visits.complete):
+            return None
+        found = Partitions(self.blocks, self._partitioned)
+        return found if found.are_supported else None
+
+    def _improved(self, start: Solution | None, **search: Any) -> Solution | None:
+        """Return paths improved by ruin and recreate, from nothing without a start."""
+        assert self._partitions is not None
+        paths = [] if start is None else [column.structure for column, _ in start.columns]
+        return self._as_answer(self._partitions.improve(paths, **search))[0]
+
+    def _as_answer(self, paths: Sequence[Path]) -> tuple[Solution | None, list[Column]]:
+        """Return heuristic paths as an answer, None if they are none, and the columns of valid ones."""
+        columns = [self.oracles[path.number].encode(path) for path in paths if not self._fault(path)]
+        found = Solution(sum(column.cost for column in columns), [(column, 1.0) for column in columns])
+        with contextlib.suppress(InfeasibleAnswerError):
+            return dataclasses.replace(found, objective=self.check(self.answer(found))), columns
+        return None, columns
 
     def _fault(self, path: Path) -> str | None:
         return self.blocks[path.number].fault(path.arcs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,42 +39,77 @@ _LARGEST = 20_000_000
 Mask = NDArray[np.bool_]
 
 
-def partitions(blocks: Sequence[PathBlock], tasks: Sequence[Ints], expired: Expired) -> list[list[Path]]:
-    """Return lists of paths, each of which makes one visit per row if the search succeeded.
+class Partitions:
+    """Searches for paths that together make one visit per row, and visit no other vertices.
 
-    Paths visit no other vertices.  If capacities are tight, visits may be missing: the caller checks the lists.
-    Pickups with deliveries, penalties and custom resources are not supported; there are no lists then.
+    If capacities are tight, visits may be missing: the caller checks the paths.  Pickups with deliveries, penalties and
+    custom resources are not supported; nothing is found then.
 
     Parameters
     ----------
     tasks
         For each block the row that exactly one visit covers, by vertex of the network; -1 for none.
-    expired
-        True stops the search.
+
+    Attributes
+    ----------
+    steps
+        Steps of a short search of one graph.
     """
-    table = _table(blocks, tasks)
-    if table is None:
-        return []
-    rows = len(table.data.begin) - 1
-    steps, found = min(_STEPS * rows * rows, _MOST) * min(len(blocks), _GRAPHS), []
-    settled = len(blocks) == 1 and (rows <= _SETTLED or table.data.steps.shape[1] > 0)
-    for seed, hot in enumerate(_TEMPERATURES[:1] if settled else _TEMPERATURES * min(len(blocks), 2)):
-        routes = improve_partition(table.data, [], steps=steps, seed=seed, hot=hot, expired=expired)
-        found.append([table.path(blocks[route[0]], route) for route in routes])
-    return found
+
+    def __init__(self, blocks: Sequence[PathBlock], tasks: Sequence[Ints]) -> None:
+        self._blocks, self._table = blocks, _table(blocks, tasks)
+        rows = 0 if self._table is None else len(self._table.data.begin) - 1
+        self.steps = min(_STEPS * rows * rows, _MOST)
+
+    @property
+    def are_supported(self) -> bool:
+        """Whether there are searches for these blocks."""
+        return self._table is not None
+
+    def start(self, expired: Expired) -> list[list[Path]]:
+        """Return lists of paths from several searches; True from ``expired`` stops them."""
+        if self._table is None:
+            return []
+        graphs, data = len(self._blocks), self._table.data
+        settled = graphs == 1 and (len(data.begin) - 1 <= _SETTLED or data.steps.shape[1] > 0)
+        temperatures = _TEMPERATURES[:1] if settled else _TEMPERATURES * min(graphs, 2)
+        steps = self.steps * min(graphs, _GRAPHS)
+        return [
+            self.improve((), steps=steps, seed=seed, hot=hot, expired=expired) for seed, hot in enumerate(temperatures)
+        ]
+
+    def improve(self, paths: Iterable[Path], **search: Any) -> list[Path]:
+        """Return paths improved by :func:`colgen.solvers.paths.ruin.improve_partition`.
+
+        Given paths that visit other vertices are left out.
+        """
+        if self._table is None:
+            return []
+        given = [self._table.route(self._blocks, path) for path in paths]
+        routes = [route for route in given if -1 not in route[1]]
+        found = improve_partition(self._table.data, routes, **search)
+        return [self._table.path(self._blocks[route[0]], route) for route in found]
 
 
 class _Table(NamedTuple):
-    """Arrays of the search, and for each graph its arc between two vertices of theirs, -1 for none."""
+    """Arrays of the search, for each graph its arc between two vertices of theirs, and their numbers; -1 for none."""
 
     data: Data
     arcs: list[Ints]
+    numbers: list[Ints]
 
     def path(self, block: PathBlock, route: Route) -> Path:
         """Return a route as a path of a block."""
         stops = [0, *route[1], 0]
         steps = self.arcs[route[0]][stops[:-1], stops[1:]]
         return block.path(block.arc_of[steps].tolist())
+
+    def route(self, blocks: Sequence[PathBlock], path: Path) -> Route:
+        """Return a path as a route."""
+        graph = next(k for k, block in enumerate(blocks) if block.number == path.number)
+        steps = blocks[graph].follow(path.arcs)
+        assert steps is not None  # paths of answers are valid
+        return graph, tuple(self.numbers[graph][blocks[graph].network.heads[steps[:-1]]].tolist())
 
 
 def _table(blocks: Sequence[PathBlock], tasks: Sequence[Ints]) -> _Table | None:
@@ -97,6 +132,7 @@ def _table(blocks: Sequence[PathBlock], tasks: Sequence[Ints]) -> _Table | None:
     return _Table(
         Data(costs, loads, capacities, steps, low, high, begin, apart, least, most, alike),
         [graph.arcs for graph in graphs],
+        [graph.numbers for graph in graphs],
     )
 
 
@@ -126,10 +162,10 @@ class _Graph:
         self.limits: Limits = limits(network, block.resources)
         self.known = places >= 0
         self.places, self.sink = np.where(self.known, places, 0), network.sink
-        number = np.full(network.num_vertices, -1, dtype=np.int64)
-        number[places[self.known]] = np.flatnonzero(self.known)
-        number[[network.source, network.sink]] = 0
-        tails, heads = number[network.tails], number[network.heads]
+        self.numbers: Ints = np.full(network.num_vertices, -1, dtype=np.int64)
+        self.numbers[places[self.known]] = np.flatnonzero(self.known)
+        self.numbers[[network.source, network.sink]] = 0
+        tails, heads = self.numbers[network.tails], self.numbers[network.heads]
         kept = np.flatnonzero((tails >= 0) & (heads >= 0) & (tails + heads > 0))
         kept = kept[np.argsort(-block.costs[kept], kind="stable")]  # of parallel arcs the last, cheapest one stays
         self.arcs: Ints = np.full((size, size), -1, dtype=np.int64)

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Heuristic, HeuristicContext, InputError, Solution
-from colgen.bounding.run import Run
+from colgen import Column, InputError, Solution
 from colgen.core.budget import Budget
+from colgen.networks.heuristics import RuinAndRecreate
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.kernels.local_search import improve
 from colgen.problems.vehicle_routing.kernels.savings import savings
 from colgen.solvers.paths.ruin import improve_partition
 from colgen.solvers.paths.tours import Data
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.work import SECOND
 
 
 def by_savings(instance: RoutingInstance) -> list[Route]:
@@ -150,12 +149,6 @@ _SETTLED = 50
 In larger instances without windows, one run ends 1% above the best in one instance of three.
 """
 
-_FIRST = 3 * SECOND
-"""Work of a run before the first later search."""
-
-_LONGER = 4
-"""Steps of the first later run, divided by those of a run at the start."""
-
 _MOST = 30_000
 """Maximum number of steps of a run at the start: a few tenths of a second."""
 
@@ -193,43 +186,14 @@ def _steps(instance: RoutingInstance) -> int:
     return min(_STEPS * instance.num_customers**2, _MOST)
 
 
-class RuinAndRecreate(Heuristic):
-    """Look for better routes by two runs of ruin and recreate, first four times as long as at the start.
+def later_routes(instance: RoutingInstance, encode: Callable[[Route], Column]) -> RuinAndRecreate:
+    """Return the heuristic that improves the routes of long runs, from the incumbent and from savings."""
 
-    One run starts from the incumbent.  The other starts from savings: the incumbent is often a local optimum.  The
-    better the incumbent, the more arcs are excluded by reduced costs, and the fewer routes enumeration lists.  So long
-    runs have the first call after some seconds of work, and another one of twice the length whenever their work has
-    tripled.
-    """
+    def improved(start: Solution | None, **search: Any) -> Solution | None:
+        routes = by_savings(instance) if start is None else [column.structure for column, _ in start.columns]
+        return as_answer(instance, improve_routes(instance, routes, **search), encode)
 
-    joins = True
-
-    def __init__(self, instance: RoutingInstance, encode: Callable[[Route], Column]) -> None:
-        self.instance, self.encode = instance, encode
-        self._seed, self._due, self._steps = 0, _FIRST, _LONGER * _steps(instance)
-
-    def applies(self, depth: int) -> bool:
-        return False
-
-    def is_due(self, run: Run) -> bool:
-        return run.budget.allotment.total >= self._due
-
-    def search(self, context: HeuristicContext) -> Solution | None:
-        instance, run = self.instance, context.run
-        self._due *= 3
-        starts = [(by_savings(instance), 1.0)]
-        if run.incumbent is not None:
-            starts.append(([column.structure for column, _ in run.incumbent.columns], 0.3))
-        found = []
-        for start, hot in starts:
-            self._seed += 1
-            routes = improve_routes(
-                instance, start, steps=self._steps, seed=self._seed, hot=hot, expired=lambda: run.expired
-            )
-            found.append(routes)
-        self._steps *= 2
-        answers = [answer for routes in found if (answer := as_answer(instance, routes, self.encode)) is not None]
-        return min(answers, key=lambda answer: answer.objective, default=None)
+    return RuinAndRecreate(improved, _steps(instance))
 
 
 def as_answer(instance: RoutingInstance, routes: Iterable[Route], encode: Callable[[Route], Column]) -> Solution | None:

@@ -27,7 +27,7 @@ from colgen.core.numbers import real
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import PathEnumeration
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, RouteArcFixing
-from colgen.problems.vehicle_routing.heuristics import RuinAndRecreate, as_answer, check_pyvrp, first_routes
+from colgen.problems.vehicle_routing.heuristics import as_answer, check_pyvrp, first_routes, later_routes
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.model import master
@@ -82,7 +82,7 @@ class VehicleRouting(Problem[list[Route]]):
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
-            heuristics=(RuinAndRecreate(self.instance, self.oracle.encode), RestrictedMIP(5.0)),
+            heuristics=(later_routes(self.instance, self.oracle.encode), RestrictedMIP(5.0)),
             reductions=(RouteArcFixing(self.oracle),),
             enumeration=PathEnumeration(self.oracle),
         )

@@ -6,10 +6,11 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Paths, decompose
+from colgen import IterationLimit, Method, Paths, WarmStart, decompose, solve
 from colgen.core.budget import Budget
-from colgen.networks import AtMostOne, Elementary, Requests, Resource
-from colgen.networks.partitions import partitions
+from colgen.decomposition.networked import NetworkModel
+from colgen.networks import AtMostOne, Elementary, Requests, Resource, heuristics
+from colgen.networks.partitions import Partitions
 from colgen.solvers.stopping import never
 from tests.networks.programs import partition, routing
 from tests.sweeps import seeds
@@ -134,4 +135,38 @@ def test_small_searches_rarely_miss_the_optimum():
 def test_pickups_with_deliveries_are_not_supported():
     model, _ = routing(0, rules=(Elementary(), Requests([(1, 2)])))
     problem = decompose(model)
-    assert partitions(problem.blocks, problem._partitioned, never) == []
+    search = Partitions(problem.blocks, problem._partitioned)
+    assert not search.are_supported
+    assert search.start(never) == search.improve([], steps=10) == []
+
+
+@pytest.mark.parametrize("graphs", [1, 2])
+def test_a_search_starts_from_given_paths(graphs):
+    problem = decompose(routing(1, graphs=graphs)[0])
+    search = Partitions(problem.blocks, problem._partitioned)
+    paths = min(search.start(never), key=lambda paths: sum(problem.oracles[p.number].encode(p).cost for p in paths))
+    assert set(search.improve(paths, steps=0)) == set(paths)
+    assert set(search.improve(paths[1:], steps=0)) == set(paths[1:])
+
+
+def test_paths_over_vertices_without_a_row_are_no_start():
+    model, _ = routing(1)
+    model.visit[1].deactivate()
+    problem = decompose(model)
+    search = Partitions(problem.blocks, problem._partitioned)
+    alone = [problem.path(problem.blocks[0].name, (0, i, 0)).structure for i in (1, 2)]
+    assert search.improve(alone, steps=0) == alone[1:]
+
+
+def test_a_run_that_takes_long_improves_its_paths(monkeypatch):
+    model, best = routing(3, graphs=2)
+    monkeypatch.setattr(NetworkModel, "warm_start", lambda self, budget: WarmStart())
+    found = []
+    for first in (heuristics._FIRST, 0):
+        monkeypatch.setattr(heuristics, "_FIRST", first)
+        problem = decompose(model)
+        later = problem.method().heuristics[:1]
+        assert isinstance(later[0], heuristics.RuinAndRecreate)
+        found.append(solve(problem, stop=IterationLimit(2), method=Method(heuristics=later)).objective)
+    assert found[1] == pytest.approx(best)
+    assert found[0] is None or found[0] > found[1]

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from colgen import InputError, IterationLimit, Method, WarmStart, solve
-from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, heuristics, random
+from colgen.networks import heuristics
+from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
 from colgen.problems.vehicle_routing.heuristics import (
-    RuinAndRecreate,
     as_answer,
     by_pyvrp,
     by_savings,
     has_pyvrp,
     improve_routes,
+    later_routes,
 )
 from tests.sweeps import seeds
 from tests.twins.vehicle_routing import optimum
@@ -111,10 +112,10 @@ def test_a_run_that_takes_long_improves_its_routes(windows, monkeypatch):
 
     instance = random(3, customers=12, windows=windows)
     problem = Alone(instance)
-    search = RuinAndRecreate(instance, problem.oracle.encode)
+    search = later_routes(instance, problem.oracle.encode)
     late = solve(problem, stop=IterationLimit(2), method=Method(heuristics=(search,)))
     monkeypatch.setattr(heuristics, "_FIRST", 0)
-    search = RuinAndRecreate(instance, problem.oracle.encode)
+    search = later_routes(instance, problem.oracle.encode)
     soon = solve(problem, stop=IterationLimit(2), method=Method(heuristics=(search,)))
     assert instance.check(soon.answer) == soon.objective == pytest.approx(solve(problem).objective)
     assert late.answer is None or late.objective > soon.objective

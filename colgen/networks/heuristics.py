@@ -1,0 +1,67 @@
+"""Ruin and recreate as a heuristic of long runs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from colgen.bounding.run import Run
+from colgen.core.solution import Solution
+from colgen.heuristics import Heuristic, HeuristicContext
+from colgen.solvers.stopping import Expired
+from colgen.solvers.work import SECOND
+
+_FIRST = 3 * SECOND
+"""Work of a run before the first search."""
+
+_LONGER = 4
+"""Steps of the first search, divided by those of a search at the start."""
+
+
+class Improve(Protocol):
+    """Return an answer of :func:`colgen.solvers.paths.ruin.improve_partition`, None if none was found.
+
+    It starts from the paths of ``start``, or from paths of its own.
+    """
+
+    def __call__(
+        self, start: Solution | None, *, steps: int, seed: int, hot: float, expired: Expired
+    ) -> Solution | None: ...
+
+
+class RuinAndRecreate(Heuristic):
+    """Look for better paths by two searches of ruin and recreate, first four times as long as at the start.
+
+    One search starts from the incumbent.  The other has a start of its own: the incumbent is often a local optimum.
+    The better the incumbent, the more arcs are excluded by reduced costs, and the fewer paths enumeration lists.  So
+    long runs have the first call after some seconds of work, and another one of twice the length whenever their work
+    has tripled.
+
+    Parameters
+    ----------
+    improve
+        Return the answer of one search.
+    steps
+        Steps of a search at the start.
+    """
+
+    joins = True
+
+    def __init__(self, improve: Improve, steps: int) -> None:
+        self._improve = improve
+        self._seed, self._due, self._steps = 0, _FIRST, _LONGER * steps
+
+    def applies(self, depth: int) -> bool:
+        return False
+
+    def is_due(self, run: Run) -> bool:
+        return run.budget.allotment.total >= self._due
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        run = context.run
+        starts = [(None, 1.0)] if run.incumbent is None else [(None, 1.0), (run.incumbent, 0.3)]
+        found = []
+        for seed, (start, hot) in enumerate(starts, self._seed + 1):
+            answer = self._improve(start, steps=self._steps, seed=seed, hot=hot, expired=lambda: run.expired)
+            found += [] if answer is None else [answer]
+        self._due, self._steps, self._seed = 3 * self._due, 2 * self._steps, self._seed + len(starts)
+        return min(found, key=lambda answer: run.sense.sign * answer.objective, default=None)
