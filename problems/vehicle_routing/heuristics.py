@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from colgen import Column, InputError, Solution
 from colgen.core.budget import Budget
-from colgen.networks.heuristics import RuinAndRecreate
+from colgen.networks.heuristics import RuinAndRecreate, first_steps, first_temperatures
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.kernels.local_search import improve
 from colgen.problems.vehicle_routing.kernels.savings import savings
@@ -132,27 +132,6 @@ def _visits(route: Any) -> list[int]:
     return [int(visit.idx) + 1 for visit in route.schedule() if visit.is_client()]
 
 
-_STEPS = 8
-"""Steps of ruin and recreate, divided by the square of the number of customers."""
-
-_TEMPERATURES = (0.1, 0.3, 1.0, 0.3)
-"""Initial temperatures of the runs of ruin and recreate, as shares of the mean distance."""
-
-_HOT = 1.0
-"""Initial temperature with time windows.  One run then ends 0.7% above the optimum instead of 1.5% (the mean of 15 of
-Solomon's instances with 100 customers).
-"""
-
-_SETTLED = 50
-"""Customers up to which one run finds good routes.  With time windows one run always has to do.
-
-In larger instances without windows, one run ends 1% above the best in one instance of three.
-"""
-
-_MOST = 30_000
-"""Maximum number of steps of a run at the start: a few tenths of a second."""
-
-
 def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) -> list[Route]:
     """Return good routes after at most a few seconds.  They may be more than there are vehicles.
 
@@ -166,10 +145,8 @@ def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) 
     InputError
         If PyVRP is requested and not installed.
     """
-    steps = _steps(instance)
-    hots = _TEMPERATURES if instance.num_customers > _SETTLED else _TEMPERATURES[:1]
-    if instance.windows is not None:
-        hots = (_HOT,)
+    steps = first_steps(instance.num_customers)
+    hots = first_temperatures(instance.num_customers, timed=instance.windows is not None)
     savings = by_savings(instance)
     routes = savings
     for seed, hot in enumerate(hots):
@@ -182,10 +159,6 @@ def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) 
     return routes
 
 
-def _steps(instance: RoutingInstance) -> int:
-    return min(_STEPS * instance.num_customers**2, _MOST)
-
-
 def later_routes(instance: RoutingInstance, encode: Callable[[Route], Column]) -> RuinAndRecreate:
     """Return the heuristic that improves the routes of long runs, from the incumbent and from savings."""
 
@@ -193,7 +166,7 @@ def later_routes(instance: RoutingInstance, encode: Callable[[Route], Column]) -
         routes = by_savings(instance) if start is None else [column.structure for column, _ in start.columns]
         return as_answer(instance, improve_routes(instance, routes, **search), encode)
 
-    return RuinAndRecreate(improved, _steps(instance))
+    return RuinAndRecreate(improved, first_steps(instance.num_customers))
 
 
 def as_answer(instance: RoutingInstance, routes: Iterable[Route], encode: Callable[[Route], Column]) -> Solution | None:
