@@ -81,8 +81,8 @@ class Heuristic(Described, ABC):
     joins
         Whether the columns of a new incumbent join the master, because it does not hold them.
     by_need
-        As long as the run has no solution, run also where ``every`` does not apply, and before the first rows of
-        separations: each time the work of the run has doubled.
+        Run also where ``every`` does not apply, and before the first rows of separations, each time the work of the run
+        has doubled: for a better solution if it has done less than a tenth of all work.
 
     Examples
     --------
@@ -126,7 +126,8 @@ class RestrictedMIP(Heuristic):
     Parameters
     ----------
     seconds
-        Time limit per call; at most 25% of the remaining time, to leave time for the proof.
+        Time limit per call at the depths where it applies; other calls have a limit on their work.  A call takes at
+        most 25% of the remaining time, to leave time for the proof.
 
     Examples
     --------
@@ -145,7 +146,8 @@ class RestrictedMIP(Heuristic):
         if integer is None:
             return None
         work = context.work if run.incumbent is None else min(context.work, run.budget.allotment.remaining)
-        return integer.solve(fair(self.seconds, run), run.incumbent, lambda: run.expired, work)[0]
+        seconds = self.seconds if math.isinf(context.work) else math.inf
+        return integer.solve(fair(seconds, run), run.incumbent, lambda: run.expired, work)[0]
 
 
 _SHARE = 0.25
@@ -206,7 +208,8 @@ class Exchanging(Heuristic):
             return None
         # At later attempts no other method can decide the node: no time is reserved for a proof.
         seconds = min(self.seconds, run.seconds_left) if context.attempt else fair(self.seconds, run)
-        stopped = after(seconds, lambda: run.expired)
+        allotment, last = run.budget.allotment, run.budget.allotment.total + context.work
+        stopped = after(seconds, lambda: run.expired or allotment.total >= last)
         rng = np.random.default_rng([self.seed, context.attempt])
         noise = _NOISE
         calls = int(self.share * max(master.num_rows, _FEW_ROWS))

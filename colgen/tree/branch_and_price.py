@@ -174,7 +174,7 @@ class BranchAndPrice(Relaxation):
             return self._conclude(node, relaxed)
         # Fixing by marginals needs dual values and their bound, but no linear program.
         waited = self.run.cuts_wait
-        reduced, relaxed = self.bounds.reduce_and_solve(node, relaxed)
+        reduced, relaxed = self.bounds.reduce_and_solve(node, relaxed, self.heuristics.between)
         if waited:
             self._store_root(relaxed)
         fixed = reduced.decisions[len(node.decisions) :]

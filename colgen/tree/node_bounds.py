@@ -193,16 +193,19 @@ class NodeBounds:
         check_against_incumbent(self.run, self.pricing, node, sharp)
         return run.sense.worst(sharp, bound)
 
-    def reduce_and_solve(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
-        """Fix by reduced cost and solve again, until no reduction applies; then with the cuts that waited for that."""
-        node, relaxed = self._reduce(node, relaxed)
+    def reduce_and_solve(self, node: Node, relaxed: Bounded, between: Between) -> tuple[Node, Bounded]:
+        """Fix by reduced cost and solve again, until no reduction applies; then with the cuts that waited for that.
+
+        ``between`` is called between two rounds of column generation.
+        """
+        node, relaxed = self._reduce(node, relaxed, between)
         if self.run.cuts_wait:
             self.run.cuts_wait = False
             if relaxed.outcome is Outcome.SOLVED:
-                node, relaxed = self._reduce(node, self._solve_again(node, relaxed))
+                node, relaxed = self._reduce(node, self._solve_again(node, relaxed, between), between)
         return node, relaxed
 
-    def _reduce(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
+    def _reduce(self, node: Node, relaxed: Bounded, between: Between) -> tuple[Node, Bounded]:
         """Fix by reduced cost and solve again, until no reduction applies."""
         while self.search.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
             context = self.reduction_context(node, relaxed)
@@ -220,12 +223,12 @@ class NodeBounds:
             node = dataclasses.replace(node, path=node.path.below(found))
             with self.run.stage("master"):
                 switch(self.master, node.decisions)
-            relaxed = self._solve_again(node, relaxed)
+            relaxed = self._solve_again(node, relaxed, between)
         return node, relaxed
 
-    def _solve_again(self, node: Node, relaxed: Bounded) -> Bounded:
+    def _solve_again(self, node: Node, relaxed: Bounded, between: Between) -> Bounded:
         """Return the bound of a node with more decisions or rows."""
-        again = self.relax(node, round_early=False)
+        again = self.relax(node, round_early=False, between=between)
         if self.master.sense.is_better(relaxed.bound, again.bound):
             return again
         # The old bound holds for all better solutions, and is proved at the old duals.

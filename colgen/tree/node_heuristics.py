@@ -25,9 +25,11 @@ from colgen.tree.node_bounds import GRACE, NodeBounds
 _ATTEMPTS = 8
 """Maximum number of runs of the heuristics at a node that cannot be decided otherwise."""
 
-_FIRST, _MORE, _SHARE = float(SECOND), 2.0, 0.5
-"""Work after which heuristics look for a first solution where they do not apply, its factor after a failure, and the
-share of the work so far that they may do."""
+_FIRST, _MORE = float(SECOND), 2.0
+"""Work after which heuristics look for a solution where they do not apply, and its factor between two searches."""
+
+_SHARE, _SHARE_TO_IMPROVE = 0.5, 0.1
+"""Share of the work so far that all may do for a first solution, and share of all work of each for better ones."""
 
 _RANGE, _PART = 16.0, 0.5
 """Ratio of the largest to the smallest perturbation of dual values. In half of the calls half of the values are 0."""
@@ -53,16 +55,16 @@ class NodeHeuristics:
                 self._run(heuristic, node, self._context(node, solution, math.nan))
         rounds = self.run.iterations
         converged = solved.phase == 2 and not solved.exchanging and bool(rounds) and not rounds[-1].new_columns
-        if converged and self._lacks_solution and not is_integral(self.master, solved):  # rows may follow for long
+        if converged and self._is_needed and not is_integral(self.master, solved):  # rows may follow for long
             self._search([], node, self._context(node, self.master.solution(solved), self.run.global_bound))
 
     @property
-    def _lacks_solution(self) -> bool:
-        """Whether there is no incumbent, and the work of the run has doubled since the last search for one."""
-        return self.run.incumbent is None and self.run.budget.allotment.total >= self._search_at
+    def _is_needed(self) -> bool:
+        """Whether the work of the run has doubled since the last search for a solution where no heuristic applies."""
+        return self.run.budget.allotment.total >= self._search_at
 
     def search(self, node: Node, solution: Solution, bound: float, quick: bool, attempt: int = 0) -> None:
-        """Run the quick (or the slower) heuristics that apply at this depth, and others if there is no incumbent."""
+        """Run the quick (or the slower) heuristics that apply at this depth, and others if they are needed."""
         chosen = [each for each in self.heuristics if each.quick is quick and each.applies(node.depth)]
         if attempt:
             chosen = [each for each in chosen if each.again]
@@ -70,16 +72,21 @@ class NodeHeuristics:
 
     def _search(self, chosen: Sequence[Heuristic], node: Node | NodeState, context: HeuristicContext) -> None:
         """Run the chosen heuristics and those that are needed."""
-        needed, allotment = self._lacks_solution, self.run.budget.allotment
-        last = (1.0 + _SHARE) * allotment.total
+        run, allotment = self.run, self.run.budget.allotment
+        needed, lacked, last = self._is_needed, run.incumbent is None, (1.0 + _SHARE) * allotment.total
         for heuristic in self.heuristics:
-            applies = heuristic in chosen
-            if self.run.expired or not (applies or (needed and heuristic.by_need)):
+            applies, lacks = heuristic in chosen, run.incumbent is None
+            if run.expired or not (applies or (needed and heuristic.by_need and lacks is lacked)):
                 continue
-            if self.run.incumbent is None or (applies and self.run.has_work_left(heuristic.name)):
-                limited = dataclasses.replace(context, work=max(last - allotment.total, 0.0))
-                self._run(heuristic, node, context if applies else limited)
-            if self.run.prunes(context.bound):
+            if applies:
+                work = math.inf
+            elif lacks:
+                work = max(last - allotment.total, 0.0)
+            else:
+                work = _SHARE_TO_IMPROVE * allotment.total - allotment.spent(heuristic.name)
+            if lacks or (work > 0.0 and run.has_work_left(heuristic.name)):
+                self._run(heuristic, node, dataclasses.replace(context, work=work))
+            if run.prunes(context.bound):
                 return
         if needed:
             self._search_at = _MORE * allotment.total

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from colgen import Method, Solution, Termination, solve
+from colgen import Decision, Heuristic, Method, NodeLimit, Solution, Termination, WarmStart, solve
 from colgen.bounding.protocol import Bounded, Bounding, Outcome
 from colgen.fixing import Reduction, ReductionContext
 from tests.toys import CuttingStock
@@ -53,6 +53,47 @@ def test_reductions_receive_the_bound_and_its_dual_values():
         assert context.duals is not None
     first = seen[0]
     assert not first.sense.is_better(result.objective, first.bound, 1e-6)
+
+
+class FewPairs(Decision):
+    """Pairs of neighbours alone, so that column generation continues after the relaxation was solved with others."""
+
+    exhaustive = False
+
+    def allows(self, column):
+        members = column.structure
+        return len(members) != 2 or members[1] == members[0] + 1
+
+
+def test_heuristics_also_run_between_the_rounds_after_a_reduction():
+    class Once(Reduction):
+        makes = (FewPairs,)
+        found = ()
+
+        def reduce(self, context):
+            before, self.found = self.found, (FewPairs(),)
+            return () if before else self.found
+
+    class Due(Heuristic):
+        def applies(self, depth):
+            return False
+
+        def is_due(self, run):
+            return bool(once.found)
+
+        def search(self, context):
+            rounds.append(len(context.run.iterations))
+
+    once, rounds = Once(), []
+
+    class Reduced(Partitioning):
+        def method(self):
+            return dataclasses.replace(super().method(), reductions=[once], heuristics=[Due()])
+
+    best = solve(Partitioning(size=9, seed=1, cuts=False)).solution
+    result = solve(Reduced(size=9, seed=1, cuts=False), start=WarmStart(answers=(best,)), stop=NodeLimit(1))
+    assert rounds
+    assert max(rounds) <= len(result.iterations)
 
 
 def test_an_interrupt_during_a_bounding_proves_no_bound():

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from colgen import Heuristic, InputError, Method, RestrictedMIP, WarmStart, solve
+from colgen.core import allotment
 from colgen.core.errors import SolverError
 from colgen.tree import node_heuristics
 from tests.toys import CuttingStock, Partition, SetPartitioning
@@ -107,22 +108,25 @@ def test_no_heuristic_runs_between_rounds_if_only_the_relaxation_is_wanted():
 
 
 class Needed(Heuristic):
-    """Applies nowhere, and runs if the run has no solution; returns ``best``."""
+    """Applies nowhere, and runs when the work of the run has doubled; returns ``best`` while there is no solution.
+
+    ``seen`` holds number of rounds, depth, work so far, and limit on its work, ``later`` the same with an incumbent.
+    """
 
     by_need = True
 
     def __init__(self, best=None):
-        self.best, self.seen = best, []
+        self.best, self.seen, self.later = best, [], []
 
     def applies(self, depth):
         return False
 
     def search(self, context):
         run = context.run
-        self.seen.append((len(run.iterations), context.depth, run.budget.allotment.total, context.work))
-        assert run.incumbent is None
+        found = self.seen if run.incumbent is None else self.later
+        found.append((len(run.iterations), context.depth, run.budget.allotment.total, context.work))
         assert not context.relaxation.is_integral
-        return self.best
+        return self.best if run.incumbent is None else None
 
 
 class Hidden(Partitioning):
@@ -158,12 +162,34 @@ def test_a_search_without_success_is_repeated_when_the_work_has_grown_also_below
     assert (max(depth for _, depth, _, _ in needed.seen) > 0) == (more == 1.0)
 
 
-def test_no_first_solution_is_searched_if_there_is_one_or_too_little_was_done():
+@pytest.mark.parametrize("share", [1.0, 0.0])
+def test_better_solutions_are_searched_with_a_tenth_of_the_work_unless_the_share_is_used_up(monkeypatch, share):
+    class Fixed:
+        def share(self, history):
+            return share
+
+    monkeypatch.setattr(node_heuristics, "_FIRST", 0.0)
+    monkeypatch.setattr(node_heuristics, "_MORE", 1.0)
+    monkeypatch.setattr(allotment, "_GRANT", 0)
+    best = solve(Partitioning(size=9, seed=1, cuts=False)).solution
+    needed = Needed()
+    result = solve(
+        Hidden(size=9, seed=1, cuts=False),
+        method=Method(heuristics=[needed], work_shares=Fixed()),
+        start=WarmStart(answers=(best,)),
+    )
+    assert result.is_optimal
+    assert needed.seen == []
+    assert bool(needed.later) == (share == 1.0)
+    assert all(work == pytest.approx(total / 10) for _, _, total, work in needed.later)
+
+
+def test_no_solution_is_searched_if_too_little_was_done():
     best = solve(Partitioning(size=12, seed=3)).solution
     for start in (WarmStart(answers=(best,)), None):
         needed = Needed()
         assert solve(Hidden(size=12, seed=3), method=Method(heuristics=[needed]), start=start).is_optimal
-        assert needed.seen == []
+        assert needed.seen == needed.later == []
 
 
 def test_a_limit_that_ends_a_heuristic_leaves_an_answer():
