@@ -82,7 +82,7 @@ class Heuristic(Described, ABC):
         Whether the columns of a new incumbent join the master, because it does not hold them.
     by_need
         Run also where ``every`` does not apply, and before the first rows of separations, each time the work of the run
-        has doubled: for a better solution if it has done less than a tenth of all work.
+        has doubled: for a better solution within its share of all work, see :class:`colgen.core.allotment.Allotment`.
 
     Examples
     --------

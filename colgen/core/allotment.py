@@ -125,14 +125,18 @@ class Allotment:
         return self._past_of(part).spent
 
     def left(self, part: str) -> float:
-        """Return the work that a part may do now; 0 or less if it has used up its share."""
+        """Return the work that a part may do now; 0 or less if it has used up its share and the grant."""
+        return _GRANT + self.left_of_share(part)
+
+    def left_of_share(self, part: str) -> float:
+        """Return the work that a part may do now without the grant."""
         past = self._past_of(part)
         if past.next is None:
             turns = (past.turns, past.gains, past.since_gain, past.last_work)
             values = np.array([self.total, past.spent, *turns, past.share], dtype=np.float64)
             given = self.rule.share(PartHistory(part, values))
             past.share = past.next = real(given, f"{type(self.rule).__name__}.share()", high=1.0)
-        return _GRANT + past.next * self.total - past.spent
+        return past.next * self.total - past.spent
 
     def _past_of(self, part: str) -> _Past:
         return self._past.setdefault(part, _Past())

@@ -29,7 +29,7 @@ _FIRST, _MORE = float(SECOND), 2.0
 """Work after which heuristics look for a solution where they do not apply, and its factor between two searches."""
 
 _SHARE, _SHARE_TO_IMPROVE = 0.5, 0.1
-"""Share of the work so far that all may do for a first solution, and share of all work of each for better ones."""
+"""Share of the work so far that all may do for a first solution, and that each may do for a better one."""
 
 _RANGE, _PART = 16.0, 0.5
 """Ratio of the largest to the smallest perturbation of dual values. In half of the calls half of the values are 0."""
@@ -83,7 +83,7 @@ class NodeHeuristics:
             elif lacks:
                 work = max(last - allotment.total, 0.0)
             else:
-                work = _SHARE_TO_IMPROVE * allotment.total - allotment.spent(heuristic.name)
+                work = min(_SHARE_TO_IMPROVE * allotment.total, allotment.left_of_share(heuristic.name))
             if lacks or (work > 0.0 and run.has_work_left(heuristic.name)):
                 self._run(heuristic, node, dataclasses.replace(context, work=work))
             if run.prunes(context.bound):
