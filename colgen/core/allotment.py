@@ -124,6 +124,10 @@ class Allotment:
         """Return the work of a part in its turns so far."""
         return self._past_of(part).spent
 
+    def last_work(self, part: str) -> int:
+        """Return the work of the last turn of a part, 0 without one."""
+        return self._past_of(part).last_work
+
     def left(self, part: str) -> float:
         """Return the work that a part may do now; 0 or less if it has used up its share and the grant."""
         return _GRANT + self.left_of_share(part)

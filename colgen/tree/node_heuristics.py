@@ -31,6 +31,12 @@ _FIRST, _MORE = float(SECOND), 2.0
 _SHARE, _SHARE_TO_IMPROVE = 0.5, 0.1
 """Share of the work so far that all may do for a first solution, and that each may do for a better one."""
 
+_LITTLE = 0.25
+"""A heuristic whose limit is below this share of the work of its last call is not called for a better solution.
+
+Steps of dives in large relaxations are long: with a limit of a second one took half a minute.
+"""
+
 _RANGE, _PART = 16.0, 0.5
 """Ratio of the largest to the smallest perturbation of dual values. In half of the calls half of the values are 0."""
 
@@ -83,13 +89,19 @@ class NodeHeuristics:
             elif lacks:
                 work = max(last - allotment.total, 0.0)
             else:
-                work = min(_SHARE_TO_IMPROVE * allotment.total, allotment.left_of_share(heuristic.name))
+                work = self._work_to_improve(heuristic.name)
             if lacks or (work > 0.0 and run.has_work_left(heuristic.name)):
                 self._run(heuristic, node, dataclasses.replace(context, work=work))
             if run.prunes(context.bound):
                 return
         if needed:
             self._search_at = _MORE * allotment.total
+
+    def _work_to_improve(self, name: str) -> float:
+        """Return the work that a heuristic may do now for a better solution, 0 if that is little for it."""
+        allotment = self.run.budget.allotment
+        work = min(_SHARE_TO_IMPROVE * allotment.total, allotment.left_of_share(name))
+        return work if work >= _LITTLE * allotment.last_work(name) else 0.0
 
     def _run(self, heuristic: Heuristic, node: Node | NodeState, context: HeuristicContext) -> None:
         """Run a heuristic, and offer what it finds."""

@@ -23,12 +23,16 @@ from numpy.typing import NDArray
 from colgen.solvers.graphs.bits import draw, seeded
 from colgen.solvers.kernels import folded, int64, kernel, overwrite
 from colgen.solvers.stopping import Expired, never
+from colgen.solvers.work import add_work
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_CHUNK = 1 << 14
-"""Steps between two checks of the clock."""
+_CHUNK = 1 << 20
+"""Steps between two checks of the clock, times the mean number of entries of a row: about 0.2 s."""
+
+_WORK = 120
+"""Work of a step per entry of a row: it compares the columns of one row."""
 
 _FORGET = 1 << 10
 """Number of steps after which the weights of rows move towards their initial values."""
@@ -117,10 +121,13 @@ def exchange(
     entries = _entries(program)
     walk = _begin(program, start, entries.weights, target, seed)
     margin = float(np.min(program.costs, where=program.costs > 0.0, initial=math.inf)) * (1.0 - _ROUNDING)
+    length = max(len(program.values) / max(len(program.lower), 1), 1.0)
     done = 0
     while done < steps and not expired():
-        ended = _advance(program, entries, walk, margin, step, bound, min(_CHUNK, steps - done))
-        done += _CHUNK
+        some = min(max(int(_CHUNK / length), 1), steps - done)
+        ended = _advance(program, entries, walk, margin, step, bound, some)
+        done += some
+        add_work(_WORK * some * length)
         if ended:
             break
     return walk.best if walk.counts[_SOLUTIONS] else None

@@ -1,6 +1,7 @@
 """Heuristics at nodes: those that apply, one that fails is skipped."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
@@ -182,6 +183,14 @@ def test_better_solutions_are_searched_with_a_tenth_of_the_work_unless_the_share
     assert needed.seen == []
     assert bool(needed.later) == (share == 1.0)
     assert all(work == pytest.approx(total / 10) for _, _, total, work in needed.later)
+
+
+@pytest.mark.parametrize(("share", "last", "work"), [(50.0, 40, 10.0), (50.0, 41, 0.0), (2.0, 8, 2.0), (-1.0, 0, 0.0)])
+def test_a_search_for_a_better_solution_is_left_out_if_its_last_call_did_much_more(share, last, work):
+    allotment = SimpleNamespace(total=100.0, left_of_share=lambda name: share, last_work=lambda name: last)
+    heuristics = object.__new__(node_heuristics.NodeHeuristics)
+    heuristics.run = SimpleNamespace(budget=SimpleNamespace(allotment=allotment))
+    assert heuristics._work_to_improve("Diving") == work
 
 
 def test_no_solution_is_searched_if_too_little_was_done():

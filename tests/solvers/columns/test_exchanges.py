@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colgen.solvers.columns.exchanges import IntegerProgram, exchange
+from colgen.solvers.columns.exchanges import _CHUNK, _WORK, IntegerProgram, exchange
+from colgen.solvers.work import work
 
 
 def best_of_all(matrix, costs, lower, upper, most):
@@ -80,3 +81,17 @@ def test_the_search_ends_when_time_is_over_and_is_the_same_for_a_seed():
     assert search(matrix, costs, lower, upper, most, expired=lambda: True) is None
     first, second = (search(matrix, costs, lower, upper, most, seed=3, steps=100) for _ in range(2))
     assert (first is None and second is None) or first.tolist() == second.tolist()
+
+
+def test_long_rows_have_the_clock_checked_after_few_steps_and_their_work_counted():
+    size = 1 << 17
+    matrix, looks, before = np.ones((1, size)), [], work()
+
+    def expired():
+        looks.append(work() - before)
+        return len(looks) > 3
+
+    search(matrix, np.ones(size), np.full(1, 3.0), np.full(1, math.inf), np.full(size, 9.0), step=0.0, expired=expired)
+    steps = _CHUNK / size
+    assert looks == [_WORK * steps * size * k for k in range(len(looks))]
+    assert 1 < len(looks) <= 4
