@@ -6,10 +6,9 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import IterationLimit, Method, Paths, WarmStart, decompose, solve
+from colgen import Paths, decompose
 from colgen.core.budget import Budget
-from colgen.decomposition.networked import NetworkModel
-from colgen.networks import AtMostOne, Elementary, Requests, Resource, heuristics
+from colgen.networks import AtMostOne, Elementary, Requests, Resource
 from colgen.networks.partitions import Partitions
 from colgen.solvers.stopping import never
 from tests.networks.programs import partition, routing
@@ -156,17 +155,3 @@ def test_paths_over_vertices_without_a_row_are_no_start():
     search = Partitions(problem.blocks, problem._partitioned)
     alone = [problem.path(problem.blocks[0].name, (0, i, 0)).structure for i in (1, 2)]
     assert search.improve(alone, steps=0) == alone[1:]
-
-
-def test_a_run_that_takes_long_improves_its_paths(monkeypatch):
-    model, best = routing(3, graphs=2)
-    monkeypatch.setattr(NetworkModel, "warm_start", lambda self, budget: WarmStart())
-    found = []
-    for first in (heuristics._FIRST, 0):
-        monkeypatch.setattr(heuristics, "_FIRST", first)
-        problem = decompose(model)
-        later = problem.method().heuristics[:1]
-        assert isinstance(later[0], heuristics.RuinAndRecreate)
-        found.append(solve(problem, stop=IterationLimit(2), method=Method(heuristics=later)).objective)
-    assert found[1] == pytest.approx(best)
-    assert found[0] is None or found[0] > found[1]
