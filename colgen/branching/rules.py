@@ -74,12 +74,6 @@ class BranchingRule(DecisionMaker, ABC):
     ...         return ()  # nothing to decide here: the next rule is called
     """
 
-    def __init_subclass__(cls, **named: Any) -> None:
-        """Take the candidates of a subclass that replaces :meth:`branch` alone from there."""
-        super().__init_subclass__(**named)
-        if "branch" in vars(cls) and "candidates" not in vars(cls):
-            cls.candidates = BranchingRule.candidates  # type: ignore[method-assign]
-
     @abstractmethod
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         """Return the decisions of each child, in the order of exploration. Empty if the rule finds nothing fractional.
@@ -191,6 +185,8 @@ class RyanFoster(BranchingRule):
         return self._candidate(pairs.item(best), values.item(best)).children
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not RyanFoster.branch:
+            return super().candidates(solution)
         pairs, values, distances = self._covered_pairs(solution)
         each = zip(distances.tolist(), self._rank(pairs).tolist(), pairs.tolist(), values.tolist(), strict=True)
         found = sorted((entry for entry in each if entry[0]), key=lambda entry: entry[:2], reverse=True)
@@ -402,6 +398,8 @@ class OnOriginalVariable(BranchingRule):
         return self._candidate(variable, fractional[variable]).children
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not OnOriginalVariable.branch:
+            return super().candidates(solution)
         found = [(self.score(v, x), v, x) for v, x in self.values(solution).items() if fractionality(x)]
         found.sort(key=lambda entry: (entry[0], repr(entry[1])), reverse=True)
         return [self._candidate(variable, value, score) for score, variable, value in found]
@@ -455,6 +453,8 @@ class OnTemplateVariable(BranchingRule):
         return self._candidate(key, fractional[key]).children
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not OnTemplateVariable.branch:
+            return super().candidates(solution)
         found = [(k, x) for k, x in solution.variables.items() if k in solution.integer and fractionality(x)]
         found.sort(key=lambda entry: (fractionality(entry[1]), repr(entry[0])), reverse=True)
         return [self._candidate(key, value) for key, value in found]

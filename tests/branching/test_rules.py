@@ -29,6 +29,7 @@ from colgen.branching import rules
 from colgen.branching.rules import DOWN, UP, Bound, Candidate, OnSumOfVariables, SumBound, TemplateBound
 from colgen.core.activity import activity
 from colgen.core.decision import Apart, Together, admits
+from colgen.core.hooks import check_hooks
 from colgen.core.tolerances import fractionality
 from colgen.model.rows import compile_model
 from tests.toys import Partition, SetPartitioning
@@ -81,6 +82,30 @@ def test_a_rule_with_only_branch_has_one_candidate():
     assert isinstance(found, Candidate)
     assert len(found.children) == 1
     assert found.moves == ()
+
+
+def test_a_mixin_may_define_branch():
+    class First:
+        def branch(self, solution):
+            return super().branch(solution)[:1]
+
+    class Mine(First, OnOriginalVariable):
+        pass
+
+    (found,) = Mine(lambda c: {c.structure: 1.0}).candidates(FRACTIONAL)
+    assert len(found.children) == 1
+
+
+def test_a_misspelt_hook_beside_branch_is_reported():
+    class Mine(OnOriginalVariable):
+        def branch(self, solution):
+            return ()
+
+        def candidate(self, solution):
+            return []
+
+    with pytest.raises(InputError, match=r"did you mean candidates"):
+        check_hooks(Mine(lambda c: {c.structure: 1.0}))
 
 
 def subset(*members, **more):
