@@ -19,7 +19,7 @@ from colgen.core.solution import Solution
 from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.master.protocol import RestrictedMaster
-from colgen.solvers.stopping import after
+from colgen.solvers.stopping import Expired, after
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,6 +159,13 @@ def fair(seconds: float, run: Run) -> float:
     return min(seconds, _SHARE * run.seconds_left)
 
 
+def _limit(context: HeuristicContext) -> Expired:
+    """Return a function that returns whether the run must end, or a call that begins now has done its work."""
+    run, allotment = context.run, context.run.budget.allotment
+    last = allotment.total + context.work
+    return lambda: run.expired or allotment.total >= last
+
+
 _NOISE, _LOUDER = 0.03, 2.0
 """Largest relative perturbation of dual values, and its factor after a round without new columns. Small perturbations
 keep columns near the optimum; large ones make them differ."""
@@ -208,8 +215,7 @@ class Exchanging(Heuristic):
             return None
         # At later attempts no other method can decide the node: no time is reserved for a proof.
         seconds = min(self.seconds, run.seconds_left) if context.attempt else fair(self.seconds, run)
-        allotment, last = run.budget.allotment, run.budget.allotment.total + context.work
-        stopped = after(seconds, lambda: run.expired or allotment.total >= last)
+        stopped = after(seconds, _limit(context))
         rng = np.random.default_rng([self.seed, context.attempt])
         noise = _NOISE
         calls = int(self.share * max(master.num_rows, _FEW_ROWS))
@@ -359,15 +365,9 @@ class _Dives:
         self._rules, self._context = rules, context
         self._rng = np.random.default_rng(rules.seed + context.attempt)
         seconds = fair(rules.seconds, context.run) if math.isfinite(rules.seconds) else math.inf
-        allotment = context.run.budget.allotment
-        last = allotment.total + context.work
+        run, limit = context.run, _limit(context)
         self._expired = after(
-            seconds,
-            lambda: (
-                context.run.expired
-                or allotment.total >= last
-                or (context.run.incumbent is not None and allotment.remaining <= 0.0)
-            ),
+            seconds, lambda: limit() or (run.incumbent is not None and run.budget.allotment.remaining <= 0.0)
         )
         self.best: Solution | None = None
         self._sides: dict[str, Mapping[Key, float | None]] = {}

@@ -346,9 +346,8 @@ class NetworkModel(Decomposed):
     @cached_property
     def _partitions(self) -> Partitions | None:
         """The search for paths if only rows that partition visits link them."""
-        if self.splitting.subproblems or len(self.splitting.static):
-            return None
-        if not (self._all_integer and self.visits.complete):
+        alone = not (self.splitting.subproblems or len(self.splitting.static))
+        if not (alone and self._all_integer and self.visits.complete):
             return None
         found = Partitions(self.blocks, self._partitioned)
         return found if found.are_supported else None

@@ -76,7 +76,7 @@ class Partitions:
         """
         if self._table is None:
             return []
-        given = [self._table.route(self._blocks, path) for path in paths]
+        given = [self._table.route(self._blocks[path.number], path) for path in paths]
         routes = [route for route in given if -1 not in route[1]]
         found = improve_partition(self._table.data, routes, **search)
         return [self._table.path(self._blocks[route[0]], route) for route in found]
@@ -95,12 +95,11 @@ class _Table(NamedTuple):
         steps = self.arcs[route[0]][stops[:-1], stops[1:]]
         return block.path(block.arc_of[steps].tolist())
 
-    def route(self, blocks: Sequence[PathBlock], path: Path) -> Route:
-        """Return a path as a route."""
-        graph = next(k for k, block in enumerate(blocks) if block.number == path.number)
-        steps = blocks[graph].follow(path.arcs)
+    def route(self, block: PathBlock, path: Path) -> Route:
+        """Return a path of a block as a route."""
+        steps = block.follow(path.arcs)
         assert steps is not None  # paths of answers are valid
-        return graph, tuple(self.numbers[graph][blocks[graph].network.heads[steps[:-1]]].tolist())
+        return path.number, tuple(self.numbers[path.number][block.network.heads[steps[:-1]]].tolist())
 
 
 def _table(blocks: Sequence[PathBlock], tasks: Sequence[Ints]) -> _Table | None:

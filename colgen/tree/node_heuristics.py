@@ -85,12 +85,12 @@ class NodeHeuristics:
             if run.expired or not (applies or (needed and heuristic.by_need and lacks is lacked)):
                 continue
             if applies:
-                work = math.inf
+                work = math.inf if lacks or run.has_work_left(heuristic.name) else 0.0
             elif lacks:
                 work = max(last - allotment.total, 0.0)
             else:
                 work = self._work_to_improve(heuristic.name)
-            if lacks or (work > 0.0 and run.has_work_left(heuristic.name)):
+            if lacks or work > 0.0:
                 self._run(heuristic, node, dataclasses.replace(context, work=work))
             if run.prunes(context.bound):
                 return
