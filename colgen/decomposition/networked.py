@@ -110,7 +110,6 @@ class NetworkModel(Decomposed):
     def __init__(self, splitting: Splitting, compact: CompactModel, *, recognize: bool = True) -> None:
         super().__init__(splitting, compact, recognize=recognize)
         self.blocks = splitting.paths
-        self._paths = PathRules(self.blocks)
         steps = [self.objective_step, *(block.penalty_step for block in self.blocks if block.has_penalties)]
         known = [int(step) for step in steps if step is not None]
         self.objective_step = float(math.gcd(*known)) if len(known) == len(steps) else None
@@ -187,18 +186,33 @@ class NetworkModel(Decomposed):
     def _are_bounded(self) -> bool:
         return any(np.isfinite(upper).any() for upper in self._needed_bounds)
 
+    @cached_property
+    def _mirrors(self) -> list[Ints] | None:
+        """For each block the arc that each arc becomes in a reversed path, if a path and its reverse share a column."""
+        alike = self._all_integer and self.visits.complete and not self._are_bounded
+        if not alike or any((rows >= 0).any() for rows in self._alternatives):
+            return None
+        found = [block.mirror for block in self.blocks]
+        known = [mirror for mirror in found if mirror is not None]
+        return known if len(known) == len(found) else None
+
+    @cached_property
+    def _paths(self) -> PathRules:
+        return PathRules(self.blocks, self._mirrors)
+
     # --- parts -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def oracles(self) -> tuple[PathPricing, ...]:
         """The oracles of the path blocks."""
-        found = []
+        found = list[PathPricing]()
         for block, of_vertex in zip(self.blocks, self.visits.of_vertex, strict=True):
             visits = {int(v): self._keys[of_vertex[v]] for v in np.flatnonzero(of_vertex >= 0)}
             visits = {v: key for v, key in visits.items() if key in self._packing}  # cuts and pairs use no others
             key = self.splitting.count_key(block)
             once = [row for row, side in self._packing.items() if side == 1.0]
-            found.append(PathPricing(block, self._keys, key, visits, self._most(block, of_vertex), once))
+            mirror = None if self._mirrors is None else self._mirrors[len(found)]
+            found.append(PathPricing(block, self._keys, key, visits, self._most(block, of_vertex), once, mirror))
         return tuple(found)
 
     def pricing(self) -> Sequence[Pricing]:
@@ -234,6 +248,11 @@ class NetworkModel(Decomposed):
         return [np.where(exact[each], each, -1) for each in self.visits.of_vertex]
 
     @property
+    def _alternatives(self) -> list[Ints]:
+        """For each block the row that exactly one visit of several vertices covers, by vertex; -1 for none."""
+        return [np.where(np.bincount(each + 1)[each + 1] > 1, each, -1) for each in self._partitioned]
+
+    @property
     def _all_integer(self) -> bool:
         return all(block.integer for block in self.blocks)
 
@@ -261,9 +280,8 @@ class NetworkModel(Decomposed):
     def branching(self) -> Sequence[BranchingRule]:
         number, *others = self._paths.rules()
         rules = [OnSumOfVariables(self._sums()), *super().branching(), number]
-        rows = [np.where(np.bincount(each + 1)[each + 1] > 1, each, -1) for each in self._partitioned]
-        if self._all_integer and any((each >= 0).any() for each in rows):
-            rules.append(OnCosts(self.blocks, rows))
+        if self._all_integer and any((each >= 0).any() for each in self._alternatives):
+            rules.append(OnCosts(self.blocks, self._alternatives))
         rules += others
         for name in dict.fromkeys(key[0] for key in self._packing):
             keys = [key for key in self.splitting.compact.formulation.row_keys if key[0] == name]

@@ -272,6 +272,17 @@ class PathBlock:
                 original[known[vertex], known[other]] = True
         return original[np.ix_(self.vertex_of, self.vertex_of)]
 
+    @cached_property
+    def mirror(self) -> Ints | None:
+        """The arc of the network that each arc becomes in a reversed path of equal cost; None if there may be none."""
+        graph, solver = self.graph, self.solver
+        returns = graph.vertices[graph.source] == graph.vertices[graph.sink]
+        copied = self.network.num_vertices > len(graph.vertices)
+        if copied or not returns or isinstance(solver, Acyclic):
+            return None
+        mirror: Ints | None = solver.mirror(self.costs)
+        return mirror
+
     @property
     def is_simple(self) -> bool:
         """Whether no path visits a vertex twice."""

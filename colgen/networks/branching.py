@@ -18,7 +18,7 @@ from colgen.fixing import ReducedCostFixing, ReductionContext
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.decisions import ArcsForbidden
 from colgen.networks.graph import Floats, Ints
-from colgen.networks.pricing import ARC, ARC_OF_GRAPH, PATHS, VISITS_OF_GRAPH, PathPricing
+from colgen.networks.pricing import ARC, ARC_OF_GRAPH, EDGE, EDGE_OF_GRAPH, PATHS, VISITS_OF_GRAPH, PathPricing
 from colgen.networks.separation import used_arcs
 from colgen.pricing.oracles import PricedMarginals
 
@@ -30,19 +30,36 @@ class PathRules:
     """The branching rules of integer path blocks.
 
     Their order is numbers of paths, visits of a vertex by the paths of one graph, arcs over all graphs, arcs of each.
+
+    Parameters
+    ----------
+    blocks
+        The path blocks.
+    mirrors
+        For each block the arc of its network that each arc becomes in a reversed path.  If they are given, a path and
+        its reverse share a column, and an arc and its mirror image are one edge.
     """
 
-    def __init__(self, blocks: Sequence[PathBlock]) -> None:
+    def __init__(self, blocks: Sequence[PathBlock], mirrors: Sequence[Ints] | None = None) -> None:
         self.blocks = blocks
+        if mirrors is not None:
+            names = dict.fromkeys(name for block in blocks for name in block.graph.vertices)
+            self._rank = {name: k for k, name in enumerate(names)}
+            self._first = [_first_of_both(block, mirror) for block, mirror in zip(blocks, mirrors, strict=True)]
+        self.symmetric = mirrors is not None
 
     def rules(self) -> list[OnOriginalVariable]:
         """Return the rules; visits and arcs of each graph only where those of all graphs do not decide them."""
         found = [OnOriginalVariable(self.number, block=PATHS)]
         if len(self.blocks) > 1:  # who serves a vertex decides more than the arc by which it is reached
             found.append(OnOriginalVariable(self.visits, block=VISITS_OF_GRAPH))
-        found.append(OnOriginalVariable(self.between, block=ARC))
-        if len(self.blocks) > 1 or any(block.graph.has_parallel_arcs for block in self.blocks):
-            found.append(OnOriginalVariable(self.arcs, block=ARC_OF_GRAPH))
+        each = len(self.blocks) > 1 or any(block.graph.has_parallel_arcs for block in self.blocks)
+        if self.symmetric:
+            found.append(OnOriginalVariable(self.edges, block=EDGE))
+            found += [OnOriginalVariable(self.edges_of_graph, block=EDGE_OF_GRAPH)] if each else []
+        else:
+            found.append(OnOriginalVariable(self.between, block=ARC))
+            found += [OnOriginalVariable(self.arcs, block=ARC_OF_GRAPH)] if each else []
         return found
 
     def path(self, column: Column) -> Path | None:
@@ -63,6 +80,23 @@ class PathRules:
         pairs = Counter(zip(path.vertices, path.vertices[1:], strict=False))
         return {pair: float(times) for pair, times in pairs.items()}
 
+    def edges(self, column: Column) -> Mapping[Hashable, float]:
+        """Return how often a path goes between two vertices in either direction, by the names of both."""
+        path = self.path(column)
+        if path is None:
+            return {}
+        pairs = zip(path.vertices, path.vertices[1:], strict=False)
+        edges = Counter(tuple(sorted(pair, key=self._rank.__getitem__)) for pair in pairs)
+        return {edge: float(times) for edge, times in edges.items()}
+
+    def edges_of_graph(self, column: Column) -> Mapping[Hashable, float]:
+        """Return how often a path uses each arc or its mirror image, by block and number of one of both."""
+        path = self.path(column)
+        if path is None:
+            return {}
+        edges = Counter(self._first[path.number][list(path.arcs)].tolist())
+        return {(path.number, edge): float(times) for edge, times in edges.items()}
+
     def visits(self, column: Column) -> Mapping[Hashable, float]:
         """Return how often a path visits each vertex but the sink, by block and number of the vertex."""
         path = self.path(column)
@@ -74,6 +108,13 @@ class PathRules:
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """Return how often a path uses each arc, by block and number of the arc."""
         return {} if self.path(column) is None else used_arcs(column)
+
+
+def _first_of_both(block: PathBlock, mirror: Ints) -> Ints:
+    """Return the smaller number of each arc of the user's graph and its mirror image."""
+    first = np.arange(len(block.graph.tails))
+    first[block.arc_of] = np.minimum(block.arc_of, block.arc_of[mirror])
+    return first
 
 
 class OnCosts(BranchingRule):
@@ -174,6 +215,7 @@ class ArcFixing(ReducedCostFixing):
     ) -> None:
         super().__init__([oracle.exactly() for oracle in oracles], share=share, decide=self._close)
         self.blocks = tuple(oracle.block_of_paths for oracle in oracles)
+        self._mirrors = tuple(oracle.mirror for oracle in oracles)
         self.narrower, self.widest = narrower, widest
         self._slack = self._tried = math.inf
 
@@ -190,5 +232,7 @@ class ArcFixing(ReducedCostFixing):
         return found
 
     def _close(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
-        block = self.blocks[number]
+        block, mirror = self.blocks[number], self._mirrors[number]
+        if mirror is not None:  # values of both differ by rounding errors
+            worse = worse & worse[mirror]
         return (ArcsForbidden(block.number, worse, self._slack, self.blocks),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ ARC = "arc of all networks"
 
 ARC_OF_GRAPH = "arc of one network"
 """Block of rows on arcs of one graph, by block and number of the arc."""
+
+EDGE, EDGE_OF_GRAPH = "edge of all networks", "edge of one network"
+"""Blocks of rows that do not distinguish an arc and its mirror image.  The names are those of one of both."""
 
 VISITS_OF_GRAPH = "visits by one network"
 """Block of rows on visits of vertices by the paths of one graph, by block and number of the vertex."""
@@ -94,10 +97,12 @@ class PathPricing(PathOracle):
     once
         Keys of the rows of visits that allow a single visit.  In a dive of a large master, paths avoid those that the
         fixed paths visit, since no other path is feasible.
+    mirror
+        The arc of the network that each arc becomes in a reversed path, if a path and its reverse share a column.
     """
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
-    arc_blocks = (ARC, ARC_OF_GRAPH)
+    arc_blocks = (ARC, ARC_OF_GRAPH, EDGE, EDGE_OF_GRAPH)
 
     def __init__(
         self,
@@ -107,6 +112,7 @@ class PathPricing(PathOracle):
         visits: Mapping[int, Key],
         most: float,
         once: Collection[Key] = (),
+        mirror: Ints | None = None,
     ) -> None:
         self.block_of_paths = block
         self.solver, self.costs = block.solver, block.costs
@@ -136,7 +142,10 @@ class PathPricing(PathOracle):
             self._row_of[vertex] = self._number[key]
         self._once = frozenset(once) if large else frozenset()
         self._trials, self.brief = ExactTrials(), _AFFORDABLE * max(len(keys), 1) ** 2
+        self.mirror = mirror
         self._arcs_of = {ARC: block.between, ARC_OF_GRAPH: block.copies, VISITS_OF_GRAPH: block.entering}
+        if mirror is not None:
+            self._arcs_of |= {EDGE: self._both_ways(block.between), EDGE_OF_GRAPH: self._both_ways(block.copies)}
 
     @property
     def name(self) -> str:
@@ -163,6 +172,17 @@ class PathPricing(PathOracle):
             "forbidden": self.forbidden(context),
             "expired": context.expired,
         }
+
+    def _both_ways(self, arcs_of: Callable[[Any], Ints]) -> Callable[[Any], Ints]:
+        """Return the function that adds the mirror images of arcs."""
+        assert self.mirror is not None
+        mirror = self.mirror
+
+        def both(name: Any) -> Ints:
+            arcs = arcs_of(name)
+            return np.union1d(arcs, mirror[arcs])
+
+        return both
 
     # --- searches ----------------------------------------------------------------------------------------------------
 
@@ -206,13 +226,27 @@ class PathPricing(PathOracle):
 
     def _build(self, found: Any, kept: Sequence[int], duals: Duals) -> tuple[Columns, Floats]:
         """Return some of the found paths as columns, and their reduced costs."""
-        paths = [found.arcs_of(k) for k in kept]
         costs = np.asarray(found.costs, dtype=np.float64)[np.asarray(kept, dtype=np.int64)]
-        return self.columns(paths, duals.names.position[self.count_key]), costs
+        columns = self.columns([found.arcs_of(k) for k in kept], duals.names.position[self.count_key])
+        if self.mirror is None:
+            return columns, costs
+        first: dict[Path, int] = {}
+        for k, path in enumerate(columns.structures):
+            first.setdefault(path, k)
+        taken = np.array(list(first.values()), dtype=np.int64)
+        return columns.take(taken), costs[taken]
+
+    def _canonical(self, path: Ints) -> Ints:
+        """Return the path or its reverse, the same one for both."""
+        if self.mirror is None:
+            return path
+        back = self.mirror[path][::-1]
+        return path if path.tolist() <= back.tolist() else back
 
     def columns(self, paths: Sequence[Ints], count_row: int) -> Columns:
         """Return the columns of paths, each given by its arcs in the network."""
         block, size = self.block_of_paths, len(paths)
+        paths = list(map(self._canonical, paths))
         lengths = np.array([len(path) for path in paths], dtype=np.int64)
         arcs = np.concatenate(paths) if size else np.empty(0, dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)])

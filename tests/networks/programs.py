@@ -11,11 +11,15 @@ from colgen.solvers.paths.acyclic import States
 from colgen.solvers.paths.labelling import Network
 
 
-def routing(seed, customers=5, graphs=1, domain=pyo.Binary, rules=(Elementary(),), fixed=5):
-    """Return a model: each customer is visited once, by routes of several vehicle types with a capacity."""
+def routing(seed, customers=5, graphs=1, domain=pyo.Binary, rules=(Elementary(),), fixed=5, skew=0):
+    """Return a model: each customer is visited once, by routes of several vehicle types with a capacity.
+
+    The two directions between two places differ by up to ``skew``.
+    """
     rng = np.random.default_rng(seed)
     places = rng.integers(0, 20, (customers + 1, 2))
     length = np.abs(places[:, None] - places[None, :]).sum(axis=2)
+    length += np.random.default_rng(seed + 100).integers(0, skew + 1, length.shape)
     arcs = [(i, j) for i in range(customers + 1) for j in range(customers + 1) if i != j]
     demand = rng.integers(1, 5, customers + 1)
     m = pyo.ConcreteModel()

@@ -9,19 +9,24 @@ import pytest
 
 from colgen import Column, Method, NodeLimit, Paths, Solution, decompose, solve
 from colgen.bounding import column_generation
-from colgen.branching.rules import OnSumOfVariables
+from colgen.branching.rules import OnOriginalVariable, OnSumOfVariables
 from colgen.core.terms import Count
 from colgen.fixing import ReducedCostFixing
-from colgen.networks import Neighbourhoods, Resource
-from colgen.networks.branching import ArcFixing, OnCosts
+from colgen.networks import Elementary, Neighbourhoods, Resource
+from colgen.networks.branching import ArcFixing, OnCosts, PathRules
+from colgen.networks.pricing import ARC, EDGE
 from tests.networks.programs import routing, scheduling
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("graphs", [1, 2])
-def test_the_tree_alone_is_complete(seed, graphs):
-    model, best = routing(seed, graphs=graphs)
+@pytest.mark.parametrize("skew", [0, 6])
+@pytest.mark.parametrize("rules", [(Elementary(),), (Neighbourhoods(2),)])
+def test_the_tree_alone_is_complete(seed, graphs, skew, rules):
+    model, best = routing(seed, graphs=graphs, skew=skew, rules=rules)
     problem = decompose(model)
+    blocks = {row.block for row in problem.branching() if isinstance(row, OnOriginalVariable)}
+    assert blocks & {ARC, EDGE} == {ARC if skew else EDGE}
     problem.separation = lambda: ()
     result = solve(problem, method=Method(heuristics=(), reductions=(), enumeration=()))
     assert result.is_optimal
@@ -44,6 +49,18 @@ def test_the_tree_over_times_is_complete(seed, machines):
     assert result.objective == pytest.approx(best)
     fixed, _, _ = scheduling(seed, jobs=5, machines=machines)
     assert solve(fixed).objective == pytest.approx(best)
+
+
+def test_a_path_and_its_reverse_share_a_column_if_they_cost_the_same():
+    model, _ = routing(3, customers=6)
+    problem = decompose(model)
+    problem.separation = lambda: ()
+    column = problem.path("type_0", (0, 1, 2, 0))
+    assert column.key == problem.path("type_0", (0, 2, 1, 0)).key
+    edges = PathRules(problem.blocks, problem._mirrors)
+    assert edges.edges(column) == {(0, 1): 1.0, (1, 2): 1.0, (0, 2): 1.0}
+    assert edges.edges(problem.path("type_0", (0, 3, 0))) == {(0, 3): 2.0}
+    assert sum(edges.edges_of_graph(column).values()) == 3.0
 
 
 def test_costs_split_a_job_between_its_early_and_its_late_completions():

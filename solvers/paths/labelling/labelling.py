@@ -109,6 +109,16 @@ class Labelling:
         """Return what each path pays for its values of resources; path k has ``arcs[starts[k]:starts[k + 1]]``."""
         return penalties(self.network, self._limits, starts, arcs)
 
+    def mirror(self, arc_costs: ArrayLike) -> Ints | None:
+        """Return the arc that each arc becomes in a reversed path, shape (num_arcs,).
+
+        None if a reversed path may have another cost, or may violate a limit.  Networks with one resource without lower
+        limits are recognized, those with several are not.
+        """
+        costs, usable = self._costs(arc_costs, None)
+        found = with_costs(self._mirror, self.network, costs, usable)
+        return None if found is None else found.arcs
+
     def with_neighbourhoods(self, neighbourhoods: ArrayLike | Literal["elementary"] | None) -> Labelling:
         """Return the same problem with other neighbourhoods."""
         other = copy.copy(self)

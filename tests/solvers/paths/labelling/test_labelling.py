@@ -24,7 +24,6 @@ from colgen.solvers.paths.labelling import (
     nearest,
     runs,
 )
-from colgen.solvers.paths.labelling.mirror import with_costs
 from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
 
 pytestmark = pytest.mark.timeout(120)
@@ -125,10 +124,17 @@ def test_symmetric_networks_are_searched_once(cuts: bool) -> None:
     for seed in range(25):
         drawn, costs = symmetric(seed)
         mine = solver(drawn, elementary=False)
-        assert with_costs(mine._mirror, drawn.network, costs, np.ones(len(costs), dtype=bool)) is not None
+        mirror = mine.mirror(costs)
+        assert mirror is not None
+        assert mine.mirror(costs + (np.arange(len(costs)) == 7)) is None
         found = mine.price(costs, rank_one=drawn.duals if cuts else None, routes=4)
         assert found.bound == best(drawn, elementary=False, cuts=cuts)
         check(drawn, found, elementary=False, cuts=cuts)
+        for k in range(len(found)):
+            arcs = found.arcs_of(k)
+            back = mirror[arcs][::-1]
+            assert (drawn.network.heads[back[:-1]] == drawn.network.tails[back[1:]]).all()
+            assert costs[back].sum() == pytest.approx(costs[arcs].sum())
 
 
 def test_a_penalty_at_the_depot_does_not_hide_a_customers_potential() -> None:
