@@ -13,7 +13,7 @@ from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, Row, RowFamily
 from colgen.core.errors import FormulationError
 from colgen.core.terms import Box, Count, Linear, Term
-from colgen.solvers.cuts.counting import counts_along
+from colgen.solvers.paths.counting import counts_along
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -419,7 +419,7 @@ def memories_needed(starts: ArrayLike, visits: ArrayLike, weights: ArrayLike, di
     """Return the smallest memory with which each cut has the same coefficients on these routes as with full memory.
 
     Shape (cuts, vertices); vertices with a weight are always included.  Routes and divisors are given as for
-    :func:`colgen.solvers.cuts.counting.counts_along`; ``weights`` has shape (cuts, vertices), 0 for no weight.
+    :func:`colgen.solvers.paths.counting.counts_along`; ``weights`` has shape (cuts, vertices), 0 for no weight.
     """
     weights = as_integers(weights, "weights", shape=("cuts", "vertices"), low=0)
     divisors = as_integers(divisors, "divisors", shape=weights.shape[:1], low=2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from colgen.solvers.arrays import ArrayError
-from colgen.solvers.cuts.counting import counts_along
 from colgen.solvers.cuts.rank_one import VECTORS, memories_needed, violated_rank_one
+from colgen.solvers.paths.counting import counts_along
 
 
 def random_columns(seed, rows=8, columns=12, most=1):
