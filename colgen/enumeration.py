@@ -7,15 +7,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from colgen.branching.rules import Bound
+from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key
+from colgen.core.decision import Decision
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.text import Described
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import SeparationContext
-from colgen.fixing import ReductionContext
-from colgen.pricing.labelling import Labelling, PathOracle, list_paths
+from colgen.fixing import Reduction, ReductionContext
+from colgen.pricing.labelling import Labelling, PathOracle, list_paths, routes_within
+from colgen.pricing.listed_paths import PathsListed
 from colgen.pricing.oracles import PricingContext
 from colgen.solvers.work import SECOND, STEP
 
@@ -27,6 +32,12 @@ _EFFORT = 1e9
 
 _PROBE = 0.25
 """Work of a test whether few columns are left, divided by the work of the run so far."""
+
+_MANY, _GAP = 500_000, 0.01
+"""Largest number of paths that are examined one by one, and the relative gap at which they are listed."""
+
+_SHORTER = 0.5
+"""A list replaces another one only if it is at most this share of it: decisions keep both."""
 
 _LISTING = "listing"
 """The part of a run that tests whether few columns are left."""
@@ -149,32 +160,103 @@ class PathEnumeration(Enumeration):
         return Enumerated(columns, sides)
 
 
-class FewPathsLeft:
-    """Tests whether the paths within the gap are so few that a mixed-integer program over them is quick.
+class PathListing(Reduction):
+    """Restrict oracles to a list of all paths within the gap, once these are few enough to be examined one by one.
+
+    Pricing then takes milliseconds, however many cuts there are, and its bounds are those of elementary paths.  The
+    list is made where no branching decision holds: a path is replaced by the cheapest one over the same vertices, which
+    may violate decisions on arcs.  It shrinks with the gap, in the nodes below too.
 
     Parameters
     ----------
+    oracles
+        See :class:`PathEnumeration`.
     limit
         Maximum number of paths.
+    gap
+        Largest relative gap at which the paths are listed.
+
+    References
+    ----------
+    C. Contardo, R. Martinelli, *A new exact algorithm for the multi-depot vehicle routing problem under capacity and
+    route length constraints*, Discrete Optimization 12 (2014).
+    """
+
+    makes: Sequence[type[Decision]] = (PathsListed,)
+
+    def __init__(self, oracles: PathOracle | Sequence[PathOracle], limit: int = _MANY, gap: float = _GAP) -> None:
+        self.oracles = (oracles,) if isinstance(oracles, PathOracle) else tuple(oracles)
+        self.limit, self.gap = limit, gap
+        self._too_wide = math.inf
+
+    def reduce(self, context: ReductionContext) -> Sequence[Decision]:
+        known = _listed(context.decisions)
+        if not known and not self._is_due(context):
+            return ()
+        rounding = TOLERANCES.optimality * size(context.scale, context.bound)
+        pricing = replace(context.pricing, slack=context.slack + rounding, budget=context.budget)
+        effort = math.inf if known else 2.0 * _probe(context.budget)
+        found = routes_within(self.oracles, context.duals, pricing, self.limit, effort)
+        if found is None:
+            self._too_wide = context.slack
+            return ()
+        if known and sum(map(len, found)) > _SHORTER * sum(map(len, known)):
+            return ()
+        return [
+            PathsListed(number, routes.starts - np.arange(len(routes) + 1), routes.arcs, self.oracles)
+            for number, routes in enumerate(found)
+        ]
+
+    def _is_due(self, context: ReductionContext) -> bool:
+        if any(decision.exhaustive for decision in context.decisions):
+            return False
+        gap = context.sense.gap(context.target, context.bound)
+        return gap <= self.gap and context.slack <= _NARROWER * self._too_wide
+
+
+def _listed(decisions: Sequence[Decision]) -> list[PathsListed]:
+    """Return the last list of each oracle."""
+    return list({each.number: each for each in decisions if isinstance(each, PathsListed)}.values())
+
+
+def _probe(budget: Budget) -> float:
+    """Return the effort limit of a test whether few paths are left."""
+    return min(_EFFORT, _PROBE * max(budget.allotment.total, SECOND) / STEP)
+
+
+class FewPathsLeft:
+    """Tests whether the paths within the gap are few enough for what makes further cuts unnecessary.
+
+    At the root they are then listed, see :class:`PathListing`.  Below, or over a list, a mixed-integer program over
+    ``few`` paths is quick.
+
+    Parameters
+    ----------
+    few, many
+        Maximum number of paths over a list or below the root, and that at the root.
     gap
         Largest relative gap at which the enumeration is tried.
     """
 
-    def __init__(self, oracles: Sequence[PathOracle], limit: int = 3_000, gap: float = 0.01) -> None:
-        self.oracles, self.limit, self.gap = tuple(oracles), limit, gap
+    def __init__(
+        self, oracles: Sequence[PathOracle], few: int = 3_000, many: int = _MANY // 2, gap: float = _GAP
+    ) -> None:
+        self.oracles, self.few, self.many, self.gap = tuple(oracles), few, many, gap
         self._too_wide = math.inf
 
     def __call__(self, context: SeparationContext) -> bool:
         slack = context.incumbent - context.bound
         if not context.gap <= self.gap or context.duals is None or slack > _NARROWER * self._too_wide:
             return False
-        pricing = PricingContext(context.sense, budget=context.budget, slack=slack)
+        pricing = PricingContext(context.sense, decisions=context.decisions, budget=context.budget, slack=slack)
         allotment = context.budget.allotment
         if allotment.left(_LISTING) <= 0.0:
             return False
-        effort = min(_EFFORT, _PROBE * max(allotment.total, SECOND) / STEP)
+        listed = bool(_listed(context.decisions))
+        limit = self.few if listed or any(each.exhaustive for each in context.decisions) else self.many
         with allotment.turn(_LISTING) as turn:
-            turn.gained = list_paths(self.oracles, context.duals, pricing, self.limit, effort) is not None
+            found = routes_within(self.oracles, context.duals, pricing, limit, _probe(context.budget))
+            turn.gained = found is not None
         if not turn.gained:
             self._too_wide = slack
         return turn.gained

@@ -44,6 +44,7 @@ def separation_context(parts: Parts, node: NodeState, solved: MasterSolution, bo
         run.objective,
         run.scale,
         run.budget,
+        node.decisions,
     )
 
 

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Decision(Described, ABC):
     exhaustive
         Whether this decision and its siblings together keep every answer. False for decisions of a reduction, which
         drop answers that are no better than the incumbent.
+    lists
+        Whether oracles examine a list of columns below, so that no cut makes pricing harder.
 
     Examples
     --------
@@ -40,6 +42,7 @@ class Decision(Described, ABC):
     """
 
     exhaustive: bool = True
+    lists: ClassVar[bool] = False
 
     @property
     def concerns(self) -> Collection[Key] | None:

@@ -150,7 +150,9 @@ class RankOne(Separation):
             found.sides[: self._most],
             found.violations[: self._most],
         )
-        limits = self._memory(found, [column for column, _ in used], names)
+        unlimited = self.order is None or any(decision.lists for decision in context.decisions)
+        columns = [column for column, _ in used]
+        limits = [None] * len(found.divisors) if unlimited else self._memory(found, columns, names)
         rows = []
         for k, memory in enumerate(limits):
             size = int((found.members[k] >= 0).sum())
@@ -185,17 +187,15 @@ class RankOne(Separation):
 
     def _memory(
         self, found: RankOneCuts, columns: Sequence[Column], names: Sequence[Hashable]
-    ) -> list[tuple[Hashable, ...] | None]:
-        """Return the memory of each cut, including earlier rounds, or None if unlimited."""
-        if self.order is None:
-            return [None] * len(found.divisors)
+    ) -> list[tuple[Hashable, ...]]:
+        """Return the memory of each cut, including earlier rounds."""
         starts, visits = self.family.visits(columns, names)
         weights = np.zeros((len(found.divisors), len(names)), dtype=np.int64)
         for k in range(len(found.divisors)):
             size = int((found.members[k] >= 0).sum())
             weights[k, found.members[k, :size]] = found.weights[k, :size]
         needed = memories_needed(starts, visits, weights, found.divisors)
-        memories: list[tuple[Hashable, ...] | None] = []
+        memories: list[tuple[Hashable, ...]] = []
         for k in range(len(found.divisors)):
             which = (int(found.divisors[k]), weights[k].tobytes())
             mine = self._memories.get(which, frozenset()) | {names[i] for i in np.flatnonzero(needed[k]).tolist()}

@@ -12,6 +12,7 @@ from typing import Any
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Key, Row, RowFamily
+from colgen.core.decision import Decision
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.numbers import require_result
@@ -39,6 +40,8 @@ class SeparationContext(Described):
         The node's dual bound, and the incumbent's objective, possibly infinite.
     scale
         Scale of the objective, to which differences are relative.
+    decisions
+        The decisions in force at the node.
     budget
         The run's limits.  Long searches check ``budget.expired`` or call ``budget.require()``.
 
@@ -59,6 +62,7 @@ class SeparationContext(Described):
     incumbent: float = math.nan
     scale: float = 1.0
     budget: Budget = field(default_factory=Budget)
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def gap(self) -> float:

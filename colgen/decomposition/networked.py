@@ -31,7 +31,7 @@ from colgen.decomposition.network_certificates import NetworkCertifier, can_cert
 from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Floats, Ints, Partition, PyomoSource
 from colgen.decomposition.reading.identical_blocks import subproblems
 from colgen.decomposition.splitting import Splitting
-from colgen.enumeration import FewPathsLeft, PathEnumeration
+from colgen.enumeration import FewPathsLeft, PathEnumeration, PathListing
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.networks.block import Path, PathBlock
@@ -314,11 +314,13 @@ class NetworkModel(Decomposed):
         unlisted = RestrictedMIP(1.0), dives, RestrictedMIP(5.0)
         partitions = self._partitions
         later = () if partitions is None else (RuinAndRecreate(self._improved, partitions.steps),)
+        acyclic = any(isinstance(block.solver, Acyclic) for block in self.blocks)
+        listing = (PathListing(self._priced),) if lists and not acyclic else ()
         return Method(
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
             heuristics=(*later, *(listed if lists else unlisted)),
-            reductions=(ArcFixing(self._priced),),
+            reductions=(*listing, ArcFixing(self._priced)),
             enumeration=PathEnumeration(self._priced) if lists else None,
         )
 

@@ -213,6 +213,13 @@ class PathPricing(PathOracle):
         fixed = [column for column, value in context.fixed if value >= 1.0] if self._once else []
         return [self._number[key] for column in fixed for key in column.coefficients if key in self._once]
 
+    def visited(self, column: Column) -> Ints | None:
+        path = column.structure
+        if not isinstance(path, Path) or path.number != self.block_of_paths.number:
+            return None
+        steps = self.block_of_paths.follow(path.arcs)
+        return None if steps is None else np.asarray(self.block_of_paths.network.heads[steps[:-1]])
+
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:

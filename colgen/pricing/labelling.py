@@ -25,6 +25,7 @@ from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.terms import Box, Count, Linear, Term
+from colgen.pricing.listed_paths import PathsListed
 from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, PricingResult
 from colgen.pricing.visits import Visits
 from colgen.solvers.work import STEP
@@ -132,6 +133,17 @@ class PathOracle(Pricing):
         self._counted[term] = np.concatenate(each), coefficients
         return self._counted[term]
 
+    def solver_at(self, context: PricingContext) -> Any:
+        """Return the solver, or one over the paths that a node lists."""
+        for decision in reversed(context.decisions):
+            if isinstance(decision, PathsListed) and decision.oracle.solver is self.solver:
+                return decision.routes
+        return self.solver
+
+    def visited(self, column: Column) -> Ints | None:
+        """Return the network's vertices that a column's path visits between source and sink; None if unknown."""
+        return None
+
     def through_arcs(self, values: Floats) -> PricedMarginals:
         """Return the least reduced costs of paths through the arcs as marginals; by default the names are numbers."""
         return PricedMarginals(values, np.arange(len(values)))
@@ -146,8 +158,10 @@ class PathOracle(Pricing):
         if context.sense is not Sense.MINIMIZE:
             raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
-        searches = [(mode, given) for mode in (self.modes[:-1] if context.quick else self._modes_of(context))]
-        for mode, how in [*self._narrowed(reduced, given), *searches]:
+        listed = self.solver_at(context) is not self.solver
+        modes = self.modes[-1:] if listed else self.modes[:-1] if context.quick else self._modes_of(context)
+        narrowed = [] if listed else self._narrowed(reduced, given)
+        for mode, how in [*narrowed, *((mode, given) for mode in modes)]:
             found = self._search(mode, reduced, how, context)
             if mode == "brief" and not found.finished:
                 continue
@@ -162,7 +176,7 @@ class PathOracle(Pricing):
                 return PricingResult(columns, None, stated)
             if not found.finished and (mode != _KEPT or context.expired()):
                 return PricingResult(columns, None, stated, cut_off=True, costly=not context.expired())
-        if context.quick:
+        if context.quick and not listed:
             return PricingResult()
 
         if getattr(self.solver, "forward_only", False):
@@ -171,7 +185,7 @@ class PathOracle(Pricing):
         def marginals() -> PricedMarginals | None:
             cutoff = context.slack - min(found.bound or 0.0, 0.0)
             effort = min(self.effort * max(found.labels, 1), context.budget.allotment.remaining / STEP)
-            through = self.solver.completion(reduced, cutoff=cutoff, effort=effort, **given)
+            through = self.solver_at(context).completion(reduced, cutoff=cutoff, effort=effort, **given)
             return self.through_arcs(through.arcs) if through.finished else None
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)
@@ -196,13 +210,13 @@ class PathOracle(Pricing):
             limit["effort"] = self.brief
         elif search == "exact" and has_cuts:
             limit["effort"] = max(_DEARER * self._usual, _CHEAP)
-        found = self.solver.price(reduced, mode=search, routes=self.routes, cutoff=0.0, **limit, **given)
+        found = self.solver_at(context).price(reduced, mode=search, routes=self.routes, cutoff=0.0, **limit, **given)
         if mode == "exact" and found.finished and not has_cuts and not context.decisions:
             self._usual = max(self._usual, found.effort)
         return found
 
-    def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
-        """Return all useful paths, the cheapest for each set of vertices.
+    def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Any:
+        """Return all useful paths of a node, the cheapest for each set of vertices.
 
         ``context.slack`` bounds their reduced costs.  For ``limit`` and ``effort`` see
         :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice, and if
@@ -211,29 +225,41 @@ class PathOracle(Pricing):
         if getattr(self.solver, "has_penalties", False):
             return None
         reduced, given = self.reduced_costs(duals, context), self.arguments(duals, context)
-        best = self.solver.price(reduced, **given)
+        solver = self.solver_at(context)
+        best = solver.price(reduced, **given)
         if best.bound is None:
             return None
         # Other paths of the solution may have negative reduced costs, unless the duals are optimal.
-        found = self.solver.enumerate(
+        found = solver.enumerate(
             reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, effort=effort, **given
         )
-        return self.batch(found, duals)[0] if found.finished else None
+        return found if found.finished else None
+
+
+def routes_within(
+    oracles: Sequence[PathOracle], duals: Duals, context: PricingContext, limit: int, effort: float = math.inf
+) -> list[Any] | None:
+    """Return the useful paths of each oracle, see :meth:`PathOracle.listed`; None if they are more than a limit."""
+    found: list[Any] = []
+    for oracle in oracles:
+        affordable = min(effort / len(oracles), context.budget.allotment.remaining / STEP)
+        routes = oracle.listed(duals, context, limit - sum(map(len, found)), affordable)
+        if routes is None:
+            return None
+        found.append(routes)
+    return found
 
 
 def list_paths(
     oracles: Sequence[PathOracle], duals: Duals, context: PricingContext, limit: int, effort: float = math.inf
 ) -> Columns | None:
-    """Return all useful paths of several oracles as one batch, see :meth:`PathOracle.listed`; None beyond a limit."""
-    found: list[Columns] = []
-    for oracle in oracles:
-        affordable = min(effort / len(oracles), context.budget.allotment.remaining / STEP)
-        columns = oracle.listed(duals, context, limit - sum(map(len, found)), affordable)
-        if columns is None:
-            return None
-        found.append(columns)
+    """Return the paths of :func:`routes_within` as one batch."""
+    found = routes_within(oracles, duals, context, limit, effort)
+    if found is None:
+        return None
+    batches = [oracle.batch(routes, duals)[0] for oracle, routes in zip(oracles, found, strict=True)]
     names = duals.names
-    return found[0] if len(found) == 1 else Columns.concatenate(found, names.keys, names.position)
+    return batches[0] if len(batches) == 1 else Columns.concatenate(batches, names.keys, names.position)
 
 
 class Labelling(PathOracle):
@@ -385,6 +411,10 @@ class Labelling(PathOracle):
         return np.asarray(reduced)
 
     # --- decisions ---------------------------------------------------------------------------------------------------
+
+    def visited(self, column: Column) -> Ints | None:
+        route = column.structure
+        return np.array(route[1:-1], dtype=np.int64) if self._structure is None and isinstance(route, tuple) else None
 
     def _arcs(self, name: Hashable) -> list[int]:
         """Return the arcs of this name.  Parallel arcs share it."""

@@ -110,6 +110,9 @@ class RouteOracle(Labelling):
             if isinstance(decision, RouteArcsForbidden):
                 closed |= ~decision.open_arcs
 
+    def visited(self, column: Column) -> NDArray[np.int64]:
+        return np.array(visits(column), dtype=np.int64)
+
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def batch(self, found: Routes, duals: Duals) -> tuple[Columns, NDArray[np.float64]]:

@@ -25,7 +25,7 @@ from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import real
 from colgen.core.warm_start import WarmStart
-from colgen.enumeration import PathEnumeration
+from colgen.enumeration import PathEnumeration, PathListing
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, RouteArcFixing
 from colgen.problems.vehicle_routing.heuristics import as_answer, check_pyvrp, first_routes, later_routes
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
@@ -83,7 +83,7 @@ class VehicleRouting(Problem[list[Route]]):
             stabilization=Wentges(0.5, after_rows=False),
             choice=StrongBranching(),
             heuristics=(later_routes(self.instance, self.oracle.encode), RestrictedMIP(5.0)),
-            reductions=(RouteArcFixing(self.oracle),),
+            reductions=(PathListing(self.oracle), RouteArcFixing(self.oracle)),
             enumeration=PathEnumeration(self.oracle),
         )
 

@@ -164,9 +164,8 @@ def test_marginals_of_graphs_with_cycles_are_not_cut_off():
     problem = decompose(m)
     problem.separation = lambda: ()
     closed = []
-    fixing = problem.method().reductions[0]
 
-    class Watched(type(fixing)):
+    class Watched(ArcFixing):
         def reduce(self, context):
             found = super().reduce(context)
             closed.append(sum(int(each.closed.sum()) for each in found))

@@ -27,6 +27,7 @@ from colgen.solvers.paths.labelling.network import Network, cheapest_arcs
 from colgen.solvers.paths.labelling.rank_one import RankOneDuals, fields
 from colgen.solvers.paths.labelling.requests import requests_of
 from colgen.solvers.paths.labelling.resources import Resource, bounded, limits, penalties
+from colgen.solvers.paths.labelling.route_list import RouteList
 from colgen.solvers.paths.labelling.routes import Completion, Routes, assemble, routes_from_arcs
 from colgen.solvers.paths.labelling.rules import Rule, as_rules
 from colgen.solvers.paths.labelling.runs import join, settle_both
@@ -124,6 +125,10 @@ class Labelling:
         other = copy.copy(self)
         other._set_neighbourhoods(neighbourhoods, 0)
         return other
+
+    def listed(self, starts: ArrayLike, arcs: ArrayLike) -> RouteList:
+        """Return a solver over a list of routes of this network, such as one of :meth:`enumerate`."""
+        return RouteList(self.network, starts, arcs)
 
     def enlarge_neighbourhoods(self, routes: Routes, limit: int | None = None) -> Mask:
         """Return neighbourhoods that also forbid the cycles of routes: vertices of a cycle remember its start.

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integers
+from colgen.solvers.paths.counting import counts_along
 
 Ints = NDArray[np.int64]
 
@@ -120,14 +121,4 @@ def coefficients(duals: RankOneDuals, starts: Ints, vertices: Ints, *, full: boo
     numerators = np.asarray(duals.numerators, dtype=np.int64)
     divisors = np.asarray(duals.denominators, dtype=np.int64)
     memory = np.ones_like(numerators, dtype=bool) if full else np.asarray(duals.memory, dtype=bool) | (numerators > 0)
-    counted = np.zeros((len(starts) - 1, len(divisors)), dtype=np.int64)
-    lengths = np.diff(starts)
-    states = np.zeros_like(counted)
-    for step in range(int(lengths.max(initial=0))):
-        routes = np.flatnonzero(lengths > step)
-        here = vertices[starts[routes] + step]
-        state = np.where(memory[:, here].T, states[routes], 0) + numerators[:, here].T
-        over = state >= divisors
-        counted[routes] += over
-        states[routes] = state - over * divisors
-    return counted
+    return counts_along(starts, vertices, np.where(memory, numerators, -1), divisors)
