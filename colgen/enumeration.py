@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -191,16 +192,8 @@ class PathListing(Reduction):
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
         known = _listed(context.decisions)
-        if not known and not self._is_due(context):
-            return ()
-        rounding = TOLERANCES.optimality * size(context.scale, context.bound)
-        pricing = replace(context.pricing, slack=context.slack + rounding, budget=context.budget)
-        effort = math.inf if known else 2.0 * _probe(context.budget)
-        found = routes_within(self.oracles, context.duals, pricing, self.limit, effort)
-        if found is None:
-            self._too_wide = context.slack
-            return ()
-        if known and sum(map(len, found)) > _SHORTER * sum(map(len, known)):
+        found = self._within(context) if known or self._is_due(context) else None
+        if found is None or (known and sum(map(len, found)) > _SHORTER * sum(map(len, known))):
             return ()
         return [
             PathsListed(number, routes.starts - np.arange(len(routes) + 1), routes.arcs, self.oracles)
@@ -208,10 +201,21 @@ class PathListing(Reduction):
         ]
 
     def _is_due(self, context: ReductionContext) -> bool:
-        if any(decision.exhaustive for decision in context.decisions):
+        if any(decision.exhaustive for decision in context.decisions) or context.budget.allotment.left(_LISTING) <= 0.0:
             return False
         gap = context.sense.gap(context.target, context.bound)
         return gap <= self.gap and context.slack <= _NARROWER * self._too_wide
+
+    def _within(self, context: ReductionContext) -> list[Any] | None:
+        """Return the paths of each oracle within the gap, None if they are too many."""
+        rounding = TOLERANCES.optimality * size(context.scale, context.bound)
+        pricing = replace(context.pricing, slack=context.slack + rounding, budget=context.budget)
+        with context.budget.allotment.turn(_LISTING) as turn:
+            found = routes_within(self.oracles, context.duals, pricing, self.limit, _probe(context.budget))
+            turn.gained = found is not None
+        if found is None:
+            self._too_wide = context.slack
+        return found
 
 
 def _listed(decisions: Sequence[Decision]) -> list[PathsListed]:
