@@ -233,6 +233,6 @@ class ArcFixing(ReducedCostFixing):
 
     def _close(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
         block, mirror = self.blocks[number], self._mirrors[number]
-        if mirror is not None:  # values of both differ by rounding errors
+        if mirror is not None:  # the column of a path may be that of its reverse
             worse = worse & worse[mirror]
         return (ArcsForbidden(block.number, worse, self._slack, self.blocks),)

@@ -15,6 +15,7 @@ from colgen.networks import Elementary, Neighbourhoods
 from colgen.networks.branching import ArcFixing
 from colgen.pricing.listed_paths import PathsListed
 from colgen.problems.vehicle_routing import VehicleRouting
+from colgen.problems.vehicle_routing.branching import RouteArcFixing
 from colgen.problems.vehicle_routing.instance import random
 from tests.networks.programs import routing
 
@@ -61,12 +62,13 @@ def test_trees_over_lists_are_complete(seed, graphs, skew, rules):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("windows", [False, True])
-def test_routes_over_lists(seed, windows):
+@pytest.mark.parametrize("cuts", [False, True])
+def test_routes_over_lists(seed, windows, cuts):
     instance = random(seed, customers=9, windows=windows)
     expected = solve(VehicleRouting(instance), method=Method(reductions=(), enumeration=()))
-    problem = VehicleRouting(instance)
+    problem = VehicleRouting(instance, cuts=cuts)
     alone = [problem.oracle.encode([i]) for i in instance.customers]
-    listing = with_listing(problem, problem.oracle, alone)
+    listing = with_listing(problem, problem.oracle, alone, RouteArcFixing(problem.oracle))
     result = solve(problem)
     assert result.is_optimal
     assert result.objective == pytest.approx(expected.objective)
