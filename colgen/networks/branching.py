@@ -215,7 +215,6 @@ class ArcFixing(ReducedCostFixing):
     ) -> None:
         super().__init__([oracle.exactly() for oracle in oracles], share=share, decide=self._close)
         self.blocks = tuple(oracle.block_of_paths for oracle in oracles)
-        self._mirrors = tuple(oracle.mirror for oracle in oracles)
         self.narrower, self.widest = narrower, widest
         self._slack = self._tried = math.inf
 
@@ -232,7 +231,5 @@ class ArcFixing(ReducedCostFixing):
         return found
 
     def _close(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
-        block, mirror = self.blocks[number], self._mirrors[number]
-        if mirror is not None:  # the column of a path may be that of its reverse
-            worse = worse & worse[mirror]
+        block = self.blocks[number]
         return (ArcsForbidden(block.number, worse, self._slack, self.blocks),)

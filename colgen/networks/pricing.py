@@ -98,7 +98,7 @@ class PathPricing(PathOracle):
         Keys of the rows of visits that allow a single visit.  In a dive of a large master, paths avoid those that the
         fixed paths visit, since no other path is feasible.
     mirror
-        The arc of the network that each arc becomes in a reversed path, if a path and its reverse share a column.
+        See :class:`colgen.pricing.labelling.PathOracle`.
     """
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})

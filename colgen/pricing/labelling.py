@@ -62,6 +62,8 @@ class PathOracle(Pricing):
         The solver's effort limit for marginals, per label of the exact search; infinite: only time limits them.
     brief
         Effort limit of an exact search that precedes the others.
+    mirror
+        The arc that each arc becomes in a reversed path, shape (num_arcs,), if a path and its reverse share a column.
     """
 
     solver: Any
@@ -71,6 +73,7 @@ class PathOracle(Pricing):
     arc_blocks: tuple[str, ...] = ()
     effort: float = math.inf
     brief: float = math.inf
+    mirror: Ints | None = None
     select_arcs: Callable[[PathOracle, Floats], Mask] | None = None
     """Returns the arcs that an additional first search may use; see :func:`colgen.pricing.arcs.keep_arcs`."""
     _usual: int = 0
@@ -146,6 +149,8 @@ class PathOracle(Pricing):
 
     def through_arcs(self, values: Floats) -> PricedMarginals:
         """Return the least reduced costs of paths through the arcs as marginals; by default the names are numbers."""
+        if self.mirror is not None:
+            values = np.minimum(values, values[self.mirror])
         return PricedMarginals(values, np.arange(len(values)))
 
     def exactly(self) -> Self:

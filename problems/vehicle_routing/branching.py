@@ -99,6 +99,4 @@ class RouteArcFixing(ReducedCostFixing):
         self.layout = oracle.layout
 
     def _arcs(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
-        if self.layout.instance.is_symmetric:  # the column of a route may be that of its reverse
-            worse = worse & worse[self.layout.number[self.layout.heads, self.layout.tails]]
         return (RouteArcsForbidden(self.layout, ~worse, exhaustive=False),)

@@ -88,6 +88,8 @@ class RouteOracle(Labelling):
             paths=VEHICLES,
         )
         self.arc_blocks = (ARC, EDGE)
+        if layout.instance.is_symmetric:
+            self.mirror = layout.number[layout.heads, layout.tails]
 
     def _arcs(self, name: Any) -> list[int]:
         """Return the network's arcs of this name; the depot at either end is 0."""
