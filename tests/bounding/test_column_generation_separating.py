@@ -82,8 +82,10 @@ def test_rows_are_checked_against_known_solutions():
 def test_the_separation_context_of_a_run():
     run = SimpleNamespace(sense=Sense.MAXIMIZE, iterations=[0, 0], objective=5.0, scale=4.0, budget="the budget")
     master = SimpleNamespace()
-    node = SimpleNamespace(number=7, depth=3)
+    node = SimpleNamespace(number=7, depth=3, decisions=("a decision",))
     solved = SimpleNamespace(integral=True, duals="dual values")
     context = separation_context(SimpleNamespace(run=run, master=master), node, solved, 6.0)
-    assert context == SeparationContext(Sense.MAXIMIZE, 7, 3, 2, True, "dual values", 6.0, 5.0, 4.0, "the budget")
+    assert context == SeparationContext(
+        Sense.MAXIMIZE, 7, 3, 2, True, "dual values", 6.0, 5.0, 4.0, "the budget", ("a decision",)
+    )
     assert context.gap == pytest.approx(0.2)
