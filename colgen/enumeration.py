@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from colgen.branching.rules import Bound
-from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key
 from colgen.core.decision import Decision
+from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.text import Described
@@ -210,9 +210,7 @@ class PathListing(Reduction):
         """Return the paths of each oracle within the gap, None if they are too many."""
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
         pricing = replace(context.pricing, slack=context.slack + rounding, budget=context.budget)
-        with context.budget.allotment.turn(_LISTING) as turn:
-            found = routes_within(self.oracles, context.duals, pricing, self.limit, _probe(context.budget))
-            turn.gained = found is not None
+        found = _try(self.oracles, context.duals, pricing, self.limit)
         if found is None:
             self._too_wide = context.slack
         return found
@@ -223,9 +221,14 @@ def _listed(decisions: Sequence[Decision]) -> list[PathsListed]:
     return list({each.number: each for each in decisions if isinstance(each, PathsListed)}.values())
 
 
-def _probe(budget: Budget) -> float:
-    """Return the effort limit of a test whether few paths are left."""
-    return min(_EFFORT, _PROBE * max(budget.allotment.total, SECOND) / STEP)
+def _try(oracles: Sequence[PathOracle], duals: OwnDuals, pricing: PricingContext, limit: int) -> list[Any] | None:
+    """Return the useful paths of each oracle as a turn of the run; None if they are too many, or take too long."""
+    allotment = pricing.budget.allotment
+    effort = min(_EFFORT, _PROBE * max(allotment.total, SECOND) / STEP)
+    with allotment.turn(_LISTING) as turn:
+        found = routes_within(oracles, duals, pricing, limit, effort)
+        turn.gained = found is not None
+    return found
 
 
 class FewPathsLeft:
@@ -253,14 +256,11 @@ class FewPathsLeft:
         if not context.gap <= self.gap or context.duals is None or slack > _NARROWER * self._too_wide:
             return False
         pricing = PricingContext(context.sense, decisions=context.decisions, budget=context.budget, slack=slack)
-        allotment = context.budget.allotment
-        if allotment.left(_LISTING) <= 0.0:
+        if context.budget.allotment.left(_LISTING) <= 0.0:
             return False
         listed = bool(_listed(context.decisions))
         limit = self.few if listed or any(each.exhaustive for each in context.decisions) else self.many
-        with allotment.turn(_LISTING) as turn:
-            found = routes_within(self.oracles, context.duals, pricing, limit, _probe(context.budget))
-            turn.gained = found is not None
-        if not turn.gained:
+        found = _try(self.oracles, context.duals, pricing, limit)
+        if found is None:
             self._too_wide = slack
-        return turn.gained
+        return found is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,13 @@ class RouteList:
         inner[self.starts[1:] - 1] = False
         self._visits: Ints = network.heads[self.arcs[inner]]
         self._visit_starts: Ints = self.starts - np.arange(size + 1)
-        self._visited = sparse.csr_array(
-            (np.ones(len(self._visits)), self._visits, self._visit_starts), shape=(size, network.num_vertices)
-        )
         self._counted: dict[tuple[int, bytes, bytes], tuple[Counts, Counts]] = {}
+
+    @cached_property
+    def _visited(self) -> sparse.csr_array:
+        """The vertices of each route, shape (routes, vertices); only boxes need it."""
+        entries = np.ones(len(self._visits)), self._visits, self._visit_starts
+        return sparse.csr_array(entries, shape=(len(self), self.network.num_vertices))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
