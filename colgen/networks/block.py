@@ -30,6 +30,9 @@ _ROUNDING = 1e-9
 """Relative tolerance for limits of resources of given paths, as in :class:`colgen.solvers.paths.labelling.Resource`."""
 
 
+_LONG = 10
+"""Arcs of a walk, divided by the number of vertices: if resources allow more, the number of arcs becomes one."""
+
 _NOTHING: Ints = np.empty(0, dtype=np.int64)
 
 
@@ -106,6 +109,7 @@ class PathBlock:
         except ArrayError as error:
             raise InputError(f"{name}: {error}") from None
         self.classes = self.vertex_of.copy()
+        self._is_elementary = False
         lower, upper = paths._count
         out = (self.network.tails == self.network.source) & (columns[self.arc_of] >= 0)
         self.count = lower, max(lower, min(upper, float(self.upper[out].sum())))
@@ -146,7 +150,12 @@ class PathBlock:
         return levels(self.network.num_vertices, self.network.tails, self.network.heads)
 
     def count_as_one(self, rows: Ints) -> None:
-        """Let vertices that are counted by the same row, -1 for none, share a class, like places of one customer."""
+        """Let vertices that are counted by the same row, -1 for none, share a class, like places of one customer.
+
+        The rows allow one visit.  If they count all vertices but source and sink, no answer has a longer path than an
+        elementary one.
+        """
+        self._is_elementary = bool((np.delete(rows, [self.network.source, self.network.sink]) >= 0).all())
         self.classes = np.where(rows >= 0, len(self.graph.vertices) + rows, self.vertex_of)
 
     @cached_property
@@ -197,7 +206,7 @@ class PathBlock:
             return Acyclic(States.of_network(self.network))
         if self.level is not None:
             resources = [self._length(), *clipped(self.network, self.level, resources)]
-        elif not isinstance(memory, str) and not self._progresses():
+        elif not isinstance(memory, str) and not (self._progresses() and self._are_short):
             resources.append(self._length())
         return labelling.Labelling(self.network, resources, neighbourhoods=memory, cycle=cycle, rules=rules)
 
@@ -259,6 +268,21 @@ class PathBlock:
         own = any(isinstance(r, labelling.CustomResource) and r.order is not None for r in self.resources)
         consumed = limited.consumption[:, limited.critical]
         return own or (limited.critical < limited.compared and progresses(self.network, consumed))
+
+    @property
+    def _are_short(self) -> bool:
+        """Whether resources limit walks to a few times the arcs of an elementary path, or answers need longer ones."""
+        network, ends = self.network, (self.network.source, self.network.sink)
+        inner = ~(np.isin(network.tails, ends) | np.isin(network.heads, ends))
+        if not (self._is_elementary and inner.any()):
+            return True
+        longest = math.inf
+        for resource in self.resources:
+            if isinstance(resource, labelling.Resource):
+                upper = np.broadcast_to(resource.upper, network.num_vertices)[network.heads[inner]].max()
+                least = resource.consumption[inner].min()
+                longest = min(longest, (upper - resource.start) / least if least > 0.0 else math.inf)
+        return longest <= _LONG * network.num_vertices
 
     def _remembered(self, rule: Neighbourhoods) -> NDArray[np.bool_]:
         if rule.remembered is None:

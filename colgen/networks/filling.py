@@ -18,7 +18,7 @@ from colgen.networks.commodity_rows import write_conservation
 from colgen.networks.expanded import Expanded, expand
 from colgen.networks.graph import Floats, Graph, Ints
 from colgen.networks.rules import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
-from colgen.networks.windows import Limited, earliest, latest, limited
+from colgen.networks.windows import Limited, earliest, fits, latest, limited
 from colgen.solvers.topological import levels
 
 _COPIES = 12
@@ -204,18 +204,15 @@ class _Form:
         least, most = _of_paths(graph, row, arcs)
         low, high = np.where(np.isinf(low) & (low < 0.0), least, low), np.where(high == math.inf, most, high)
         tails, heads, consumption = graph.tails[arcs], graph.heads[arcs], row.consumption[arcs]
-        between = (low < math.inf) & (high > -math.inf)
-        fits = between[tails] & between[heads]
-        room = 1e-9 * np.maximum(1.0, np.abs(high[heads][fits]))
-        fits[fits] = low[tails][fits] + consumption[fits] <= high[heads][fits] + room
-        closed = [use[a] for a in arcs[~fits].tolist() if not isinstance(use[a], float)]
+        fit = fits(graph, row, arcs, low, high)
+        closed = [use[a] for a in arcs[~fit].tolist() if not isinstance(use[a], float)]
         part.closed = pyo.Constraint(range(len(closed)), rule=lambda block, k: closed[k] == 0)
         unit = float(np.abs(consumption).max(initial=0.0)) or 1.0
-        inner = np.setdiff1d(np.concatenate([tails[fits], heads[fits]]), [graph.source, graph.sink]).tolist()
+        inner = np.setdiff1d(np.concatenate([tails[fit], heads[fit]]), [graph.source, graph.sink]).tolist()
         part.level = pyo.Var(inner, bounds=lambda block, v: (low[v] / unit, max(low[v], high[v]) / unit))
         start, end = low[graph.source] / unit, high[graph.sink] / unit
         binding = []
-        for arc, tail, head, used in zip(arcs[fits], tails[fits], heads[fits], consumption[fits] / unit, strict=True):
+        for arc, tail, head, used in zip(arcs[fit], tails[fit], heads[fit], consumption[fit] / unit, strict=True):
             before = part.level[tail] if tail != graph.source else start
             after = part.level[head] if head != graph.sink else end
             highest = start if tail == graph.source else high[tail] / unit

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
 from colgen.networks.graph import Floats, Graph, Ints, reached
@@ -79,6 +80,25 @@ def latest(graph: Graph, resource: Limited, usable: Ints) -> Floats:
     ends = graph.heads[usable], graph.tails[usable]
     limits = -resource.upper, -resource.lower
     return -_least(*ends, graph.sink, -float(resource.upper[graph.sink]), resource.consumption[usable], *limits)
+
+
+def usable_arcs(graph: Graph, resources: Sequence[Any]) -> NDArray[np.bool_]:
+    """Return the mask of the arcs that resources, each alone, allow on a walk from source to sink."""
+    usable, arcs = np.ones(len(graph.tails), dtype=np.bool_), np.arange(len(graph.tails))
+    for resource in (row for each in resources if isinstance(each, Resource) for row in limited(graph, each)):
+        low, high = earliest(graph, resource, arcs), latest(graph, resource, arcs)
+        usable &= fits(graph, resource, arcs, low, high)
+    return usable
+
+
+def fits(graph: Graph, resource: Limited, arcs: Ints, low: Floats, high: Floats) -> NDArray[np.bool_]:
+    """Return the mask of arcs whose head has room for the least level at their tail and the consumption."""
+    tails, heads = graph.tails[arcs], graph.heads[arcs]
+    between = (low < math.inf) & (high > -math.inf)
+    found = between[tails] & between[heads]
+    room = 1e-9 * np.maximum(1.0, np.abs(high[heads][found]))
+    found[found] = low[tails][found] + resource.consumption[arcs][found] <= high[heads][found] + room
+    return np.asarray(found)
 
 
 def _least(
