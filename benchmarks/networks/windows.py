@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,9 @@ _TICKS = 10
 
 
 def windows(instance: RoutingInstance) -> pyo.ConcreteModel:
-    """Return the model of an instance, over the arcs that the template keeps."""
-    graph = VehicleRouting(instance).layout
-    arcs = list(zip(graph.tails.tolist(), graph.heads.tolist(), strict=True))
+    """Return the model of an instance."""
     places = range(instance.num_customers + 1)
+    arcs = list(permutations(places, 2))
     far = np.array(instance.distances)
     m = pyo.ConcreteModel()
     m.drive = pyo.Var(arcs, domain=pyo.Binary)
@@ -44,7 +44,7 @@ def windows(instance: RoutingInstance) -> pyo.ConcreteModel:
     opened, closed = (np.rint(_TICKS * np.array(side)) for side in zip(*instance.windows, strict=True))
     minutes = np.rint([_TICKS * (instance.service[i] + far[i, j]) for i, j in arcs])
     m.routes = Paths(
-        (graph.tails, graph.heads),
+        tuple(zip(*arcs, strict=True)),
         m.drive,
         0,
         0,

@@ -13,7 +13,7 @@ from colgen.certificate import checker_blocks, checker_models
 from colgen.certificate.checker_derivations import DERIVED
 from colgen.certificate.checker_files import UnreadError, record_of
 from colgen.certificate.checker_networks import NetworkPaths
-from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, integer
+from colgen.certificate.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, integer, table
 
 _SINGLE = {
     "chain_map": "labellings",
@@ -102,16 +102,42 @@ def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
 
 
 def _routes(instance: dict[str, Any]) -> dict[str, Any]:
-    """Visit each customer once, with at least as many routes as demands require and at most as many as vehicles."""
+    """Visit each customer once, with at least as many routes as demands require and at most as many as vehicles.
+
+    Routes are paths through the network of all arcs, sorted by tail and head; the last vertex is the depot at the end.
+    """
     own = ("ticks", "distances", "demands", "capacity", "windows", "service", "vehicles")
     fields(instance, ("kind", *own), ("name",))
     demands, capacity = [integer(demand) for demand in instance["demands"]], integer(instance["capacity"])
-    count = len(demands) - 1
+    ticks, count = integer(instance["ticks"]), len(demands) - 1
     if count < 1 or capacity < 1 or min(demands) < 0 or integer(instance["vehicles"]) < 0:
         raise WrongError("expected a customer, a capacity of at least 1, and demands and vehicles of at least 0")
-    fewest = max(-(-sum(demands) // capacity), 1)
-    routes = {**instance, "kind": "routes", "uses": [fewest, instance["vehicles"]]}
-    return _program([[1, 1] for _ in range(count)], [routes], f"1/{instance['ticks']}")
+    away = table(instance["distances"], count + 1, count + 1)
+    ends = [(i, j) for i in range(count + 1) for j in range(count + 1) if i != j]
+    if ticks < 1 or demands[0] or min(map(min, away)) < 0:
+        raise WrongError("expected ticks of at least 1, distances of at least 0, and no demand of the depot")
+    used = [demands[j] for _, j in ends]
+    resources = [{"start": 0, "lower": [0] * (count + 2), "upper": [capacity] * (count + 2), "consumption": used}]
+    if (instance["windows"] is None) != (instance["service"] is None):
+        raise WrongError("expected time windows and service times, or neither")
+    if instance["windows"] is not None:
+        windows = [(integer(first), integer(last)) for first, last in instance["windows"]]
+        service = [integer(each) for each in instance["service"]]
+        if not len(windows) == len(service) == count + 1 or min(service) < 0:
+            raise WrongError("expected a time window and a service time of at least 0 for each location")
+        lower, upper = map(list, zip(*windows, windows[0], strict=True))
+        used = [service[i] + away[i][j] for i, j in ends]
+        resources.append({"start": lower[0], "lower": lower, "upper": upper, "consumption": used})
+    routes = {
+        "kind": "network",
+        "uses": [max(-(-sum(demands) // capacity), 1), instance["vehicles"]],
+        "source": 0,
+        "sink": count + 1,
+        "rows": [None, *range(count), None],
+        "arcs": [[i, j or count + 1, f"{away[i][j]}/{ticks}"] for i, j in ends],
+        "resources": resources,
+    }
+    return _program([[1, 1] for _ in range(count)], [routes], f"1/{ticks}")
 
 
 def _networks(instance: dict[str, Any]) -> dict[str, Any]:

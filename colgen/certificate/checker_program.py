@@ -28,14 +28,12 @@ from colgen.certificate.checker_pricing import (
     integer,
     sides,
 )
-from colgen.certificate.checker_routes import Routes
 from colgen.certificate.checker_trees import TreePricing
 
 KINDS: dict[str, Any] = {
     "knapsack": KnapsackPricing,
     "stable sets": StableSets,
     "labellings": Labellings,
-    "routes": Routes,
     "trees": TreePricing,
     "paths": Paths,
     "network": NetworkPaths,

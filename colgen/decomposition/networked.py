@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -396,9 +396,11 @@ class NetworkModel(Decomposed):
         counted = self._all_integer and self._only_visits_count and len(self.visits.rows) == len(linking)
         if not (once and counted and not f.offset and not len(self.splitting.static) and can_certify(self.blocks)):
             return Problem.certifier(self)
-        return NetworkCertifier(
-            self.compact.source.name, self.blocks, self.visits.of_vertex, self._keys, self._without_cuts
-        )
+        return self.certified_by(NetworkCertifier)
+
+    def certified_by(self, certifier: Callable[..., NetworkCertifier]) -> NetworkCertifier:
+        """Return a certifier of the paths, made by its class."""
+        return certifier(self.compact.source.name, self.blocks, self.visits.of_vertex, self._keys, self._without_cuts)
 
     def _without_cuts(self) -> Problem:
         return _WithoutCuts(self.splitting, self.compact)

@@ -26,14 +26,12 @@ algorithm for the vehicle routing problem with time windows*, Operations Researc
 
 from colgen.problems.vehicle_routing.files import read, read_solution, write, write_solution
 from colgen.problems.vehicle_routing.instance import CONVENTIONS, Route, RoutingInstance, euclidean, random
-from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 __all__ = [
     "CONVENTIONS",
     "RoutingInstance",
     "Route",
-    "RouteOracle",
     "VehicleRouting",
     "euclidean",
     "random",

@@ -1,12 +1,21 @@
-"""The master of column generation, and a compact Pyomo model for comparison."""
+"""The model over arcs whose paths are the routes, and a compact Pyomo model for comparison."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from colgen import InputError, Rows, Sense
+import numpy as np
+
+from colgen import InputError, Paths, Rows, Sense, decompose
 from colgen.core.lazy_imports import LazyModule
-from colgen.problems.vehicle_routing.instance import RoutingInstance
+from colgen.decomposition.networked import NetworkModel
+from colgen.decomposition.reading.compact_model import CompactModel
+from colgen.networks.block import Path
+from colgen.networks.graph import Graph
+from colgen.networks.rules import Resource, Rule
+from colgen.networks.windows import usable_arcs
+from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -16,17 +25,43 @@ else:
 FORMULATIONS = ("two_index",)
 
 
-def master(instance: RoutingInstance) -> Rows:
-    """Return the rows of the set partitioning formulation, without any route."""
-    customers = range(1, instance.num_customers + 1)
+def network(instance: RoutingInstance, resources: Sequence[Any], rules: Sequence[Rule]) -> NetworkModel:
+    """Return the model over arcs: paths from the depot to the depot that visit each customer once.
+
+    Parameters
+    ----------
+    resources, rules
+        See :class:`colgen.Paths`.
+    """
+    tails, heads = np.nonzero(~np.eye(instance.num_customers + 1, dtype=np.bool_))
     rows = Rows(Sense.MINIMIZE, objective="distance")
-    unmet = rows.add_variables("unmet", customers, artificial=True)
-    idle = rows.add_variables("idle", artificial=True)
-    rows.add_entries(rows.add_rows("visit", customers, lower=1.0, upper=1.0), unmet, 1.0)
+    arcs = list(zip(tails.tolist(), heads.tolist(), strict=True))
+    distances = instance.matrix[tails, heads] / instance.ticks
+    usable = usable_arcs(Graph((tails, heads), 0, 0), resources)
+    drive = rows.add_variables("drive", arcs, cost=distances, upper=usable, integer=True)
+    visit = rows.add_rows("visit", instance.customers, lower=1.0, upper=1.0)
+    inwards = heads > 0
+    rows.add_entries(visit[heads[inwards] - 1], drive[inwards], 1.0)
     # If fewer vehicles exist than are needed, the upper side alone proves infeasibility.
-    fewest, most = min(instance.fewest, instance.most), instance.most
-    rows.add_entries(rows.add_rows("fleet", lower=fewest, upper=most), idle, 1.0)
-    return rows
+    count = min(instance.fewest, instance.most), instance.most
+    routes = Paths((tails, heads), drive, 0, 0, count=count, resources=resources, rules=rules)
+    return decompose(CompactModel.from_rows(rows, instance.name), [routes])
+
+
+def limits(instance: RoutingInstance) -> list[Resource]:
+    """Return the resources of all routes: the load, and the time in ticks if there are windows."""
+    load = Resource(dict(enumerate(instance.demands)), float(instance.capacity), name="load")
+    if instance.windows is None:
+        return [load]
+    tails, heads = np.nonzero(~np.eye(instance.num_customers + 1, dtype=np.bool_))
+    spans = instance.service_array[tails] + instance.matrix[tails, heads]
+    ready, due = instance.window_array[:, 0].tolist(), instance.latest.tolist()
+    return [Resource(spans, dict(enumerate(due)), dict(enumerate(ready)), start=ready[0], name="time"), load]
+
+
+def route_of(path: Path) -> Route:
+    """Return the customers of a path, the structure of a column."""
+    return tuple(path.vertices[1:-1])  # type: ignore[arg-type]
 
 
 def full(instance: RoutingInstance, formulation: str = "two_index") -> pyo.ConcreteModel:

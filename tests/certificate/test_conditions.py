@@ -122,9 +122,8 @@ CONDITIONS = {
     # Routes and lists
     "vehicle_routing: service without windows": "time windows and service times, or neither",
     "vehicle_routing: a demand of the depot": "no demand of the depot",
-    "vehicle_routing: a negative distance": "distances, demands and service times of at least 0",
+    "vehicle_routing: a negative distance": "distances of at least 0",
     "vehicle_routing: no customers": "expected a customer",
-    "from scratch: longest routes listed as if they were shortest": "length costs",
     "vehicle_routing, list: a list twice": "cannot be fixed",
     "vehicle_routing, list: a split before the list": "parts that do not exist",
     # Networks

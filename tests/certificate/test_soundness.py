@@ -12,9 +12,10 @@ from fractions import Fraction
 
 import pytest
 
-from colgen.certificate import checker_networks, checker_routes
+from colgen.certificate import checker_networks
 from colgen.certificate.checker import check
 from colgen.certificate.checker_bounds import bound_of, bound_of_uses, check_fixing, point_of
+from colgen.certificate.checker_instances import formulation_of
 from colgen.certificate.checker_pricing import CheckerState, WrongError, holds
 from colgen.certificate.checker_program import Claims, Program
 from tests.fuzz.handmade import seal
@@ -64,16 +65,20 @@ def stable_sets(chance, n):
 def routes(chance, n):
     timed = chance.random() < 0.5
     opens = [0, *(chance.randint(0, 5) for _ in range(n))]
-    return {
-        "kind": "routes",
-        "uses": [1, n],
+    instance = {
+        "kind": "vehicle_routing",
         "ticks": chance.randint(1, 2),
         "distances": [[chance.randint(0, 5) for _ in range(n + 1)] for _ in range(n + 1)],
         "windows": [[early, early + chance.randint(4, 20)] for early in opens] if timed else None,
         "service": [0, *(chance.randint(0, 2) for _ in range(n))] if timed else None,
-        "demands": [0, *(chance.randint(1, 3) for _ in range(n))],
+        "demands": [0, *(chance.randint(0, 3) for _ in range(n))],
         "capacity": chance.randint(3, 7),
-    }, [list(route) for size in range(1, n + 1) for route in itertools.permutations(range(1, n + 1), size)]
+        "vehicles": n,
+    }
+    number = {ends: k for k, ends in enumerate(itertools.permutations(range(n + 1), 2))}
+    tours = [(0, *route, 0) for size in range(1, n + 1) for route in itertools.permutations(range(1, n + 1), size)]
+    structures = [[number[ends] for ends in itertools.pairwise(tour)] for tour in tours]
+    return formulation_of(instance)["pricing"][0], structures
 
 
 def network(chance, n):
@@ -319,7 +324,7 @@ class Drawn:
 
     def fix(self, node, state):
         """A fixing below the node; whether there is one."""
-        listed = self.data["pricing"][0]["kind"] in ("routes", "network")
+        listed = self.data["pricing"][0]["kind"] == "network"
         what = "columns" if listed else self.chance.choice(["positions", "items"])
         claim, _ = self.claim(state, 1) or (None, None)
         if claim is None:
@@ -357,8 +362,7 @@ def _lists(record):
 
 @pytest.mark.parametrize("seed", range(500))
 def test_what_is_accepted_is_true_of_all_answers(seed, monkeypatch):
-    for checker in (checker_routes, checker_networks):
-        monkeypatch.setattr(checker, "NEAR", 1 + seed % 3)  # so that neighbourhoods are small
+    monkeypatch.setattr(checker_networks, "NEAR", 1 + seed % 3)  # so that neighbourhoods are small
     drawn = Drawn(seed)
     verdict = check(drawn.certificate())
     best = drawn.answers[0][0] * drawn.program.sign if drawn.answers else None

@@ -35,7 +35,7 @@ CUSTOMERS: Record = {
     "service": None,
     "vehicles": 2,
 }
-"""One route over both customers: 12; two routes: 14."""
+"""One route over both customers, the arcs 0, 3 and 4: 12; two routes: 14."""
 
 TIMED: Record = {**CUSTOMERS, "windows": [[0, 100], [0, 10], [0, 20]], "service": [0, 1, 1]}
 """The same with time windows: arrival at 1 at time 3, at 2 at 9, at the depot at 14."""
@@ -278,11 +278,11 @@ CERTIFICATES: dict[str, list[Record]] = {
             claim([1] * 5, [0], "5/2", unit=2, node=2),
         ],
     ),
-    "vehicle_routing": certificate(CUSTOMERS, 12, [[0, 1, [1, 2]]], [claim([6, 6], [0], 12)]),
+    "vehicle_routing": certificate(CUSTOMERS, 12, [[0, 1, [0, 3, 4]]], [claim([6, 6], [0], 12)]),
     "vehicle_routing, list": certificate(
         TIMED,
         12,
-        [[0, 1, [1, 2]]],
+        [[0, 1, [0, 3, 4]]],
         [
             {
                 "node": 0,

@@ -15,7 +15,6 @@ from colgen.networks import Elementary, Neighbourhoods
 from colgen.networks.branching import ArcFixing
 from colgen.pricing.listed_paths import PathsListed
 from colgen.problems.vehicle_routing import VehicleRouting
-from colgen.problems.vehicle_routing.branching import RouteArcFixing
 from colgen.problems.vehicle_routing.instance import random
 from tests.networks.programs import routing
 
@@ -67,8 +66,8 @@ def test_routes_over_lists(seed, windows, cuts):
     instance = random(seed, customers=9, windows=windows)
     expected = solve(VehicleRouting(instance), method=Method(reductions=(), enumeration=()))
     problem = VehicleRouting(instance, cuts=cuts)
-    alone = [problem.oracle.encode([i]) for i in instance.customers]
-    listing = with_listing(problem, problem.oracle, alone, RouteArcFixing(problem.oracle))
+    oracles, alone = problem.pricing(), [problem.column([i]) for i in instance.customers]
+    listing = with_listing(problem, oracles, alone, ArcFixing(oracles, widest=10.0))
     result = solve(problem)
     assert result.is_optimal
     assert result.objective == pytest.approx(expected.objective)

@@ -8,7 +8,7 @@ from colgen import solve
 from colgen.cli.main import main as cli
 from colgen.cli.many import _Named
 from colgen.cli.template import load_template, template_names
-from colgen.problems.vehicle_routing import VehicleRouting, heuristics, random, read_solution, write
+from colgen.problems.vehicle_routing import VehicleRouting, heuristics, random, read_solution, template, write
 from colgen.problems.vehicle_routing.command import TEMPLATE
 
 installed = pytest.mark.skipif(
@@ -128,7 +128,7 @@ def test_pyvrp_starts_a_run_from_the_command_line(tmp_path, capsys, monkeypatch)
         return [(1, 2, 3)]
 
     monkeypatch.setattr(heuristics, "has_pyvrp", lambda: True)
-    monkeypatch.setattr(heuristics, "by_pyvrp", by_pyvrp)
+    monkeypatch.setattr(template, "by_pyvrp", by_pyvrp)
     (tmp_path / "a.vrp").write_text(FILE)
     arguments = [str(tmp_path / "a.vrp"), "--option", "pyvrp=1.5", "--option", "vehicles=1"]
     assert cli(["solve", "vehicle_routing", *arguments]) == 0

@@ -56,7 +56,7 @@ def test_a_suboptimal_answer_is_not_proved_optimal():
     instance = random(1, customers=8)
     best = solve(VehicleRouting(instance))
     problem = VehicleRouting(instance)
-    alone = tuple((problem.oracle.encode((i,)), 1.0) for i in instance.customers)
+    alone = tuple((problem.column((i,)), 1.0) for i in instance.customers)
     certifier = problem.certifier()
     goal = certifier.objective(Solution(instance.total([(i,) for i in instance.customers]), alone))
     *_, last = certifier.proof(best.solution, (), goal)

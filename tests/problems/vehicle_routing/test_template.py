@@ -6,11 +6,10 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import Method, NoStabilization, Termination, TimeLimit, WarmStart, solve
+from colgen import Method, NoStabilization, OnOriginalVariable, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.networks.pricing import ARC, EDGE, PATHS
 from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
-from colgen.problems.vehicle_routing.branching import OnRouteArcs
-from colgen.problems.vehicle_routing.pricing import VEHICLES
 from tests.sweeps import seeds
 from tests.twins.vehicle_routing import optimum
 
@@ -30,7 +29,7 @@ class Listing(Bare):
 
     def warm_start(self, budget):
         start = super(Bare, self).warm_start(budget)
-        alone = [self.oracle.encode((i,)) for i in self.instance.customers]
+        alone = [self.column((i,)) for i in self.instance.customers]
         if self.instance.num_customers > self.instance.most:
             return start
         own = tuple((column, 1.0) for column in alone)
@@ -126,10 +125,11 @@ def test_the_objective_step_follows_the_distances():
     assert VehicleRouting(random(0, customers=3, convention="exact")).objective_step is None
 
 
-def test_rules_in_their_order():
-    first, second = VehicleRouting(random(0, customers=3)).branching()
-    assert first.block == VEHICLES
-    assert isinstance(second, OnRouteArcs)
+@pytest.mark.parametrize("windows", [True, False])
+def test_rules_in_their_order(windows):
+    rules = VehicleRouting(random(0, customers=3, windows=windows)).branching()
+    blocks = [rule.block for rule in rules if isinstance(rule, OnOriginalVariable)]
+    assert blocks == [PATHS, ARC if windows else EDGE]
 
 
 def test_a_limit_ends_a_run_with_a_bound():
