@@ -24,11 +24,8 @@ from colgen.networks.windows import penalty
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.paths import labelling
 from colgen.solvers.paths.acyclic import Acyclic, States
+from colgen.solvers.paths.labelling.resources import limits, progresses, rounding
 from colgen.solvers.topological import levels
-
-_ROUNDING = 1e-9
-"""Relative tolerance for limits of resources of given paths, as in :class:`colgen.solvers.paths.labelling.Resource`."""
-
 
 _LONG = 10
 """Arcs of a walk, divided by the number of vertices: if resources allow more, the number of arcs becomes one."""
@@ -262,8 +259,6 @@ class PathBlock:
 
     def _progresses(self) -> bool:
         """Return whether a resource limits the length of all walks."""
-        from colgen.solvers.paths.labelling.resources import limits, progresses
-
         limited = limits(self.network, tuple(r for r in self.resources if isinstance(r, labelling.Resource)))
         own = any(isinstance(r, labelling.CustomResource) and r.order is not None for r in self.resources)
         consumed = limited.consumption[:, limited.critical]
@@ -441,6 +436,8 @@ class PathBlock:
                 continue
             lower = np.broadcast_to(resource.lower, (self.network.num_vertices,))
             upper = np.broadcast_to(resource.upper, (self.network.num_vertices,))
+            # A label joins two sums, each of which may be too large by the rounding error.
+            room = 2.0 * rounding(len(lower), resource.consumption, lower, upper, np.array(resource.start))
             level, levels = resource.start, []
             if resource.waiting:
                 level = max(level, float(lower[self.network.source]))
@@ -449,7 +446,6 @@ class PathBlock:
                 level += float(resource.consumption[arc])
                 if resource.waiting:
                     level = max(level, float(lower[head]))
-                room = _ROUNDING * max(1.0, abs(level))
                 low = -math.inf if resource.waiting else float(lower[head]) - room
                 levels.append((int(self.vertex_of[head]), level, low, float(upper[head]) + room))
             found[resource.name] = levels

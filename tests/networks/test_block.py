@@ -30,6 +30,18 @@ def test_faults_name_the_reason():
     assert mine.fault([0, 1, 2, 4]) == "it visits a vertex twice"
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-8, 1.0 / 3.0])
+def test_a_limit_is_exact_at_any_scale(unit):
+    """A tolerance of 1e-9 had accepted 1.4e-8 for 1.3e-8."""
+    load = Resource({1: 2 * unit, 2: unit}, upper=2.9 * unit, name="load")
+    (mine,) = decompose(block((NoCycles(2),), [load])).blocks
+    assert mine.fault([0, 4]) is None
+    assert mine.fault([0, 1, 3]).startswith("load is")
+    load = Resource({1: 2 * unit, 2: unit}, upper=unit + 2 * unit, name="load")
+    (mine,) = decompose(block((NoCycles(2),), [load])).blocks
+    assert mine.fault([0, 1, 3]) is None
+
+
 def test_walks_without_resources_are_as_long_as_the_graph_has_vertices():
     result = solve(decompose(block()))
     assert result.objective == 9  # 0 → 1 → 2 → 1 → 2 → 3 would be shorter in sum, but has 5 arcs

@@ -173,10 +173,7 @@ def limits(network: Network, resources: tuple[Resource, ...], rules: Rules | Non
     begin = np.array([row.start for row in rows], dtype=np.float64)
     slack = np.zeros(len(rows))
     for k, row in enumerate(rows):
-        finite = [side[np.isfinite(side)] for side in row[:3]]
-        if not all((side == np.rint(side)).all() for side in (*finite, np.array(row.start))):
-            terms = len(row.lower)
-            slack[k] = _ROUNDING * terms * max((np.abs(side).max(initial=0.0) for side in finite), default=0.0)
+        slack[k] = rounding(n, *row[:3], np.array(row.start))
     upper = upper + slack
     closed = np.asarray((lower > upper).any(axis=1))
     closed[network.source] |= (begin > upper[network.source]).any()
@@ -257,6 +254,14 @@ def _orders(row: _Row) -> bool:
     """Return whether a resource never decreases and has finite limits."""
     ends = np.isfinite(row.upper).all() and np.isfinite(row.start)
     return bool(ends and (row.consumption >= 0).all() and (row.consumption > 0).any())
+
+
+def rounding(terms: int, *numbers: Floats) -> float:
+    """Return a bound on the rounding error of a sum of so many numbers; 0 if all are integers or infinite."""
+    finite = [each[np.isfinite(each)] for each in numbers]
+    if all((each == np.rint(each)).all() for each in finite):
+        return 0.0
+    return _ROUNDING * terms * max(float(np.abs(each).max(initial=0.0)) for each in finite)
 
 
 def bounded(network: Network, mine: Limits, *, remembered: bool) -> Limits:
