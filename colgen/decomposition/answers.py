@@ -19,6 +19,9 @@ from colgen.decomposition.reading.compact_model import CompactModel, Floats, Int
 from colgen.model.rows import Rows
 from colgen.solvers.arrays import EXACT
 
+_SCALES = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
+"""Factors that make decimals integers; numbers with more decimals are treated as unrounded."""
+
 
 class Values(Mapping[str, float]):
     """Values of a model's variables by name, including zeros.
@@ -170,9 +173,17 @@ def to_pyomo(result: Result) -> pyo.ConcreteModel:
 
 
 def objective_step(f: Rows) -> float | None:
-    """Return a divisor of all objective values if costs and their variables are integer, else None."""
-    costs = np.append(f.costs[f.costs != 0.0], f.offset)
-    integral = f.integer[f.costs != 0.0].all() and (costs == np.rint(costs)).all()
-    if not integral or not len(costs) or np.abs(costs).sum() >= EXACT:
-        return None
-    return float(math.gcd(*map(int, costs.tolist()))) or None
+    """Return a divisor of all objective values if costs have few decimals and their variables are integer, or None."""
+    used = f.costs != 0.0
+    costs = np.append(f.costs[used], f.offset)
+    return step_of(costs) if f.integer[used].all() else None
+
+
+def step_of(numbers: Floats) -> float | None:
+    """Return the greatest common divisor of numbers with few decimals; None for others, and if all are 0."""
+    for scale in _SCALES:
+        scaled = np.rint(numbers * scale)
+        if (scaled / scale == numbers).all():
+            exact = np.abs(scaled).sum() < EXACT
+            return float(math.gcd(*map(int, scaled.tolist())) / scale) or None if exact else None
+    return None

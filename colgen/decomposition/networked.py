@@ -24,7 +24,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
 from colgen.cuts.separation import Separation
-from colgen.decomposition.answers import Values, require_sum
+from colgen.decomposition.answers import Values, require_sum, step_of
 from colgen.decomposition.decomposed import Decomposed
 from colgen.decomposition.multicommodity import FlowModel
 from colgen.decomposition.network_certificates import NetworkCertifier, can_certify
@@ -111,8 +111,8 @@ class NetworkModel(Decomposed):
         super().__init__(splitting, compact, recognize=recognize)
         self.blocks = splitting.paths
         steps = [self.objective_step, *(block.penalty_step for block in self.blocks if block.has_penalties)]
-        known = [int(step) for step in steps if step is not None]
-        self.objective_step = float(math.gcd(*known)) if len(known) == len(steps) else None
+        known = [step for step in steps if step is not None]
+        self.objective_step = step_of(np.array(known)) if len(known) == len(steps) else None
         for block, rows in zip(self.blocks, self.visits.of_vertex, strict=True):
             if self._all_integer:
                 once = [row >= 0 and self._packing.get(self._keys[row]) == 1.0 for row in rows.tolist()]

@@ -88,3 +88,17 @@ def test_names_with_blanks_are_not_written(tmp_path):
     with pytest.raises(InputError, match=r"answer.sol: a .sol file cannot hold names with blanks, such as 'x\[a b\]'"):
         answer.write(tmp_path / "answer.sol")
     assert not (tmp_path / "answer.sol").exists()
+
+
+@pytest.mark.parametrize(
+    ("costs", "step"),
+    [([2.0, 6.0], 2.0), ([0.3, 0.9], 0.3), ([1.25, 0.5], 0.25), ([0.1, 1.0 / 3.0], None), ([2.0**52, 0.1], None)],
+)
+def test_the_objective_step_divides_costs_of_few_decimals(costs, step):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], domain=pyo.Integers, bounds=(0, 3))
+    m.cost = pyo.Objective(expr=sum(cost * m.x[k] for k, cost in enumerate(costs)))
+    found = objective_step(CompactModel.from_pyomo(m).formulation)
+    assert found == (None if step is None else pytest.approx(step))
+    m.x[0].domain = pyo.Reals
+    assert objective_step(CompactModel.from_pyomo(m).formulation) is None
