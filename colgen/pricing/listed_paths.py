@@ -65,8 +65,10 @@ class PathsListed(Decision):
     def _allow(self, columns: Sequence[Column]) -> Mask:
         visited = [self.oracle.visited(column) for column in columns]
         unknown = np.array([each is None for each in visited], dtype=np.bool_)
-        sums = [np.uint64(0) if each is None else self._values[each].sum() for each in visited]
-        return np.asarray(unknown | np.isin(np.array(sums, dtype=np.uint64), self._sums))
+        sums = np.array([0 if each is None else self._values[each].sum() for each in visited], dtype=np.uint64)
+        # np.isin would sort the sums of all paths again.
+        first, last = (np.searchsorted(self._sums, sums, side) for side in ("left", "right"))
+        return np.asarray(unknown | (first < last))
 
     @cached_property
     def _values(self) -> Sums:
