@@ -26,8 +26,8 @@ from colgen.master.tableau import Tableau
 from colgen.model.rows import Rows
 from colgen.solvers.columns.exchanges import IntegerProgram, exchange
 from colgen.solvers.linear import lp as programs
-from colgen.solvers.linear.lp import Stopped
-from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.lp import LPStatus, Stopped
+from colgen.solvers.linear.mip import MIPSolution, solve_mip
 from colgen.solvers.linear.program import Program
 from colgen.solvers.packing.covering import cover
 from colgen.solvers.scaling import power_of_two
@@ -55,15 +55,19 @@ _ZERO = 2.0**-40
 _EXPONENT = 32
 """Costs and values are rounded to multiples of 2 to the minus this, relative to the largest of them."""
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
 
 _MOST_ENTRIES = 10**9
 """Most entries of sets that a search for a cover examines."""
 
 
 class IntegerSolutions(IntegerSearch):
-    """Finds integer solutions over the columns of a linear master."""
+    """Finds integer solutions over the columns of a linear master.
+
+    Integer programs leave out rows that may be idle.  These are cuts in general, which integer points seldom violate,
+    and hundreds of dense ones make a program ten times as slow.  If its solution violates one, all rows are kept.
+    """
 
     def __init__(self, tableau: Tableau, formulation: Rows, lookup: LookUp, phases: Phases, check: AnswerCheck) -> None:
         self._table, self._rows, self._program, self._objective = tableau
@@ -104,30 +108,40 @@ class IntegerSolutions(IntegerSearch):
         stopped: Stopped | None = None,
         work: float = math.inf,
     ) -> tuple[Solution | None, float]:
-        self._phases.put_rows_back()
         upper = self._table.upper_now.copy()
         upper[self._table.artificial] = 0.0
         point = None if start is None else self._table.point(start)
         if self._objective.phase == 1:
             return None, self._objective.sense.ideal
-        try:
-            table = self._table
-            if point is not None:  # idle columns of the initial solution come back
-                used = np.flatnonzero((point != 0.0) & (table.place < 0))
-                self._program.activate(used, self._objective.costs[used])
-            active = table.active
-            start_at = None if point is None else point[active]
-            result = self._program.lp.solve_mip(
-                table.integer[active], time_limit, start_at, upper[active], stopped, work
+        table, rows = self._table, self._rows
+        if point is not None:  # idle columns of the initial solution come back
+            used = np.flatnonzero((point != 0.0) & (table.place < 0))
+            self._program.activate(used, self._objective.costs[used])
+        active = table.active
+        start_at = None if point is None else point[active]
+        deadline = time.monotonic() + time_limit
+
+        def solved(left_out: Ints | None) -> tuple[MIPSolution, Floats | None]:
+            left = max(deadline - time.monotonic(), 0.0)
+            mip = self._program.lp.solve_mip(
+                table.integer[active], left, start_at, upper[active], stopped, work, left_out
             )
+            if mip.values is None:
+                return mip, None
+            values = np.zeros(len(table))
+            continuous = np.where(np.abs(mip.values) > _ZERO, mip.values, 0.0)
+            values[active] = np.where(table.integer[active], np.round(mip.values), continuous)
+            return mip, values
+
+        self._phases.put_rows_back()
+        cuts = rows.idle.positions
+        try:
+            mip, values = solved(cuts)
+            if values is not None and self._needs_cuts(mip, table.activities(values, len(rows))[cuts]):
+                mip, values = solved(None)
         except programs.SolverError as error:
             raise SolverError(str(error)) from error
-        if result.values is None:
-            return None, result.bound
-        values = np.zeros(len(table))
-        continuous = np.where(np.abs(result.values) > _ZERO, result.values, 0.0)
-        values[active] = np.where(table.integer[active], np.round(result.values), continuous)
-        return self._table.solution(result.objective, values), result.bound
+        return None if values is None else table.solution(mip.objective, values), mip.bound
 
     def solve_over(
         self,
@@ -147,32 +161,49 @@ class IntegerSolutions(IntegerSearch):
         new = self.list_columns(columns, lambda: time.monotonic() >= deadline or (stopped is not None and stopped()))
         if new is None:
             return MasterStatus.LIMIT, None
-        f = self._formulation
+        f, s = self._formulation, self._objective.sense.sign
         static = np.flatnonzero(~f.artificial)
         lower, upper = self._rows.lower.copy(), self._rows.upper.copy()
         for key, (low, high) in sides.items():
             lower[self._rows.names.position[key]], upper[self._rows.names.position[key]] = low, high
-        old = self._table.matrix(static, len(self._rows))
         costs = np.concatenate([f.costs[static], new.costs])
-        s = self._objective.sense.sign
-        worst = (target - f.offset) + s * TOLERANCES.optimality * size(self._objective.scale, target)
-        mip = solve_mip(
-            Program(
-                self._objective.sense is Sense.MAXIMIZE,
-                sparse.csc_array(sparse.vstack([sparse.hstack([old, new.matrix]), sparse.csr_array(costs[None, :])])),
-                np.zeros(len(costs)) if any_will_do else costs,
-                np.concatenate([self._table.lower_now[static], new.lower]),
-                np.concatenate([self._table.upper_now[static], new.upper]),
-                np.append(lower, -math.inf if s > 0 else worst),
-                np.append(upper, worst if s > 0 else math.inf),
-            ),
-            np.concatenate([f.integer[static], new.integer]).astype(bool),
-            time_limit=max(deadline - time.monotonic(), 0.0),
-            stopped=stopped,
-            work=work,
+        integer = np.concatenate([f.integer[static], new.integer]).astype(bool)
+        bounds = (
+            np.concatenate([self._table.lower_now[static], new.lower]),
+            np.concatenate([self._table.upper_now[static], new.upper]),
         )
+        worst = (target - f.offset) + s * TOLERANCES.optimality * size(self._objective.scale, target)
+        matrix = sparse.csr_array(sparse.hstack([self._table.matrix(static, len(self._rows)), new.matrix]))
+        if any_will_do:  # the first solution that satisfies one more row, the limit on the objective
+            matrix = sparse.csr_array(sparse.vstack([matrix, costs[None, :]]))
+            lower = np.append(lower, -math.inf if s > 0 else worst)
+            upper = np.append(upper, worst if s > 0 else math.inf)
+
+        def solved(rows: Ints) -> MIPSolution:
+            return solve_mip(
+                Program(
+                    self._objective.sense is Sense.MAXIMIZE,
+                    sparse.csc_array(matrix[rows]),
+                    np.zeros(len(costs)) if any_will_do else costs,
+                    *bounds,
+                    lower[rows],
+                    upper[rows],
+                ),
+                integer,
+                time_limit=max(deadline - time.monotonic(), 0.0),
+                stopped=stopped,
+                work=work,
+            )
+
+        cuts = self._rows.idle.positions
+        mip = solved(np.delete(np.arange(len(lower)), cuts))
+        if mip.values is not None and self._needs_cuts(mip, matrix[cuts] @ mip.values):
+            mip = solved(np.arange(len(lower)))
         if mip.values is None:
             return MasterStatus[mip.status.name], None
+        status = MasterStatus[mip.status.name]
+        if s * (float(costs @ mip.values) - worst) > 0.0:
+            return MasterStatus.INFEASIBLE if status is MasterStatus.OPTIMAL else status, None
         used = np.flatnonzero(np.abs(mip.values) > TOLERANCES.pruning)
         count = len(static)
         solution = Solution(
@@ -180,7 +211,14 @@ class IntegerSolutions(IntegerSearch):
             tuple((new.columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
             {f.column_keys[static[k]]: float(mip.values[k]) for k in used.tolist() if k < count},
         )
-        return MasterStatus[mip.status.name], solution
+        return status, solution
+
+    def _needs_cuts(self, mip: MIPSolution, activity: Floats) -> bool:
+        """Return whether a program without rows that may be idle is unbounded, or activities violate such rows."""
+        rows, cuts = self._rows, self._rows.idle.positions
+        room = TOLERANCES.feasibility * rows.sizes[cuts]
+        violated = (activity < rows.lower[cuts] - room) | (activity > rows.upper[cuts] + room)
+        return len(cuts) > 0 and (bool(violated.any()) or mip.status is LPStatus.UNBOUNDED)
 
     def round(self, solution: Solution) -> Solution | None:
         # Round to nearest, up and down.  A solution that is rounded up is then reduced: its most expensive columns are

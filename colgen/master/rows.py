@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen.core.column_batch import Mask
 from colgen.core.columns import Key
@@ -37,6 +38,11 @@ class IdleRows:
         self._limits = np.append(self._limits, limit)
         self._ages = np.append(self._ages, 0)
         self._out = np.append(self._out, False)
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """Positions of all these rows."""
+        return self._positions
 
     @property
     def out(self) -> Ints:

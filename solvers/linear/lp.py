@@ -378,14 +378,20 @@ class LinearProgram:
         upper: Floats | None = None,
         stopped: Stopped | None = None,
         work: float = INFINITY,
+        without: Ints | None = None,
     ) -> MIPSolution:
         """Solve a copy of the program in which the columns of ``integer`` are integer.
 
-        ``start`` is a feasible point.  ``upper`` replaces the upper bounds of the program (zero removes a column).
+        ``start`` is a feasible point.  ``upper`` replaces the upper bounds of the program (zero removes a column).  The
+        program is solved ``without`` some rows.
         Limits are as for :meth:`solve` and :func:`colgen.solvers.linear.mip.solve_mip`.
         """
         lp = self._backend.program()
         if upper is not None:
             lp.col_upper_ = upper / self._units
+        if without is not None and len(without):
+            lower, above = np.array(lp.row_lower_), np.array(lp.row_upper_)
+            lower[without], above[without] = -INFINITY, INFINITY
+            lp.row_lower_, lp.row_upper_ = lower, above
         point = None if start is None else start / self._units
         return solve_built_mip(lp, integer, time_limit, point, stopped, self._factor, self._units, work=work)

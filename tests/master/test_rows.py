@@ -11,6 +11,7 @@ import pytest
 from colgen import Column, Duals, LinearMaster, Method, Row, Sense, artificial, solve
 from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
+from colgen.master.protocol import MasterStatus
 from colgen.master.rows import IdleRows, MasterRows
 from colgen.model.rows import compile_model
 from tests.master.programs import covering
@@ -92,6 +93,20 @@ def test_integer_programs_have_all_rows():
     linear.add([Column(1.0, {("cover", i): 1.0 for i in range(4)}, 1)])
     answer, _ = linear.integer.solve()
     assert answer.objective == pytest.approx(9.0)
+    columns = [Column(cost, {("cover", i): 1.0 for i in range(4)}, k) for k, cost in enumerate((9.0, 1.0))]
+    for any_will_do in (False, True):
+        status, answer = linear.integer.solve_over(columns, {}, 20.0, 60.0, any_will_do=any_will_do)
+        assert (status, answer.objective) == (MasterStatus.OPTIMAL, pytest.approx(9.0))
+        assert linear.integer.solve_over(columns, {}, 8.0, 60.0, any_will_do=any_will_do)[0] is MasterStatus.INFEASIBLE
+
+
+def test_integer_programs_without_cuts_end_at_the_target():
+    linear = master()
+    columns = [Column(float(cost), {("cover", i): 1.0 for i in range(4)}, cost) for cost in (3, 5)]
+    for target, expected in ((4.0, MasterStatus.OPTIMAL), (3.0, MasterStatus.OPTIMAL), (2.9, MasterStatus.INFEASIBLE)):
+        status, answer = linear.integer.solve_over(columns, {}, target, 60.0)
+        assert status is expected
+        assert answer is None or answer.objective == pytest.approx(3.0)
 
 
 def test_rows_are_counted_by_solves_in_a_row():
