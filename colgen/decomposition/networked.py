@@ -313,7 +313,7 @@ class NetworkModel(Decomposed):
         listed = (dives, RestrictedMIP(60.0)) if large else (RestrictedMIP(5.0), dives)
         unlisted = RestrictedMIP(1.0), dives, RestrictedMIP(5.0)
         partitions = self._partitions
-        later = () if partitions is None else (RuinAndRecreate(self._improved, partitions.steps),)
+        later = () if partitions is None else (RuinAndRecreate(self._improved, partitions.num_rows),)
         acyclic = any(isinstance(block.solver, Acyclic) for block in self.blocks)
         listing = (PathListing(self._priced),) if lists and not acyclic else ()
         return Method(

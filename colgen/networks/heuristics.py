@@ -37,6 +37,9 @@ _FIRST = 3 * SECOND
 _LONGER = 4
 """Steps of the first search, divided by those of a search at the start."""
 
+_LONGEST = 2_000
+"""Steps of a search per row: several searches find more than a longer one, which ends in one of few local optima."""
+
 
 def first_steps(rows: int) -> int:
     """Return the steps of a search at the start over so many rows."""
@@ -60,26 +63,26 @@ class Improve(Protocol):
 
 
 class RuinAndRecreate(Heuristic):
-    """Look for better paths by two searches of ruin and recreate, first four times as long as at the start.
+    """Look for better paths by searches of ruin and recreate, first four times as long as at the start.
 
-    One search starts from the incumbent.  The other has a start of its own: the incumbent is often a local optimum.
-    The better the incumbent, the more arcs are excluded by reduced costs, and the fewer paths enumeration lists.  So
-    long runs have the first call after some seconds of work, and another one of twice the length whenever their work
-    has tripled.
+    Half of the searches start from the incumbent.  The others have starts of their own: the incumbent is often a local
+    optimum.  The better the incumbent, the more arcs are excluded by reduced costs, and the fewer paths enumeration
+    lists.  So long runs have the first call after some seconds of work, and another one of twice the steps whenever
+    their work has tripled.
 
     Parameters
     ----------
     improve
         Return the answer of one search.
-    steps
-        Steps of a search at the start.
+    rows
+        Number of the rows that the paths partition.
     """
 
     joins = True
 
-    def __init__(self, improve: Improve, steps: int) -> None:
-        self._improve = improve
-        self._seed, self._due, self._steps = 0, _FIRST, _LONGER * steps
+    def __init__(self, improve: Improve, rows: int) -> None:
+        self._improve, self._longest = improve, _LONGEST * rows
+        self._seed, self._due, self._steps = 0, _FIRST, _LONGER * first_steps(rows)
 
     def applies(self, depth: int) -> bool:
         return False
@@ -90,9 +93,11 @@ class RuinAndRecreate(Heuristic):
     def search(self, context: HeuristicContext) -> Solution | None:
         run = context.run
         starts = [(None, 1.0)] if run.incumbent is None else [(None, 1.0), (run.incumbent, 0.3)]
-        found = []
-        for seed, (start, hot) in enumerate(starts, self._seed + 1):
-            answer = self._improve(start, steps=self._steps, seed=seed, hot=hot, expired=lambda: run.expired)
+        found, times = [], -(-self._steps // self._longest)
+        for start, hot in starts * times:
+            self._seed += 1
+            steps = self._steps // times
+            answer = self._improve(start, steps=steps, seed=self._seed, hot=hot, expired=lambda: run.expired)
             found += [] if answer is None else [answer]
-        self._due, self._steps, self._seed = 3 * self._due, 2 * self._steps, self._seed + len(starts)
+        self._due, self._steps = 3 * self._due, 2 * self._steps
         return min(found, key=lambda answer: run.sense.sign * answer.objective, default=None)

@@ -50,8 +50,7 @@ class Partitions:
 
     def __init__(self, blocks: Sequence[PathBlock], tasks: Sequence[Ints]) -> None:
         self._blocks, self._table = blocks, _table(blocks, tasks)
-        self._rows = 0 if self._table is None else len(self._table.data.begin) - 1
-        self.steps = first_steps(self._rows)
+        self.num_rows = 0 if self._table is None else len(self._table.data.begin) - 1
 
     @property
     def are_supported(self) -> bool:
@@ -63,8 +62,8 @@ class Partitions:
         if self._table is None:
             return []
         graphs, timed = len(self._blocks), self._table.data.steps.shape[1] > 0
-        temperatures = first_temperatures(self._rows, timed=timed) if graphs == 1 else 2 * TEMPERATURES
-        steps = self.steps * min(graphs, _GRAPHS)
+        temperatures = first_temperatures(self.num_rows, timed=timed) if graphs == 1 else 2 * TEMPERATURES
+        steps = first_steps(self.num_rows) * min(graphs, _GRAPHS)
         return [
             self.improve((), steps=steps, seed=seed, hot=hot, expired=expired) for seed, hot in enumerate(temperatures)
         ]

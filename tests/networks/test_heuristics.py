@@ -25,18 +25,19 @@ def test_a_run_that_takes_long_improves_its_paths(monkeypatch):
     assert found[0] is None or found[0] > found[1]
 
 
-def test_later_searches_are_longer_and_also_start_from_the_incumbent():
+def test_later_searches_have_more_steps_and_also_start_from_the_incumbent():
     calls = []
 
     def improve(start, *, steps, seed, hot, expired):
         calls.append((start, steps, seed, hot))
         return None if start is None else Solution(start.objective - 1.0)
 
-    search, incumbent = RuinAndRecreate(improve, 100), Solution(9.0)
-    for known, found in ((None, None), (incumbent, Solution(8.0))):
+    search, incumbent = RuinAndRecreate(improve, 10), Solution(9.0)
+    for known, found in ((None, None), (incumbent, Solution(8.0)), (None, None), (None, None)):
         run = SimpleNamespace(incumbent=known, expired=False, sense=Sense.MINIMIZE)
         assert search.search(SimpleNamespace(run=run)) == found
-    assert calls == [(None, 400, 1, 1.0), (None, 800, 2, 1.0), (incumbent, 800, 3, 0.3)]
+    assert calls[:4] == [(None, 3200, 1, 1.0), (None, 6400, 2, 1.0), (incumbent, 6400, 3, 0.3), (None, 12800, 4, 1.0)]
+    assert calls[4:] == [(None, 12800, 5, 1.0), (None, 12800, 6, 1.0)]  # at most 2,000 steps per row
 
 
 def test_searches_at_the_start():
