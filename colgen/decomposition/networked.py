@@ -32,7 +32,7 @@ from colgen.decomposition.reading.compact_model import MASTER, CompactModel, Flo
 from colgen.decomposition.reading.identical_blocks import subproblems
 from colgen.decomposition.splitting import Splitting
 from colgen.enumeration import FewPathsLeft, PathEnumeration, PathListing
-from colgen.heuristics import Diving, RestrictedMIP
+from colgen.heuristics import Diving, Heuristic, RestrictedMIP
 from colgen.method import Method
 from colgen.networks.block import Path, PathBlock
 from colgen.networks.branching import ArcFixing, OnCosts, PathRules
@@ -304,16 +304,19 @@ class NetworkModel(Decomposed):
 
         Otherwise the restricted master gets its time after dives, whose columns it combines: rosters of 16 nurses are
         then proved in a quarter of the time.  It also comes after dives if it is large: its first answers are poor, and
-        an answer limits the work of dives.
+        an answer limits the work of dives.  For paths of one graph, ruin and recreate finds better answers than dives,
+        without which routing takes 5% less time.
         """
         if not self._all_integer:
             return Method(heuristics=(Diving(2), RestrictedMIP(1.0)))
         lists, large = self._lists_paths, len(self._keys) > LARGE
         dives = Diving(2, proper=self._partitioned_block if large else None)
-        listed = (dives, RestrictedMIP(60.0)) if large else (RestrictedMIP(5.0), dives)
         unlisted = RestrictedMIP(1.0), dives, RestrictedMIP(5.0)
         partitions = self._partitions
         later = () if partitions is None else (RuinAndRecreate(self._improved, partitions.num_rows),)
+        listed: tuple[Heuristic, ...] = (dives, RestrictedMIP(60.0)) if large else (RestrictedMIP(5.0),)
+        if not large and not (later and len(self.blocks) == 1):
+            listed += (dives,)
         acyclic = any(isinstance(block.solver, Acyclic) for block in self.blocks)
         listing = (PathListing(self._priced),) if lists and not acyclic else ()
         return Method(
