@@ -37,8 +37,9 @@ _FIRST = 3 * SECOND
 _LONGER = 4
 """Steps of the first search, divided by those of a search at the start."""
 
-_LONGEST = 2_000
-"""Steps of a search per row: several searches find more than a longer one, which ends in one of few local optima."""
+_LONGEST = 30
+"""Steps of a search, divided by the squared number of rows: several searches find more than a longer one, which ends in
+one of few local optima."""
 
 
 def first_steps(rows: int) -> int:
@@ -81,7 +82,7 @@ class RuinAndRecreate(Heuristic):
     joins = True
 
     def __init__(self, improve: Improve, rows: int) -> None:
-        self._improve, self._longest = improve, _LONGEST * rows
+        self._improve, self._longest = improve, _LONGEST * rows**2
         self._seed, self._due, self._steps = 0, _FIRST, _LONGER * first_steps(rows)
 
     def applies(self, depth: int) -> bool:

@@ -32,12 +32,12 @@ def test_later_searches_have_more_steps_and_also_start_from_the_incumbent():
         calls.append((start, steps, seed, hot))
         return None if start is None else Solution(start.objective - 1.0)
 
-    search, incumbent = RuinAndRecreate(improve, 10), Solution(9.0)
-    for known, found in ((None, None), (incumbent, Solution(8.0)), (None, None), (None, None)):
+    search, incumbent = RuinAndRecreate(improve, 100), Solution(9.0)
+    for known, found in ((None, None), (incumbent, Solution(8.0)), (None, None)):
         run = SimpleNamespace(incumbent=known, expired=False, sense=Sense.MINIMIZE)
         assert search.search(SimpleNamespace(run=run)) == found
-    assert calls[:4] == [(None, 3200, 1, 1.0), (None, 6400, 2, 1.0), (incumbent, 6400, 3, 0.3), (None, 12800, 4, 1.0)]
-    assert calls[4:] == [(None, 12800, 5, 1.0), (None, 12800, 6, 1.0)]  # at most 2,000 steps per row
+    assert calls[:3] == [(None, 120_000, 1, 1.0), (None, 240_000, 2, 1.0), (incumbent, 240_000, 3, 0.3)]
+    assert calls[3:] == [(None, 240_000, 4, 1.0), (None, 240_000, 5, 1.0)]  # at most 30 steps per squared row
 
 
 def test_searches_at_the_start():
