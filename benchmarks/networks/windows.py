@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +27,10 @@ _TICKS = 10
 
 
 def windows(instance: RoutingInstance) -> pyo.ConcreteModel:
-    """Return the model of an instance."""
+    """Return the model of an instance, over the arcs that the template keeps."""
+    block = VehicleRouting(instance).network.blocks[0]
+    arcs = [block.graph.names[k] for k in block.arc_of.tolist()]
     places = range(instance.num_customers + 1)
-    arcs = list(permutations(places, 2))
     far = np.array(instance.distances)
     m = pyo.ConcreteModel()
     m.drive = pyo.Var(arcs, domain=pyo.Binary)
