@@ -428,16 +428,22 @@ class PathBlock:
             return 0.0
         return float(self.solver.penalties([0, len(steps)], np.asarray(steps, dtype=np.int64))[0])
 
+    @cached_property
+    def _limits(self) -> list[tuple[labelling.Resource, Floats, Floats, float]]:
+        """Each resource with its limits by vertex, and the rounding error of the values on a path."""
+        found, count = [], self.network.num_vertices
+        for resource in self.resources:
+            if isinstance(resource, labelling.Resource):
+                lower, upper = np.broadcast_to(resource.lower, (count,)), np.broadcast_to(resource.upper, (count,))
+                # A label joins two sums, each of which may be too large by the rounding error.
+                room = 2.0 * rounding(count, resource.consumption, lower, upper, np.array(resource.start))
+                found.append((resource, lower, upper, room))
+        return found
+
     def levels(self, steps: Sequence[int] | Ints) -> dict[str, list[tuple[int, float, float, float]]]:
         """Return original vertex, level and limits at each head of a path's arcs, by resource."""
         found: dict[str, list[tuple[int, float, float, float]]] = {}
-        for resource in self.resources:
-            if not isinstance(resource, labelling.Resource):
-                continue
-            lower = np.broadcast_to(resource.lower, (self.network.num_vertices,))
-            upper = np.broadcast_to(resource.upper, (self.network.num_vertices,))
-            # A label joins two sums, each of which may be too large by the rounding error.
-            room = 2.0 * rounding(len(lower), resource.consumption, lower, upper, np.array(resource.start))
+        for resource, lower, upper, room in self._limits:
             level, levels = resource.start, []
             if resource.waiting:
                 level = max(level, float(lower[self.network.source]))
