@@ -314,9 +314,9 @@ class NetworkModel(Decomposed):
         unlisted = RestrictedMIP(1.0), dives, RestrictedMIP(5.0)
         partitions = self._partitions
         later = () if partitions is None else (RuinAndRecreate(self._improved, partitions.num_rows),)
-        listed: tuple[Heuristic, ...] = (dives, RestrictedMIP(60.0)) if large else (RestrictedMIP(5.0),)
-        if not large and not (later and len(self.blocks) == 1):
-            listed += (dives,)
+        listed: tuple[Heuristic, ...] = (dives, RestrictedMIP(60.0)) if large else (RestrictedMIP(5.0), dives)
+        if later and len(self.blocks) == 1 and not large:
+            listed = (RestrictedMIP(5.0),)
         acyclic = any(isinstance(block.solver, Acyclic) for block in self.blocks)
         listing = (PathListing(self._priced),) if lists and not acyclic else ()
         return Method(
