@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen import InputError, Paths, Rows, Sense, decompose
 from colgen.core.lazy_imports import LazyModule
@@ -33,7 +34,7 @@ def network(instance: RoutingInstance, resources: Sequence[Any], rules: Sequence
     resources, rules
         See :class:`colgen.Paths`.
     """
-    tails, heads = np.nonzero(~np.eye(instance.num_customers + 1, dtype=np.bool_))
+    tails, heads = _all_arcs(instance)
     rows = Rows(Sense.MINIMIZE, objective="distance")
     arcs = list(zip(tails.tolist(), heads.tolist(), strict=True))
     distances = instance.matrix[tails, heads] / instance.ticks
@@ -53,10 +54,16 @@ def limits(instance: RoutingInstance) -> list[Resource]:
     load = Resource(dict(enumerate(instance.demands)), float(instance.capacity), name="load")
     if instance.windows is None:
         return [load]
-    tails, heads = np.nonzero(~np.eye(instance.num_customers + 1, dtype=np.bool_))
+    tails, heads = _all_arcs(instance)
     spans = instance.service_array[tails] + instance.matrix[tails, heads]
     ready, due = instance.window_array[:, 0].tolist(), instance.latest.tolist()
     return [Resource(spans, dict(enumerate(due)), dict(enumerate(ready)), start=ready[0], name="time"), load]
+
+
+def _all_arcs(instance: RoutingInstance) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return tail and head of each arc between two locations, in the order of the variables and of consumptions."""
+    tails, heads = np.nonzero(~np.eye(instance.num_customers + 1, dtype=np.bool_))
+    return tails, heads
 
 
 def route_of(path: Path) -> Route:
