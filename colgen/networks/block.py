@@ -402,11 +402,25 @@ class PathBlock:
                     if sum(names[vertex] in vertices for vertex in visited) > 1:
                         return f"it visits several of {list(vertices)}"
             elif isinstance(rule, Requests):
-                places = {names[vertex]: k for k, vertex in enumerate(visited)}
                 for pickup, delivery in rule.pairs:
-                    first, last = places.get(pickup), places.get(delivery)
-                    if (first is None) != (last is None) or (first or 0) > (last or 0):
+                    turns = [names[vertex] for vertex in visited if names[vertex] in (pickup, delivery)]
+                    if turns != [pickup, delivery] * (len(turns) // 2):
                         return f"it does not visit {pickup!r} and later {delivery!r}"
+            elif isinstance(rule, Neighbourhoods) and not self.is_simple:
+                again = self._remembered_visit(self.network.heads[steps])
+                if again is not None:
+                    return f"it returns to {names[self.vertex_of[again]]!r}, which all vertices since then remember"
+        return None
+
+    def _remembered_visit(self, visited: Ints) -> int | None:
+        """Return the first vertex of the network that neighbourhoods forbid on a path, None if there is none."""
+        near, rules = self.solver.neighbourhoods, self.solver.rules
+        held: set[int] = set()
+        for vertex in visited.tolist():
+            one = int(rules.classes[vertex])
+            if one in held and vertex not in rules.deliveries:  # a delivery needs an open request instead
+                return int(vertex)
+            held = {other for other in (*held, one) if near[vertex, other]}
         return None
 
     @property

@@ -70,6 +70,9 @@ class Neighbourhoods:
     In models that visit each vertex at most once this replaces :class:`Elementary`: pricing is faster, and the bound is
     almost as good.
 
+    With :class:`Requests`, paths remember requests.  Visits of a pickup and its delivery count as visits of one vertex,
+    a vertex that remembers one of the two remembers both, and deliveries remember all vertices.
+
     Parameters
     ----------
     size

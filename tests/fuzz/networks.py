@@ -341,14 +341,22 @@ def _may_visit(rules: list[list[Any]], visited: tuple[int, ...], head: int) -> b
             return False
         if name == "cycles" and head in visited[-data[0] :]:
             return False
-        if name == "ng" and head in visited:
-            last = len(visited) - 1 - visited[::-1].index(head)
-            known = {tuple(pair) for pair in data[0]}
-            if all((v, head) in known for v in visited[last + 1 :]):
-                return False
+        if name == "ng" and _is_remembered(data[0], rules, visited, head):
+            return False
         if name == "sets" and any(head in each and set(each) & set(visited) for each in data[0]):
             return False
     return True
+
+
+def _is_remembered(known: list[list[int]], rules: list[list[Any]], visited: tuple[int, ...], head: int) -> bool:
+    """Return whether neighbourhoods forbid a visit; those of a request count as one, deliveries remember all."""
+    pairs = [pair for rule in rules if rule[0] == "requests" for pair in rule[1]]
+    alike = next((pair for pair in pairs if head in pair), [head])
+    deliveries = [delivery for _, delivery in pairs]
+    places = [k for k, v in enumerate(visited) if v in alike]
+    if head in deliveries or not places:
+        return False
+    return all(v in deliveries or v in alike or any([v, u] in known for u in alike) for v in visited[places[-1] :])
 
 
 def _is_complete(rule: list[Any], visited: tuple[int, ...]) -> bool:
@@ -472,8 +480,9 @@ def evaluate(sample: Sample) -> tuple[Truths, Claims]:
     worth = -np.inf if result.answer is None else -_worth(sample, result.answer, pools)
     if result.termination is Termination.NO_BRANCHING:
         # Integer flows may be a sum of fractional paths only, where vertices are visited several times.
-        claimed = worth if math.isnan(worth) else max(worth, float(truths.best[0]))
-        return truths, single(claimed, -result.dual_bound, claimed, True)
+        best = float(truths.best[0])
+        claimed = worth if math.isnan(worth) else max(worth, best)
+        return truths, single(claimed, min(-result.dual_bound, best), claimed, True)
     claims = claims_of(result, worth, -1.0)
     if find_fault(truths, claims) is None:
         _check_compact(sample, least, truths)

@@ -1,10 +1,12 @@
 """Paths of a block: what it contains, and why it does not contain others."""
 
+from itertools import pairwise
+
 import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, Paths, decompose, solve
-from colgen.networks import AtMostOne, Consecutive, Elementary, NoCycles, Requests, Resource
+from colgen.networks import AtMostOne, Consecutive, Elementary, Neighbourhoods, NoCycles, Requests, Resource
 
 
 def block(rules=(), resources=(), domain=pyo.NonNegativeIntegers):
@@ -79,6 +81,25 @@ def test_a_delivery_follows_its_pickup():
     assert result.objective == 11 + 1 + 2 + 2 + 1
     route = [arcs.index(a) for a in [(0, 1), (1, 3), (3, 5)]]
     assert problem.blocks[0].fault(route) == "it does not visit 3 and later 1"
+
+
+def test_neighbourhoods_remember_requests():
+    m = pyo.ConcreteModel()
+    arcs = [(i, j) for i in range(5) for j in range(5) if i != j and i != 4 and j != 0]
+    m.x = pyo.Var(arcs, domain=pyo.NonNegativeIntegers, bounds=(0, 2))
+    m.cost = pyo.Objective(expr=sum(m.x[arc] for arc in arcs))
+    near = Neighbourhoods(remembered={1: [1, 3], 2: [2], 3: [3]})
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 4, rules=[near])
+
+    def fault(*vertices):
+        return decompose(m).blocks[0].fault([arcs.index(arc) for arc in pairwise((0, *vertices, 4))])
+
+    assert fault(1, 2, 1) is fault(3, 1, 2, 3) is None
+    assert fault(3, 1, 3) == "it returns to 3, which all vertices since then remember"
+    m.del_component("p")
+    m.p = Paths(tuple(zip(*arcs, strict=True)), m.x, 0, 4, rules=[near, Requests([(1, 2)])])
+    assert fault(1, 2) is fault(1, 3, 2) is fault(1, 2, 3, 1, 2) is None
+    assert fault(3, 1, 2, 3) == "it returns to 3, which all vertices since then remember"
 
 
 def test_places_of_one_customer_count_as_one():
