@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.graphs.colouring import tabucol
+from colgen.solvers.graphs.colouring import evolve
 from colgen.solvers.stopping import Expired
 
 _MOVES = 300
@@ -38,7 +38,7 @@ def find_critical(adjacency: NDArray[np.bool_], colours: int, expired: Expired) 
         rest = np.flatnonzero(left)
         work += _MOVES * len(rest) ** 2
         inner = np.ascontiguousarray(adjacency[np.ix_(rest, rest)])
-        if expired() or tabucol(inner, colours - 1, moves=_MOVES * len(rest)) is not None:
+        if expired() or evolve(inner, colours - 1, moves=_MOVES * len(rest)) is not None:
             left[v] = True
             continue
         while (few := left & ((adjacency & left).sum(axis=1) < colours - 1)).any():

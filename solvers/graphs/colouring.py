@@ -1,14 +1,15 @@
 """Heuristic graph colouring: neighbours have different colours.
 
-DSATUR colours vertex by vertex, the vertex with most colours among its neighbours first.  TABUCOL then removes a colour
-and repairs the conflicts.  It repeatedly makes the best move of a conflicting vertex to another colour.  The vertex may
-not return to its old colour for some moves.  PARTIALCOL leaves vertices without a colour instead of conflicts.
+DSATUR colours vertex by vertex, the vertex with most colours among its neighbours first.  A search for fewer colours
+keeps two colourings with conflicts.  Crossover combines their largest colour classes, and TABUCOL repairs conflicts: it
+repeatedly makes the best move of a conflicting vertex to another colour, to which the vertex may not return for some
+moves.
 
 Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979).  A. Hertz, D.
 de Werra, *Using tabu search techniques for graph coloring*, Computing 39 (1987).  P. Galinier, J.-K. Hao, *Hybrid
-evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for the tabu tenure.  I.
-Blöchliger, N. Zufferey, *A graph coloring heuristic using partial solutions and a reactive tabu scheme*, Computers &
-Operations Research 35 (2008).
+evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for crossover and tabu
+tenure.  L. Moalic, A. Gondran, *Variations on memetic algorithms for graph coloring problems*, Journal of Heuristics 24
+(2018), for two colourings and the return of earlier ones.
 """
 
 from __future__ import annotations
@@ -27,8 +28,17 @@ from colgen.solvers.stopping import Expired, never
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_CHUNK = 1 << 15
-"""Moves between two checks of the clock."""
+_EACH = 4
+"""Least moves per vertex of a tabu search between crossovers."""
+
+_SEARCHES = 2_500
+"""Greatest number of tabu searches of a run, unless they have the least number of moves."""
+
+_ALIKE = 0.02
+"""Two colourings that differ in at most this share of the vertices do not improve each other."""
+
+_CYCLE = 10
+"""Generations until the best colouring of the cycle before the last one returns."""
 
 
 def dsatur(adjacency: ArrayLike) -> Ints:
@@ -39,7 +49,7 @@ def dsatur(adjacency: ArrayLike) -> Ints:
     return _dsatur(as_graph(adjacency))
 
 
-def tabucol(
+def evolve(
     adjacency: ArrayLike,
     colours: int,
     start: ArrayLike | None = None,
@@ -48,108 +58,47 @@ def tabucol(
     seed: int = 0,
     expired: Expired = never,
 ) -> Ints | None:
-    """Return a colouring with the given number of colours, by tabu search.  None if none is found.
+    """Return a colouring with the given number of colours, by TABUCOL and crossover.  None if none is found.
 
-    ``start`` has the initial colours, shape (n,), perhaps with conflicts; random by default.
+    ``start`` has the initial colours, shape (n,), perhaps with conflicts; random by default.  ``moves`` limits the
+    moves of all tabu searches together.
     """
     conflict = as_graph(adjacency)
     n = len(conflict)
     colours = as_integer(colours, "colours", low=1)
     moves, seed = as_integer(moves, "moves", low=0), as_integer(seed, "seed", low=0)
-    state = seeded(seed)
-    given = np.random.default_rng(seed).integers(0, colours, n) if start is None else start
-    now = as_indices(given, "start", shape=(n,), upper=colours).copy()
+    state, rng = seeded(seed), np.random.default_rng(seed)
+    given = rng.integers(0, colours, n) if start is None else as_indices(start, "start", shape=(n,), upper=colours)
     starts, neighbours = lists_of(conflict)
-    around = np.zeros((n, colours), dtype=np.int64)
-    until = np.zeros((n, colours), dtype=np.int64)
-    done = 0
-    count_around(starts, neighbours, now, around)
-    while True:
-        left = repair(starts, neighbours, now, around, until, done, min(_CHUNK, moves - done), state)
-        if not left:
-            return now
-        done += _CHUNK
+    done, each = 0, max(_EACH * n, moves // _SEARCHES)
+
+    def improve(now: Ints) -> tuple[int, Ints]:
+        nonlocal done
+        count = min(each, moves - done)
+        done += count
+        best = now.copy()
+        return int(_repair(starts, neighbours, now, best, colours, count, state)), best
+
+    pair = [improve(given.copy()), improve(rng.integers(0, colours, n))]
+    recent, earlier = pair
+    generation = 0
+    while (found := min(pair, key=_conflicts))[0]:
         if done >= moves or expired():
             return None
+        generation += 1
+        recent = min(recent, found, key=_conflicts)
+        if generation % _CYCLE == 0:
+            pair[0], earlier, recent = earlier, recent, found
+        (_, one), (_, other) = pair
+        shared = np.bincount(one * colours + other, minlength=colours * colours).reshape(colours, colours)
+        if n - shared.max(axis=1).sum() <= _ALIKE * n:
+            _, one = improve(rng.integers(0, colours, n))
+        pair = [improve(_cross(one, other, colours, state)), improve(_cross(other, one, colours, state))]
+    return found[1]
 
 
-def partialcol(
-    adjacency: ArrayLike,
-    colours: int,
-    start: ArrayLike,
-    *,
-    moves: int = 1_000_000,
-    seed: int = 0,
-    expired: Expired = never,
-) -> Ints | None:
-    """Return a colouring with the given number of colours, by tabu search over partial colourings.  None if not found.
-
-    Vertices without a colour receive one, and their neighbours of that colour lose it.  ``start`` has the initial
-    colours, shape (n,), -1 for none, without conflicts.
-    """
-    conflict = as_graph(adjacency)
-    n, colours = len(conflict), as_integer(colours, "colours", low=1)
-    moves, seed = as_integer(moves, "moves", low=0), as_integer(seed, "seed", low=0)
-    now = as_indices(start, "start", shape=(n,), low=-1, upper=colours).copy()
-    starts, neighbours = lists_of(conflict)
-    around, until = np.zeros((n, colours), dtype=np.int64), np.zeros((n, colours), dtype=np.int64)
-    for v in np.flatnonzero(now >= 0).tolist():
-        around[conflict[v], now[v]] += 1
-    open_ = np.full(n, -1, dtype=np.int64)
-    bare = np.flatnonzero(now < 0)
-    open_[: len(bare)] = bare
-    state, done, left = seeded(seed), 0, len(bare)
-    while left:
-        if done >= moves or expired():
-            return None
-        left = _complete(starts, neighbours, now, around, until, open_, left, done, min(_CHUNK, moves - done), state)
-        done += _CHUNK
-    return now
-
-
-@njit(cache=True)
-def _complete(
-    starts: Ints, neighbours: Ints, colours: Ints, around: Ints, until: Ints, open_: Ints, left: int, now: int,
-    moves: int, state: Ints,
-) -> int:  # fmt: skip
-    """Colour open vertices, the first ``left`` of ``open_``, in at most ``moves`` moves; return how many are left."""
-    k = around.shape[1]
-    fewest = left
-    for move in range(now, now + moves):
-        if left == 0:
-            return 0
-        least, place, colour, ties = len(colours), -1, -1, 0
-        for p in range(left):
-            v = open_[p]
-            for c in range(k):
-                lost = around[v, c]
-                if lost > least or (until[v, c] > move and left + lost - 1 >= fewest):
-                    continue
-                if lost < least:
-                    least, place, colour, ties = lost, p, c, 1
-                else:
-                    ties += 1
-                    if draw(state, ties) == 0:
-                        place, colour = p, c
-        if place < 0:
-            continue
-        vertex = open_[place]
-        left -= 1
-        open_[place] = open_[left]
-        colours[vertex] = colour
-        for e in range(starts[vertex], starts[vertex + 1]):
-            around[neighbours[e], colour] += 1
-        for e in range(starts[vertex], starts[vertex + 1]):
-            u = neighbours[e]
-            if colours[u] == colour:
-                colours[u] = -1
-                open_[left] = u
-                left += 1
-                for f in range(starts[u], starts[u + 1]):
-                    around[neighbours[f], colour] -= 1
-                until[u, colour] = move + draw(state, int64(10)) + (6 * left) // 10 + 1
-        fewest = min(fewest, left)
-    return left
+def _conflicts(improved: tuple[int, Ints]) -> int:
+    return improved[0]
 
 
 @njit(cache=True)
@@ -183,38 +132,55 @@ def _dsatur(conflict: Mask) -> Ints:
 
 
 @njit(cache=True)
-def count_around(starts: Ints, neighbours: Ints, colours: Ints, around: Ints) -> None:
-    """Count the neighbours of each vertex with each colour."""
-    around[:] = 0
-    for v in range(len(colours)):
-        for k in range(starts[v], starts[v + 1]):
-            around[neighbours[k], colours[v]] += 1
+def _cross(one: Ints, other: Ints, k: int, state: Ints) -> Ints:
+    """Return a colouring of the largest classes of two in turn, among the vertices that are left; others are random."""
+    n = len(one)
+    parents = (one, other)
+    sizes = np.zeros((2, k), dtype=np.int64)
+    for v in range(n):
+        sizes[0, one[v]] += 1
+        sizes[1, other[v]] += 1
+    child = np.full(n, -1, dtype=np.int64)
+    for c in range(k):
+        parent = parents[c % 2]
+        largest = int(np.argmax(sizes[c % 2]))
+        for v in range(n):
+            if child[v] < 0 and parent[v] == largest:
+                child[v] = c
+                sizes[0, one[v]] -= 1
+                sizes[1, other[v]] -= 1
+    for v in range(n):
+        if child[v] < 0:
+            child[v] = draw(state, int64(k))
+    return child
 
 
 @njit(cache=True)
-def repair(
-    starts: Ints, neighbours: Ints, colours: Ints, around: Ints, until: Ints, now: int, moves: int, state: Ints
-) -> int:
-    """Move conflicting vertices at most ``moves`` times.  Return the number of conflicting pairs.
-
-    ``around`` is as in :func:`count_around`; ``until`` is the move until which a colour is tabu for a vertex.  ``now``
-    is the number of the current move.
-    """
-    n, k = around.shape
-    conflicts = 0
+def _repair(starts: Ints, neighbours: Ints, colours: Ints, best: Ints, k: int, moves: int, state: Ints) -> int:
+    """Move conflicting vertices at most ``moves`` times.  Return the fewest conflicting pairs, those of ``best``."""
+    n = len(colours)
+    around = np.zeros((n, k), dtype=np.int32)
+    until = np.zeros((n, k), dtype=np.int32)  # the move until which a colour is tabu for a vertex
+    unhappy = np.zeros(n, dtype=np.int64)  # the conflicting vertices
+    place = np.full(n, -1, dtype=np.int64)
+    count, conflicts = 0, 0
     for v in range(n):
-        conflicts += around[v, colours[v]]
+        for e in range(starts[v], starts[v + 1]):
+            around[v, colours[neighbours[e]]] += 1
+        own = around[v, colours[v]]
+        conflicts += own
+        if own:
+            unhappy[count], place[v] = v, count
+            count += 1
     conflicts //= 2
     fewest = conflicts
-    for move in range(now, now + moves):
+    for move in range(moves):
         if conflicts == 0:
-            return 0
-        least, vertex, colour, ties, unhappy = n * n, -1, -1, 0, 0
-        for v in range(n):
+            break
+        least, vertex, colour, ties = n * n, -1, -1, 0
+        for p in range(count):
+            v = unhappy[p]
             own = around[v, colours[v]]
-            if own == 0:
-                continue
-            unhappy += 1
             for c in range(k):
                 if c == colours[v]:
                     continue
@@ -230,11 +196,24 @@ def repair(
         if vertex < 0:
             continue
         former = colours[vertex]
+        until[vertex, former] = move + draw(state, int64(10)) + (6 * count) // 10 + 1
         colours[vertex] = colour
-        for e in range(starts[vertex], starts[vertex + 1]):
-            around[neighbours[e], former] -= 1
-            around[neighbours[e], colour] += 1
+        for e in range(starts[vertex], starts[vertex + 1] + 1):
+            v = vertex if e == starts[vertex + 1] else neighbours[e]
+            if v != vertex:
+                around[v, former] -= 1
+                around[v, colour] += 1
+            own = around[v, colours[v]]
+            if own and place[v] < 0:
+                unhappy[count], place[v] = v, count
+                count += 1
+            elif not own and place[v] >= 0:
+                count -= 1
+                last = unhappy[count]
+                unhappy[place[v]], place[last] = last, place[v]
+                place[v] = -1
         conflicts += int(least)
-        fewest = min(fewest, conflicts)
-        until[vertex, former] = move + draw(state, int64(10)) + (6 * unhappy) // 10 + 1
-    return conflicts
+        if conflicts < fewest:
+            fewest = conflicts
+            best[:] = colours
+    return fewest
