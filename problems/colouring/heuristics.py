@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,12 @@ from colgen import Heuristic, HeuristicContext, Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.colouring.lower_bounds import fewest_colours_proved
 from colgen.problems.colouring.pricing import StableSetOracle
-from colgen.solvers.graphs.colouring import dsatur, evolve
+from colgen.solvers.graphs.colouring import dsatur, evolve, partialcol
 from colgen.solvers.stopping import Expired
 
 Ints = NDArray[np.int64]
 
-_SHORT, _LONG = 200, 6_000
+_SHORT, _LONG = 100, 2_000
 """Moves per vertex of the first tabu searches, before and after proofs are tried."""
 
 
@@ -39,8 +40,10 @@ def colourings(
     if start is None:
         yield colours
     while (count := int(colours.max()) + 1) > enough and not expired():
-        dropped = drop_smallest(adjacency, colours)
-        fewer = evolve(adjacency, count - 1, dropped, moves=moves, seed=seed, expired=expired)
+        how: dict[str, Any] = {"seed": seed, "expired": expired}
+        fewer = partialcol(adjacency, count - 1, without_smallest(colours), moves=moves, **how)
+        if fewer is None:
+            fewer = evolve(adjacency, count - 1, drop_smallest(adjacency, colours), moves=3 * moves, **how)
         if fewer is None:
             return
         colours = renumber(fewer)
@@ -61,6 +64,12 @@ def first_colourings(adjacency: NDArray[np.bool_], clique: Ints, expired: Expire
         if count == needed:
             break
     return found, needed
+
+
+def without_smallest(colours: Ints) -> Ints:
+    """Return a colouring in which the vertices of the smallest class have none, -1."""
+    smallest = int(np.argmin(np.bincount(colours)))
+    return np.where(colours == smallest, -1, np.where(colours > smallest, colours - 1, colours))
 
 
 def drop_smallest(adjacency: NDArray[np.bool_], colours: Ints) -> Ints:
@@ -94,7 +103,7 @@ class Recolouring(Heuristic):
         Moves of tabu search per vertex.
     """
 
-    def __init__(self, oracle: StableSetOracle, moves: int = 40_000) -> None:
+    def __init__(self, oracle: StableSetOracle, moves: int = 20_000) -> None:
         self.oracle = oracle
         self.moves = moves
 

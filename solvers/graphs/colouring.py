@@ -1,15 +1,16 @@
 """Heuristic graph colouring: neighbours have different colours.
 
-DSATUR colours vertex by vertex, the vertex with most colours among its neighbours first.  A search for fewer colours
-keeps two colourings with conflicts.  Crossover combines their largest colour classes, and TABUCOL repairs conflicts: it
-repeatedly makes the best move of a conflicting vertex to another colour, to which the vertex may not return for some
-moves.
+DSATUR colours vertex by vertex, the vertex with most colours among its neighbours first.  TABUCOL repairs conflicts: it
+repeatedly makes the best move of a conflicting vertex to another colour.  The vertex may not return to its old colour
+for some moves.  Crossover combines the largest colour classes of two colourings with conflicts, which TABUCOL then
+repairs.  PARTIALCOL leaves vertices without a colour instead of conflicts.
 
 Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979).  A. Hertz, D.
 de Werra, *Using tabu search techniques for graph coloring*, Computing 39 (1987).  P. Galinier, J.-K. Hao, *Hybrid
 evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for crossover and tabu
 tenure.  L. Moalic, A. Gondran, *Variations on memetic algorithms for graph coloring problems*, Journal of Heuristics 24
-(2018), for two colourings and the return of earlier ones.
+(2018), for two colourings and the return of earlier ones.  I. Blöchliger, N. Zufferey, *A graph coloring heuristic
+using partial solutions and a reactive tabu scheme*, Computers & Operations Research 35 (2008).
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ Mask = NDArray[np.bool_]
 _EACH = 4
 """Least moves per vertex of a tabu search between crossovers."""
 
+_FIRST = 4
+"""The tabu search from the given colouring makes one in so many of all moves: some graphs need no crossover."""
+
 _SEARCHES = 2_500
 """Greatest number of tabu searches of a run, unless they have the least number of moves."""
 
 _ALIKE = 0.02
 """Two colourings that differ in at most this share of the vertices do not improve each other."""
 
-_CYCLE = 10
+_CYCLE = 3
 """Generations until the best colouring of the cycle before the last one returns."""
+
+_CHUNK = 1 << 15
+"""Moves between two checks of the clock."""
 
 
 def dsatur(adjacency: ArrayLike) -> Ints:
@@ -72,14 +79,17 @@ def evolve(
     starts, neighbours = lists_of(conflict)
     done, each = 0, max(_EACH * n, moves // _SEARCHES)
 
-    def improve(now: Ints) -> tuple[int, Ints]:
+    def improve(now: Ints, count: int = each) -> tuple[int, Ints]:
         nonlocal done
-        count = min(each, moves - done)
-        done += count
-        best = now.copy()
-        return int(_repair(starts, neighbours, now, best, colours, count, state)), best
+        best, fewest, last = now.copy(), n * n, min(done + count, moves)
+        while True:
+            part = min(_CHUNK, last - done)
+            fewest = int(_repair(starts, neighbours, now, best, fewest, colours, part, state))
+            done += part
+            if not fewest or done >= last or expired():
+                return fewest, best
 
-    pair = [improve(given.copy()), improve(rng.integers(0, colours, n))]
+    pair = [improve(given.copy(), moves // _FIRST), improve(rng.integers(0, colours, n))]
     recent, earlier = pair
     generation = 0
     while (found := min(pair, key=_conflicts))[0]:
@@ -99,6 +109,85 @@ def evolve(
 
 def _conflicts(improved: tuple[int, Ints]) -> int:
     return improved[0]
+
+
+def partialcol(
+    adjacency: ArrayLike,
+    colours: int,
+    start: ArrayLike,
+    *,
+    moves: int = 1_000_000,
+    seed: int = 0,
+    expired: Expired = never,
+) -> Ints | None:
+    """Return a colouring with the given number of colours, by tabu search over partial colourings.  None if not found.
+
+    Vertices without a colour receive one, and their neighbours of that colour lose it.  ``start`` has the initial
+    colours, shape (n,), -1 for none, without conflicts.
+    """
+    conflict = as_graph(adjacency)
+    n, colours = len(conflict), as_integer(colours, "colours", low=1)
+    moves, seed = as_integer(moves, "moves", low=0), as_integer(seed, "seed", low=0)
+    now = as_indices(start, "start", shape=(n,), low=-1, upper=colours).copy()
+    starts, neighbours = lists_of(conflict)
+    around, until = np.zeros((n, colours), dtype=np.int64), np.zeros((n, colours), dtype=np.int64)
+    for v in np.flatnonzero(now >= 0).tolist():
+        around[conflict[v], now[v]] += 1
+    open_ = np.full(n, -1, dtype=np.int64)
+    bare = np.flatnonzero(now < 0)
+    open_[: len(bare)] = bare
+    state, done, left = seeded(seed), 0, len(bare)
+    while left:
+        if done >= moves or expired():
+            return None
+        left = _complete(starts, neighbours, now, around, until, open_, left, done, min(_CHUNK, moves - done), state)
+        done += _CHUNK
+    return now
+
+
+@njit(cache=True)
+def _complete(
+    starts: Ints, neighbours: Ints, colours: Ints, around: Ints, until: Ints, open_: Ints, left: int, now: int,
+    moves: int, state: Ints,
+) -> int:  # fmt: skip
+    """Colour open vertices, the first ``left`` of ``open_``, in at most ``moves`` moves; return how many are left."""
+    k = around.shape[1]
+    fewest = left
+    for move in range(now, now + moves):
+        if left == 0:
+            return 0
+        least, place, colour, ties = len(colours), -1, -1, 0
+        for p in range(left):
+            v = open_[p]
+            for c in range(k):
+                lost = around[v, c]
+                if lost > least or (until[v, c] > move and left + lost - 1 >= fewest):
+                    continue
+                if lost < least:
+                    least, place, colour, ties = lost, p, c, 1
+                else:
+                    ties += 1
+                    if draw(state, ties) == 0:
+                        place, colour = p, c
+        if place < 0:
+            continue
+        vertex = open_[place]
+        left -= 1
+        open_[place] = open_[left]
+        colours[vertex] = colour
+        for e in range(starts[vertex], starts[vertex + 1]):
+            around[neighbours[e], colour] += 1
+        for e in range(starts[vertex], starts[vertex + 1]):
+            u = neighbours[e]
+            if colours[u] == colour:
+                colours[u] = -1
+                open_[left] = u
+                left += 1
+                for f in range(starts[u], starts[u + 1]):
+                    around[neighbours[f], colour] -= 1
+                until[u, colour] = move + draw(state, int64(10)) + (6 * left) // 10 + 1
+        fewest = min(fewest, left)
+    return left
 
 
 @njit(cache=True)
@@ -156,8 +245,13 @@ def _cross(one: Ints, other: Ints, k: int, state: Ints) -> Ints:
 
 
 @njit(cache=True)
-def _repair(starts: Ints, neighbours: Ints, colours: Ints, best: Ints, k: int, moves: int, state: Ints) -> int:
-    """Move conflicting vertices at most ``moves`` times.  Return the fewest conflicting pairs, those of ``best``."""
+def _repair(
+    starts: Ints, neighbours: Ints, colours: Ints, best: Ints, fewest: int, k: int, moves: int, state: Ints
+) -> int:
+    """Move conflicting vertices at most ``moves`` times.  Return the fewest conflicting pairs, those of ``best``.
+
+    ``fewest`` is the number of them in the given ``best``.
+    """
     n = len(colours)
     around = np.zeros((n, k), dtype=np.int32)
     until = np.zeros((n, k), dtype=np.int32)  # the move until which a colour is tabu for a vertex
@@ -173,7 +267,9 @@ def _repair(starts: Ints, neighbours: Ints, colours: Ints, best: Ints, k: int, m
             unhappy[count], place[v] = v, count
             count += 1
     conflicts //= 2
-    fewest = conflicts
+    if conflicts < fewest:
+        fewest = conflicts
+        best[:] = colours
     for move in range(moves):
         if conflicts == 0:
             break

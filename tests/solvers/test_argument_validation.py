@@ -108,6 +108,7 @@ SAMPLES = {
     "clustering.local_search": {"scores": PAIRS, "start": LABELS, "kicks": 1},
     "clustering.search": CLUSTERS | {"generator": np.random.default_rng(0), "kicks": 1, "expired": lambda: False},
     "colouring.dsatur": GRAPH,
+    "colouring.partialcol": GRAPH | {"colours": 3, "start": np.array([0, 1, -1]), "moves": 9},
     "colouring.evolve": GRAPH | {"colours": 3, "start": np.array([0, 1, 1]), "moves": 9},
     "fewest_colours.fewest_colours": GRAPH | {"most": 2},
     "conflicts.best_compatible": CONFLICTING,

@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen.solvers.graphs.colouring import dsatur, evolve
+from colgen.solvers.graphs.colouring import dsatur, evolve, partialcol
 from tests.solvers.graphs.small_graphs import graph
 
 
@@ -65,3 +65,25 @@ def test_the_search_ends():
     assert evolve(five, 4, moves=0) is None
     assert evolve(five, 4, expired=lambda: True) is None
     assert len(evolve(np.zeros((0, 0), dtype=bool), 1)) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_partial_colourings_are_completed(seed):
+    adjacency = graph(40, 0.3, seed)
+    start = dsatur(adjacency)
+    count = int(start.max())
+    found = partialcol(adjacency, count, np.where(start == count, -1, start), moves=20_000, seed=seed)
+    if found is not None:
+        assert is_proper(adjacency, found)
+        assert 0 <= found.min() <= found.max() < count
+    again = partialcol(adjacency, count, np.where(start == count, -1, start), moves=20_000, seed=seed)
+    assert np.array_equal(found, again) if found is not None else again is None
+    assert np.array_equal(partialcol(adjacency, count + 1, start), start)
+
+
+def test_partial_colourings_of_known_graphs():
+    five = nx.to_numpy_array(nx.mycielski_graph(5)).astype(bool)
+    nothing = np.full(len(five), -1)
+    assert is_proper(five, partialcol(five, 5, nothing))
+    assert partialcol(five, 4, nothing, moves=2_000) is None
+    assert partialcol(five, 4, nothing, expired=lambda: True) is None
