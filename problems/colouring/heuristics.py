@@ -43,7 +43,7 @@ def colourings(
         how: dict[str, Any] = {"seed": seed, "expired": expired}
         fewer = partialcol(adjacency, count - 1, without_smallest(colours), moves=moves, **how)
         if fewer is None:
-            fewer = evolve(adjacency, count - 1, drop_smallest(adjacency, colours), moves=3 * moves, **how)
+            fewer = evolve(adjacency, count - 1, drop_smallest(adjacency, colours), moves=5 * moves, **how)
         if fewer is None:
             return
         colours = renumber(fewer)
@@ -103,7 +103,7 @@ class Recolouring(Heuristic):
         Moves of tabu search per vertex.
     """
 
-    def __init__(self, oracle: StableSetOracle, moves: int = 20_000) -> None:
+    def __init__(self, oracle: StableSetOracle, moves: int = 10_000) -> None:
         self.oracle = oracle
         self.moves = moves
 
