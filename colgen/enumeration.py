@@ -165,8 +165,8 @@ class PathListing(Reduction):
     """Restrict oracles to a list of all paths within the gap, once these are few enough to be examined one by one.
 
     Pricing then takes milliseconds, however many cuts there are, and its bounds are those of elementary paths.  The
-    list is made where no branching decision holds: a path is replaced by the cheapest one over the same vertices, which
-    may violate decisions on arcs.  It shrinks with the gap, in the nodes below too.
+    list has the cheapest path over the same vertices only, so it is not made where decisions distinguish such paths.
+    It shrinks with the gap, in the nodes below too.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class PathListing(Reduction):
         ]
 
     def _is_due(self, context: ReductionContext) -> bool:
-        if any(decision.exhaustive for decision in context.decisions) or context.budget.allotment.left(_LISTING) <= 0.0:
+        if _distinguishes(self.oracles, context.decisions) or context.budget.allotment.left(_LISTING) <= 0.0:
             return False
         gap = context.sense.gap(context.target, context.bound)
         return gap <= self.gap and context.slack <= _NARROWER * self._too_wide
@@ -211,7 +211,7 @@ class PathListing(Reduction):
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
         pricing = replace(context.pricing, slack=context.slack + rounding, budget=context.budget)
         found = _try(self.oracles, context.duals, pricing, self.limit)
-        if found is None:
+        if found is None and not _listed(context.decisions):
             self._too_wide = context.slack
         return found
 
@@ -221,8 +221,19 @@ def _listed(decisions: Sequence[Decision]) -> list[PathsListed]:
     return list({each.number: each for each in decisions if isinstance(each, PathsListed)}.values())
 
 
+def _distinguishes(oracles: Sequence[PathOracle], decisions: Sequence[Decision]) -> bool:
+    """Return whether decisions may allow one of two paths over the same vertices."""
+    blocks = {block for oracle in oracles for block in oracle.visit_blocks}
+    return any(each.exhaustive and not (isinstance(each, Bound) and each.key[0] in blocks) for each in decisions)
+
+
 def _try(oracles: Sequence[PathOracle], duals: OwnDuals, pricing: PricingContext, limit: int) -> list[Any] | None:
-    """Return the useful paths of each oracle as a turn of the run; None if they are too many, or take too long."""
+    """Return the useful paths of each oracle; None if they are too many, or take too long.
+
+    Without lists, whose paths are examined in milliseconds, this is a turn of the run.
+    """
+    if _listed(pricing.decisions):
+        return routes_within(oracles, duals, pricing, limit, _EFFORT)
     allotment = pricing.budget.allotment
     effort = min(_EFFORT, _PROBE * max(allotment.total, SECOND) / STEP)
     with allotment.turn(_LISTING) as turn:
@@ -234,13 +245,13 @@ def _try(oracles: Sequence[PathOracle], duals: OwnDuals, pricing: PricingContext
 class FewPathsLeft:
     """Tests whether the paths within the gap are few enough for what makes further cuts unnecessary.
 
-    At the root they are then listed, see :class:`PathListing`.  Below, or over a list, a mixed-integer program over
-    ``few`` paths is quick.
+    Where no decision on arcs holds they are then listed, see :class:`PathListing`.  Elsewhere, or over a list, a
+    mixed-integer program over ``few`` paths is quick.
 
     Parameters
     ----------
     few, many
-        Maximum number of paths over a list or below the root, and that at the root.
+        Maximum number of paths for such a program, and for a list.
     gap
         Largest relative gap at which the enumeration is tried.
     """
@@ -249,18 +260,18 @@ class FewPathsLeft:
         self, oracles: Sequence[PathOracle], few: int = 3_000, many: int = _MANY // 2, gap: float = _GAP
     ) -> None:
         self.oracles, self.few, self.many, self.gap = tuple(oracles), few, many, gap
-        self._too_wide = math.inf
+        self._too_wide = dict.fromkeys((few, many), math.inf)
 
     def __call__(self, context: SeparationContext) -> bool:
-        slack = context.incumbent - context.bound
-        if not context.gap <= self.gap or context.duals is None or slack > _NARROWER * self._too_wide:
+        slack, listed = context.incumbent - context.bound, bool(_listed(context.decisions))
+        if not context.gap <= self.gap or context.duals is None:
+            return False
+        limit = self.few if listed or _distinguishes(self.oracles, context.decisions) else self.many
+        used_up = slack > _NARROWER * self._too_wide[limit] or context.budget.allotment.left(_LISTING) <= 0.0
+        if used_up and not listed:
             return False
         pricing = PricingContext(context.sense, decisions=context.decisions, budget=context.budget, slack=slack)
-        if context.budget.allotment.left(_LISTING) <= 0.0:
-            return False
-        listed = bool(_listed(context.decisions))
-        limit = self.few if listed or any(each.exhaustive for each in context.decisions) else self.many
         found = _try(self.oracles, context.duals, pricing, limit)
-        if found is None:
-            self._too_wide = slack
+        if found is None and not listed:
+            self._too_wide[limit] = slack
         return found is not None

@@ -103,6 +103,7 @@ class PathPricing(PathOracle):
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
     arc_blocks = (ARC, ARC_OF_GRAPH, EDGE, EDGE_OF_GRAPH)
+    visit_blocks = (PATHS, VISITS_OF_GRAPH)
 
     def __init__(
         self,

@@ -58,6 +58,8 @@ class PathOracle(Pricing):
         The solver's searches, in order.  The last is ``"exact"``.
     arc_blocks
         Blocks of branching rows on arcs.
+    visit_blocks
+        Blocks of branching rows in which paths over the same vertices have equal coefficients.
     effort
         The solver's effort limit for marginals, per label of the exact search; infinite: only time limits them.
     brief
@@ -71,6 +73,7 @@ class PathOracle(Pricing):
     routes: int
     modes: tuple[str, ...]
     arc_blocks: tuple[str, ...] = ()
+    visit_blocks: tuple[str, ...] = ()
     effort: float = math.inf
     brief: float = math.inf
     mirror: Ints | None = None
@@ -334,7 +337,7 @@ class Labelling(PathOracle):
     ) -> None:
         network = solver.network
         self.solver, self.routes, self.modes, self.block = solver, routes, tuple(modes), arcs
-        self.arc_blocks = (arcs,)
+        self.arc_blocks, self.visit_blocks = (arcs,), (paths,)
         self.paths = paths
         self.costs: Floats = np.array(costs, dtype=np.float64)
         if self.costs.shape != (network.num_arcs,):

@@ -13,6 +13,7 @@ from colgen.enumeration import PathListing
 from colgen.master.statement import restricted_master
 from colgen.networks import Elementary, Neighbourhoods
 from colgen.networks.branching import ArcFixing
+from colgen.networks.pricing import PATHS, VISITS_OF_GRAPH
 from colgen.pricing.listed_paths import PathsListed
 from colgen.problems.vehicle_routing import VehicleRouting
 from colgen.problems.vehicle_routing.instance import random
@@ -32,9 +33,9 @@ class Listing(PathListing):
         return found
 
 
-def with_listing(problem, oracles, columns, *others):
+def with_listing(problem, oracles, columns, *others, kind=Listing):
     """Return the listing of a problem that starts from given columns, which are an answer, without enumeration."""
-    listing = Listing(oracles)
+    listing = kind(oracles)
     method = dataclasses.replace(problem.method(), reductions=(listing, *others), enumeration=None, heuristics=())
     answer = Solution(sum(column.cost for column in columns), [(column, 1.0) for column in columns])
     problem.method = lambda: method
@@ -57,6 +58,33 @@ def test_trees_over_lists_are_complete(seed, graphs, skew, rules):
     assert result.is_optimal
     assert result.objective == pytest.approx(best)
     assert listing.made or len(result.nodes) == 1
+
+
+class ListingBelow(Listing):
+    """Lists paths only below a branching decision."""
+
+    def reduce(self, context):
+        below = any(decision.exhaustive for decision in context.decisions)
+        found = super().reduce(context) if below else ()
+        assert not found or all(
+            each.key[0] in (PATHS, VISITS_OF_GRAPH) for each in context.decisions if each.exhaustive
+        )
+        return found
+
+
+def test_trees_with_lists_below_decisions_on_visits_are_complete():
+    made = 0
+    for seed in range(12):
+        model, best = routing(seed, customers=6, graphs=2, skew=6 * (seed % 2), rules=(Neighbourhoods(2),))
+        problem = decompose(model)
+        problem.separation = lambda: ()
+        alone = [problem.path("type_0", (0, i, 0)) for i in range(1, 7)]
+        listing = with_listing(problem, problem._priced, alone, kind=ListingBelow)
+        result = solve(problem)
+        assert result.is_optimal
+        assert result.objective == pytest.approx(best)
+        made += len(listing.made)
+    assert made
 
 
 @pytest.mark.parametrize("seed", range(8))
