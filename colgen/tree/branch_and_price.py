@@ -177,8 +177,11 @@ class BranchAndPrice(Relaxation):
         reduced, relaxed = self.bounds.reduce_and_solve(node, relaxed, self.heuristics.between)
         if waited:
             self._store_root(relaxed)
-        fixed = reduced.decisions[len(node.decisions) :]
-        return dataclasses.replace(self._conclude(reduced, relaxed), fixed=fixed)
+        return self._with_fixed(node, reduced, self._conclude(reduced, relaxed))
+
+    def _with_fixed(self, node: Node, reduced: Node, evaluation: Evaluation) -> Evaluation:
+        """Return the evaluation of a node as that of the node before a reduction."""
+        return dataclasses.replace(evaluation, fixed=(*reduced.decisions[len(node.decisions) :], *evaluation.fixed))
 
     def _lets_cuts_wait(self, node: Node) -> bool:
         """Return whether cuts that make pricing harder are added after fixing by reduced costs has made it easier."""
@@ -186,8 +189,11 @@ class BranchAndPrice(Relaxation):
             return False
         return any(separation.after_fixing for separation in self.bounds.parts.separation)
 
-    def _conclude(self, node: Node, relaxed: Bounded, at_end: bool = False) -> Evaluation:
-        """Return the evaluation of a node whose relaxation has been bounded."""
+    def _conclude(self, node: Node, relaxed: Bounded, at_end: bool = False, searched: bool = False) -> Evaluation:
+        """Return the evaluation of a node whose relaxation has been bounded.
+
+        ``searched``: the heuristics of the node have run.
+        """
         if relaxed.outcome in _LEAF:
             return Evaluation(relaxed.bound, _LEAF[relaxed.outcome])
         if relaxed.outcome is Outcome.UNBOUNDED:
@@ -199,7 +205,7 @@ class BranchAndPrice(Relaxation):
             stop = relaxed.termination
             missing = None if stop else self._note_weakness(node, relaxed)
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
-        return self._branch(node, relaxed, solved, at_end)
+        return self._branch(node, relaxed, solved, at_end, searched)
 
     def _conclude_unbounded(self) -> Termination:
         """Return what an unbounded relaxation proves.
@@ -217,7 +223,7 @@ class BranchAndPrice(Relaxation):
                     self.incumbents.offer(found, "the restricted master")
         return Termination.UNBOUNDED_OR_INFEASIBLE if run.incumbent is None else Termination.UNBOUNDED
 
-    def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution, at_end: bool) -> Evaluation:
+    def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution, at_end: bool, searched: bool) -> Evaluation:
         """Evaluate a solved relaxation: offer it if it is integral, otherwise run heuristics and branch.
 
         With ``at_end``, column generation was completed even if a rounded bound had been decided before.
@@ -242,11 +248,17 @@ class BranchAndPrice(Relaxation):
         if closed is not None:
             return closed
         start = NodeStart(None if self.master.node is None else self.master.node.basis(), relaxed.start, seat=self.seat)
-        self.heuristics.search(node, solution, relaxed.bound, quick=False)
+        known = self.run.incumbent
+        if not searched:
+            self.heuristics.search(node, solution, relaxed.bound, quick=False)
         if self.run.expired and self.run.incumbent is None:  # the limit ended a dive
             self.heuristics.round_off(node, solved, None)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
+        if solved_exactly and self.run.incumbent is not known:  # a smaller gap fixes more
+            reduced, again = self.bounds.reduce_and_solve(node, relaxed, self.heuristics.between)
+            if reduced is not node:
+                return self._with_fixed(node, reduced, self._conclude(reduced, again, searched=True))
         sharp = self.bounds.round_exactly(node, relaxed)  # the incumbent may be new
         if self.run.prunes(sharp):
             return Evaluation(sharp, "pruned")

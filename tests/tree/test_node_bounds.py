@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from colgen import Decision, Heuristic, Method, NodeLimit, Solution, Termination, WarmStart, solve
+from colgen import Column, Decision, Heuristic, Method, NodeLimit, Solution, Termination, WarmStart, solve
 from colgen.bounding.protocol import Bounded, Bounding, Outcome
 from colgen.fixing import Reduction, ReductionContext
 from tests.toys import CuttingStock
@@ -94,6 +94,39 @@ def test_heuristics_also_run_between_the_rounds_after_a_reduction():
     result = solve(Reduced(size=9, seed=1, cuts=False), start=WarmStart(answers=(best,)), stop=NodeLimit(1))
     assert rounds
     assert max(rounds) <= len(result.iterations)
+
+
+def test_reductions_apply_again_after_a_heuristic_improved_the_incumbent():
+    size, targets, searches = 9, [], []
+    best = solve(Partitioning(size, seed=1, cuts=False)).solution
+
+    class Pairs(Reduction):
+        """Fixes as soon as the best solution is known."""
+
+        makes = (FewPairs,)
+
+        def reduce(self, context):
+            targets.append(context.target)
+            known = any(isinstance(decision, FewPairs) for decision in context.decisions)
+            return (FewPairs(),) if context.target <= best.objective and not known else ()
+
+    class Improving(Heuristic):
+        def search(self, context):
+            searches.append(context.run.incumbent.objective)
+            return best
+
+    class Reduced(Partitioning):
+        def method(self):
+            return dataclasses.replace(super().method(), reductions=[Pairs()], heuristics=[Improving()])
+
+    problem = Reduced(size, seed=1, cuts=False)
+    alone = [Column(problem.costs[(i,)], {("cover", i): 1.0}, (i,)) for i in range(size)]
+    start = Solution(sum(column.cost for column in alone), [(column, 1.0) for column in alone])
+    result = solve(problem, start=WarmStart(answers=(start,)), stop=NodeLimit(1))
+    assert len(searches) == 1
+    assert searches[0] > best.objective
+    assert targets == [searches[0], best.objective]
+    assert result.objective == best.objective
 
 
 def test_an_interrupt_during_a_bounding_proves_no_bound():
