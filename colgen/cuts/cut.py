@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from colgen.core.errors import FormulationError
 from colgen.core.terms import Box, Count, Linear, Term
 from colgen.solvers.paths.counting import counts_along
 
+T = TypeVar("T")
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Triples = tuple[Ints, Ints, Floats]
@@ -23,7 +25,7 @@ Triples = tuple[Ints, Ints, Floats]
 _SLACK = 10
 """Default number of consecutive solves with slack after which a cut leaves the linear program."""
 
-_REMEMBERED = 16
+_REMEMBERED = 32
 """Number of lists of terms whose weights are cached."""
 
 
@@ -57,9 +59,7 @@ class Cuts(RowFamily):
         super().__init__(block, idle_after=idle_after)
         self.components = components
         self.order = order
-        self._known: dict[
-            tuple[int, ...], tuple[tuple[Term, ...], tuple[list[Hashable], dict[Hashable, int], sparse.csr_array]]
-        ] = {}
+        self._known: dict[tuple[int, ...], tuple[tuple[Term, ...], Any]] = {}
 
     def cut(self, term: Term, lower: float = -math.inf, upper: float = math.inf) -> Row:
         """Return the row ``lower ≤ Σ_j term(j) x_j ≤ upper``."""
@@ -75,7 +75,7 @@ class Cuts(RowFamily):
             limited = [k for k in mine if isinstance(terms[k], Count) and terms[k].memory is not None]  # type: ignore[attr-defined]
             if limited:
                 found[:, limited] = self._along(columns, [terms[k] for k in limited])
-            others = [k for k in mine if k not in set(limited)]
+            others = sorted(set(mine) - set(limited))
             if others:
                 found[:, others] = self._of_amounts(columns, block, [terms[k] for k in others])
         return found
@@ -103,7 +103,7 @@ class Cuts(RowFamily):
         return [(key[1], value) for key, value in column.coefficients.items() if key[0] == block]
 
     def _of_amounts(self, columns: Sequence[Column], block: str, terms: Sequence[Term]) -> Floats:
-        members, number, weighted = self._weighted(terms)
+        members, number, weighted = self._cached(terms, _weighted)
         owners, which, values = self.amounts(columns, block, members)
         table = sparse.csr_array((values, (owners, which)), shape=(len(columns), len(members)))
         found = np.empty((len(columns), len(terms)))
@@ -117,28 +117,17 @@ class Cuts(RowFamily):
                 found[:, k] = ((inside >= lower) & (inside <= upper)).all(axis=1)
         return found
 
-    def _weighted(self, terms: Sequence[Term]) -> tuple[list[Hashable], dict[Hashable, int], sparse.csr_array]:
-        """Return the terms' members, their indices, and weights by member and term.
-
-        Cached, because terms may have hundreds of members and are reused for many columns.
-        """
+    def _cached(self, terms: Sequence[Term], make: Callable[[Sequence[Term]], T]) -> T:
+        """Return what is made of terms, from a cache: they may have hundreds of members and meet many columns."""
         which = tuple(map(id, terms))
         known = self._known.get(which)
         if known is not None and all(mine is given for mine, given in zip(known[0], terms, strict=True)):
-            return known[1]  # compared by identity, since ids in a copy from another process may be reused
-        members = list(dict.fromkeys(member for term in terms for member in _members(term)))
-        number = {member: k for k, member in enumerate(members)}
-        rows, columns, weights = [], [], []
-        for k, term in enumerate(term for term in terms if isinstance(term, (Linear, Count))):
-            rows += [number[member] for member in term.members]
-            columns += [k] * len(term.members)
-            weights += list(term.coefficients if isinstance(term, Linear) else term.weights)
-        shape = (len(number), sum(isinstance(term, (Linear, Count)) for term in terms))
-        weighted = sparse.csr_array((np.array(weights, dtype=float), (rows, columns)), shape=shape)
+            return cast(T, known[1])  # compared by identity, since ids in a copy from another process may be reused
+        made = make(terms)
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
-        self._known[which] = (tuple(terms), (members, number, weighted))  # keeps the terms alive, so ids are unique
-        return members, number, weighted
+        self._known[which] = (tuple(terms), made)  # keeps the terms alive, so ids are unique
+        return made
 
     def _sums(self, table: sparse.csr_array, terms: Sequence[Term], weighted: sparse.csr_array) -> Floats:
         divisors = np.array([term.divisor if isinstance(term, Count) else 0.0 for term in terms])
@@ -169,14 +158,8 @@ class Cuts(RowFamily):
         return starts, np.array([number.get(v, -1) for route in routes for v in route], dtype=np.int64)
 
     def _along(self, columns: Sequence[Column], terms: Sequence[Term]) -> Ints:
-        counts = [term for term in terms if isinstance(term, Count)]
-        members = list(dict.fromkeys(member for term in counts for member in term.memory or ()))
-        number = {member: k for k, member in enumerate(members)}
-        weights = np.full((len(counts), len(members)), -1, dtype=np.int64)
-        for k, term in enumerate(counts):
-            weights[k, [number[member] for member in term.memory or ()]] = 0
-            weights[k, [number[member] for member in term.members]] = term.weights
-        return counts_along(*self.visits(columns, members), weights, [term.divisor for term in counts])
+        members, weights, divisors = self._cached(terms, _limited)
+        return counts_along(*self.visits(columns, members), weights, divisors)
 
 
 def _as_term(index: Hashable, block: str) -> Term:
@@ -189,6 +172,31 @@ def _members(term: Term) -> tuple[Hashable, ...]:
     if isinstance(term, (Linear, Count, Box)):
         return term.members
     raise FormulationError(f"cuts count Linear, Count and Box terms, not {type(term).__name__}")
+
+
+def _weighted(terms: Sequence[Term]) -> tuple[list[Hashable], dict[Hashable, int], sparse.csr_array]:
+    """Return the terms' members, their indices, and weights by member and term."""
+    members = list(dict.fromkeys(member for term in terms for member in _members(term)))
+    number = {member: k for k, member in enumerate(members)}
+    rows, columns, weights = [], [], []
+    for k, term in enumerate(term for term in terms if isinstance(term, (Linear, Count))):
+        rows += [number[member] for member in term.members]
+        columns += [k] * len(term.members)
+        weights += list(term.coefficients if isinstance(term, Linear) else term.weights)
+    shape = (len(number), sum(isinstance(term, (Linear, Count)) for term in terms))
+    return members, number, sparse.csr_array((np.array(weights, dtype=float), (rows, columns)), shape=shape)
+
+
+def _limited(terms: Sequence[Term]) -> tuple[list[Hashable], Ints, list[int]]:
+    """Return the members of counts with a memory, weights by count and member (-1 outside of it), and divisors."""
+    counts = [term for term in terms if isinstance(term, Count)]
+    members = list(dict.fromkeys(member for term in counts for member in term.memory or ()))
+    number = {member: k for k, member in enumerate(members)}
+    weights = np.full((len(counts), len(members)), -1, dtype=np.int64)
+    for k, term in enumerate(counts):
+        weights[k, [number[member] for member in term.memory or ()]] = 0
+        weights[k, [number[member] for member in term.members]] = term.weights
+    return members, weights, [term.divisor for term in counts]
 
 
 def _from_rows(columns: Columns, row_keys: Sequence[Key], block: str, members: Sequence[Hashable]) -> Triples:
