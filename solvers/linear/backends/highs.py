@@ -35,6 +35,9 @@ in another optimal solution."""
 _LEAST_STEPS = 128
 """Least steps of a short run, so that large programs with few new columns are solved from the last basis."""
 
+_MOST_STEPS = 10
+"""Most simplex steps of a long run per row and column: on a program of bad condition they may go on forever."""
+
 _LONG_CROSSOVER = 4
 """A crossover of more steps than this multiple of the rows is long."""
 
@@ -123,6 +126,8 @@ class HighsBackend:
         A long run continues by the interior point method, see :class:`InteriorTrials`.  If that fails, the simplex
         method continues from its last basis.
 
+        None also means that the simplex method went on for too many steps.
+
         A resumed run has lost its dual steepest edge weights, which are slow to rebuild: in slices of 0.25 s each, a
         program of 200 rows needed 5 s instead of 0.1 s.
         """
@@ -150,7 +155,9 @@ class HighsBackend:
                 return LPStatus.LIMIT
             self.forget()
             self.set_basis(reached)
-        return self._run_on("simplex", deadline, stopped)
+        self._limit_steps(_MOST_STEPS * (self.num_rows + self.num_columns))
+        status = self._run_on("simplex", deadline, stopped)
+        return None if highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit else status
 
     def _run_on(self, solver: str, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         """Run another solver of HiGHS in a thread, until a value of ``time.monotonic()``."""

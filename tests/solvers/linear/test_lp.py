@@ -282,6 +282,18 @@ def test_simplex_method_continues_where_the_interior_point_method_fails(monkeypa
     assert "ipx" in solvers[5:]
 
 
+def test_the_simplex_method_does_not_go_on_forever(monkeypatch):
+    """On an infeasible program of 1,599 rows it did not end in its last try."""
+    every_run_is_long(monkeypatch)
+    monkeypatch.setattr(module, "_MOST_STEPS", 0)
+    monkeypatch.setattr(module.InteriorTrials, "next", lambda self: False)
+    lp = program(partitioning(0))
+    with pytest.raises(SolverError):
+        lp.solve(stopped=lambda: False)
+    monkeypatch.undo()
+    assert lp.solve(stopped=lambda: False).objective == pytest.approx(scipy_solves(partitioning(0))[1], abs=1e-9)
+
+
 def test_a_stated_solver_is_used_for_all_runs(monkeypatch):
     every_run_is_long(monkeypatch)
     data = partitioning(1)
