@@ -1,4 +1,4 @@
-"""Initial colourings, and a longer tabu search once the bound permits fewer colours."""
+"""Initial colourings, and a longer search once the bound permits fewer colours."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from colgen.solvers.stopping import Expired
 Ints = NDArray[np.int64]
 
 _SHORT, _LONG = 100, 2_000
-"""Moves per vertex of the first tabu searches, before and after proofs are tried."""
+"""Moves per vertex of the first searches over partial colourings, before and after proofs are tried."""
+
+_CROSSED = 5
+"""Moves of the searches with crossover per move of the search over partial colourings."""
 
 
 def colourings(
     adjacency: NDArray[np.bool_], enough: int, moves: int, expired: Expired, start: Ints | None = None, seed: int = 0
 ) -> Iterator[Ints]:
-    """Yield colourings with decreasing numbers of colours: DSATUR's, then by tabu search.
+    """Yield colourings with decreasing numbers of colours: DSATUR's, then by tabu search and crossover.
 
     Parameters
     ----------
     enough
         Stop at this number of colours.
     moves
-        Moves of tabu search for each number of colours.
+        Moves of tabu search over partial colourings, for each number of colours.
     start
         A colouring to improve instead of DSATUR's.
     """
@@ -43,7 +46,7 @@ def colourings(
         how: dict[str, Any] = {"seed": seed, "expired": expired}
         fewer = partialcol(adjacency, count - 1, without_smallest(colours), moves=moves, **how)
         if fewer is None:
-            fewer = evolve(adjacency, count - 1, drop_smallest(adjacency, colours), moves=5 * moves, **how)
+            fewer = evolve(adjacency, count - 1, drop_smallest(adjacency, colours), moves=_CROSSED * moves, **how)
         if fewer is None:
             return
         colours = renumber(fewer)
@@ -95,12 +98,12 @@ def classes(colours: Ints) -> NDArray[np.bool_]:
 
 
 class Recolouring(Heuristic):
-    """Removes colours from the best colouring as long as tabu search repairs the conflicts.
+    """Removes colours from the best colouring as long as tabu search and crossover repair the conflicts.
 
     Parameters
     ----------
     moves
-        Moves of tabu search per vertex.
+        Moves per vertex of tabu search over partial colourings.
     """
 
     def __init__(self, oracle: StableSetOracle, moves: int = 10_000) -> None:

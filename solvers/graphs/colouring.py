@@ -33,7 +33,7 @@ _EACH = 4
 """Least moves per vertex of a tabu search between crossovers."""
 
 _FIRST = 4
-"""The tabu search from the given colouring makes one in so many of all moves: some graphs need no crossover."""
+"""All moves divided by those of the search from the given colouring: some graphs need a long search, no crossover."""
 
 _SEARCHES = 2_500
 """Greatest number of tabu searches of a run, unless they have the least number of moves."""
@@ -244,6 +244,20 @@ def _cross(one: Ints, other: Ints, k: int, state: Ints) -> Ints:
     return child
 
 
+@njit(cache=True, no_cpython_wrapper=True)
+def _note(vertex: int, conflicting: bool, unhappy: Ints, place: Ints, count: int) -> int:
+    """Add a vertex to the list of conflicting ones, or remove it; ``place`` is -1 for others.  Return their number."""
+    if conflicting and place[vertex] < 0:
+        unhappy[count], place[vertex] = vertex, count
+        return count + 1
+    if not conflicting and place[vertex] >= 0:
+        last = unhappy[count - 1]
+        unhappy[place[vertex]], place[last] = last, place[vertex]
+        place[vertex] = -1
+        return count - 1
+    return count
+
+
 @njit(cache=True)
 def _repair(
     starts: Ints, neighbours: Ints, colours: Ints, best: Ints, fewest: int, k: int, moves: int, state: Ints
@@ -261,11 +275,8 @@ def _repair(
     for v in range(n):
         for e in range(starts[v], starts[v + 1]):
             around[v, colours[neighbours[e]]] += 1
-        own = around[v, colours[v]]
-        conflicts += own
-        if own:
-            unhappy[count], place[v] = v, count
-            count += 1
+        conflicts += around[v, colours[v]]
+        count = _note(v, around[v, colours[v]] > 0, unhappy, place, count)
     conflicts //= 2
     if conflicts < fewest:
         fewest = conflicts
@@ -294,20 +305,12 @@ def _repair(
         former = colours[vertex]
         until[vertex, former] = move + draw(state, int64(10)) + (6 * count) // 10 + 1
         colours[vertex] = colour
-        for e in range(starts[vertex], starts[vertex + 1] + 1):
-            v = vertex if e == starts[vertex + 1] else neighbours[e]
-            if v != vertex:
-                around[v, former] -= 1
-                around[v, colour] += 1
-            own = around[v, colours[v]]
-            if own and place[v] < 0:
-                unhappy[count], place[v] = v, count
-                count += 1
-            elif not own and place[v] >= 0:
-                count -= 1
-                last = unhappy[count]
-                unhappy[place[v]], place[last] = last, place[v]
-                place[v] = -1
+        for e in range(starts[vertex], starts[vertex + 1]):
+            v = neighbours[e]
+            around[v, former] -= 1
+            around[v, colour] += 1
+            count = _note(v, around[v, colours[v]] > 0, unhappy, place, count)
+        count = _note(vertex, around[vertex, colour] > 0, unhappy, place, count)
         conflicts += int(least)
         if conflicts < fewest:
             fewest = conflicts
