@@ -177,11 +177,7 @@ class BranchAndPrice(Relaxation):
         reduced, relaxed = self.bounds.reduce_and_solve(node, relaxed, self.heuristics.between)
         if waited:
             self._store_root(relaxed)
-        return self._with_fixed(node, reduced, self._conclude(reduced, relaxed))
-
-    def _with_fixed(self, node: Node, reduced: Node, evaluation: Evaluation) -> Evaluation:
-        """Return the evaluation of a node as that of the node before a reduction."""
-        return dataclasses.replace(evaluation, fixed=(*reduced.decisions[len(node.decisions) :], *evaluation.fixed))
+        return _with_fixed(node, reduced, self._conclude(reduced, relaxed))
 
     def _lets_cuts_wait(self, node: Node) -> bool:
         """Return whether cuts that make pricing harder are added after fixing by reduced costs has made it easier."""
@@ -258,7 +254,7 @@ class BranchAndPrice(Relaxation):
         if solved_exactly and self.run.incumbent is not known:  # a smaller gap fixes more
             reduced, again = self.bounds.reduce_and_solve(node, relaxed, self.heuristics.between)
             if reduced is not node:
-                return self._with_fixed(node, reduced, self._conclude(reduced, again, searched=True))
+                return _with_fixed(node, reduced, self._conclude(reduced, again, searched=True))
         sharp = self.bounds.round_exactly(node, relaxed)  # the incumbent may be new
         if self.run.prunes(sharp):
             return Evaluation(sharp, "pruned")
@@ -466,3 +462,8 @@ class BranchAndPrice(Relaxation):
         else:
             return
         self._certify(relaxed.bound, relaxed.duals)
+
+
+def _with_fixed(node: Node, reduced: Node, evaluation: Evaluation) -> Evaluation:
+    """Return the evaluation of a node as that of the node before a reduction."""
+    return dataclasses.replace(evaluation, fixed=(*reduced.decisions[len(node.decisions) :], *evaluation.fixed))
