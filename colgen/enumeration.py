@@ -188,11 +188,11 @@ class PathListing(Reduction):
     def __init__(self, oracles: PathOracle | Sequence[PathOracle], limit: int = _MANY, gap: float = _GAP) -> None:
         self.oracles = (oracles,) if isinstance(oracles, PathOracle) else tuple(oracles)
         self.limit, self.gap = limit, gap
-        self._too_wide = math.inf
+        self._attempts = _Attempts(self.oracles)
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
         known = _listed(context.decisions)
-        found = self._within(context) if known or self._is_due(context) else None
+        found = self._within(context) if known or self._may_list(context) else None
         if found is None or (known and sum(map(len, found)) > _SHORTER * sum(map(len, known))):
             return ()
         return [
@@ -200,20 +200,15 @@ class PathListing(Reduction):
             for number, routes in enumerate(found)
         ]
 
-    def _is_due(self, context: ReductionContext) -> bool:
-        if _distinguishes(self.oracles, context.decisions) or context.budget.allotment.left(_LISTING) <= 0.0:
-            return False
+    def _may_list(self, context: ReductionContext) -> bool:
         gap = context.sense.gap(context.target, context.bound)
-        return gap <= self.gap and context.slack <= _NARROWER * self._too_wide
+        return gap <= self.gap and not _distinguishes(self.oracles, context.decisions)
 
     def _within(self, context: ReductionContext) -> list[Any] | None:
         """Return the paths of each oracle within the gap, None if they are too many."""
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
         pricing = replace(context.pricing, slack=context.slack + rounding, budget=context.budget)
-        found = _try(self.oracles, context.duals, pricing, self.limit)
-        if found is None and not _listed(context.decisions):
-            self._too_wide = context.slack
-        return found
+        return self._attempts.find(context.duals, pricing, context.slack, self.limit)
 
 
 def _listed(decisions: Sequence[Decision]) -> list[PathsListed]:
@@ -227,19 +222,31 @@ def _distinguishes(oracles: Sequence[PathOracle], decisions: Sequence[Decision])
     return any(each.exhaustive and not (isinstance(each, Bound) and each.key[0] in blocks) for each in decisions)
 
 
-def _try(oracles: Sequence[PathOracle], duals: OwnDuals, pricing: PricingContext, limit: int) -> list[Any] | None:
-    """Return the useful paths of each oracle; None if they are too many, or take too long.
+class _Attempts:
+    """Finds the useful paths of oracles; after a failure it waits until the gap is narrower."""
 
-    Without lists, whose paths are examined in milliseconds, this is a turn of the run.
-    """
-    if _listed(pricing.decisions):
-        return routes_within(oracles, duals, pricing, limit, _EFFORT)
-    allotment = pricing.budget.allotment
-    effort = min(_EFFORT, _PROBE * max(allotment.total, SECOND) / STEP)
-    with allotment.turn(_LISTING) as turn:
-        found = routes_within(oracles, duals, pricing, limit, effort)
-        turn.gained = found is not None
-    return found
+    def __init__(self, oracles: Sequence[PathOracle]) -> None:
+        self.oracles = oracles
+        self._too_wide: dict[int, float] = {}
+
+    def find(self, duals: OwnDuals, pricing: PricingContext, slack: float, limit: int) -> list[Any] | None:
+        """Return the useful paths of each oracle; None if they are more than a limit, or take too long.
+
+        Without lists, whose paths are examined in milliseconds, this is a turn of the run.  ``slack`` is that of
+        ``pricing`` without rounding.
+        """
+        if _listed(pricing.decisions):
+            return routes_within(self.oracles, duals, pricing, limit, _EFFORT)
+        allotment = pricing.budget.allotment
+        if slack > _NARROWER * self._too_wide.get(limit, math.inf) or allotment.left(_LISTING) <= 0.0:
+            return None
+        effort = min(_EFFORT, _PROBE * max(allotment.total, SECOND) / STEP)
+        with allotment.turn(_LISTING) as turn:
+            found = routes_within(self.oracles, duals, pricing, limit, effort)
+            turn.gained = found is not None
+        if found is None:
+            self._too_wide[limit] = slack
+        return found
 
 
 class FewPathsLeft:
@@ -260,18 +267,12 @@ class FewPathsLeft:
         self, oracles: Sequence[PathOracle], few: int = 3_000, many: int = _MANY // 2, gap: float = _GAP
     ) -> None:
         self.oracles, self.few, self.many, self.gap = tuple(oracles), few, many, gap
-        self._too_wide = dict.fromkeys((few, many), math.inf)
+        self._attempts = _Attempts(self.oracles)
 
     def __call__(self, context: SeparationContext) -> bool:
-        slack, listed = context.incumbent - context.bound, bool(_listed(context.decisions))
         if not context.gap <= self.gap or context.duals is None:
             return False
-        limit = self.few if listed or _distinguishes(self.oracles, context.decisions) else self.many
-        used_up = slack > _NARROWER * self._too_wide[limit] or context.budget.allotment.left(_LISTING) <= 0.0
-        if used_up and not listed:
-            return False
+        program = _listed(context.decisions) or _distinguishes(self.oracles, context.decisions)
+        slack = context.incumbent - context.bound
         pricing = PricingContext(context.sense, decisions=context.decisions, budget=context.budget, slack=slack)
-        found = _try(self.oracles, context.duals, pricing, limit)
-        if found is None and not listed:
-            self._too_wide[limit] = slack
-        return found is not None
+        return self._attempts.find(context.duals, pricing, slack, self.few if program else self.many) is not None
